@@ -1,0 +1,53 @@
+package io.caravan;
+
+/** Bytes on disk are not those that were written. Nothing was changed. */
+public final class CorruptStoreException extends CaravanException {
+    private static final long serialVersionUID = 1L;
+
+    /** Stands for an id or sequence that does not apply. */
+    public static final long NOT_APPLICABLE = -1;
+
+    private final String file;
+    private final long offset;
+    private final long id;
+    private final long sequence;
+
+    /** Damage that belongs to no single entry. */
+    public CorruptStoreException(String file, long offset, String problem) {
+        this(file, offset, NOT_APPLICABLE, NOT_APPLICABLE, file + " at offset " + offset + ": " + problem);
+    }
+
+    /** Damage of one entry. */
+    public CorruptStoreException(String file, long offset, long id, long sequence, String problem) {
+        super(message(file, offset, id, sequence, problem));
+        this.file = file;
+        this.offset = offset;
+        this.id = id;
+        this.sequence = sequence;
+    }
+
+    private static String message(String file, long offset, long id, long sequence, String problem) {
+        return sequence == NOT_APPLICABLE
+                ? problem
+                : file + " at offset " + offset + ": document " + id + ", sequence " + sequence + ": " + problem;
+    }
+
+    public String file() {
+        return file;
+    }
+
+    /** Byte offset in the file. */
+    public long offset() {
+        return offset;
+    }
+
+    /** Document id, when {@link #sequence()} applies. */
+    public long id() {
+        return id;
+    }
+
+    /** Sequence of the entry, or {@link #NOT_APPLICABLE}. */
+    public long sequence() {
+        return sequence;
+    }
+}

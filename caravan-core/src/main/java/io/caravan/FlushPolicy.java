@@ -1,0 +1,53 @@
+package io.caravan;
+
+import java.time.Duration;
+
+/**
+ * How long the flusher waits for more writes before it flushes those it has.
+ *
+ * <p>Every flush costs one force of the disk however many writes it covers; waiting trades latency for fewer forces.
+ */
+public sealed interface FlushPolicy {
+
+    /** Flush whenever the flusher is free. Batches form by themselves while a force is under way. */
+    static FlushPolicy immediate() {
+        return Immediate.INSTANCE;
+    }
+
+    /** Flush this long after the first waiting write was accepted, or earlier when a buffer is full. */
+    static FlushPolicy fixedDelay(Duration delay) {
+        return new FixedDelay(delay.toNanos());
+    }
+
+    /**
+     * Wait only when it pays: from the measured force time {@code tau} and arrival rate {@code lambda} the wait is
+     * {@code sqrt(tau / lambda)}, never more than one force, and nothing for a lone writer that waits for each answer.
+     * The formula is the optimum of (waiting + cost of forces) for Poisson arrivals, as in the analysis of group commit
+     * by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume Transaction Systems"
+     * (1987).
+     */
+    static FlushPolicy adaptive() {
+        return Adaptive.INSTANCE;
+    }
+
+    /** See {@link #immediate()}. */
+    enum Immediate implements FlushPolicy {
+        INSTANCE
+    }
+
+    /**
+     * See {@link #fixedDelay(Duration)}.
+     *
+     * @param delayNanos from 0 to one minute
+     */
+    record FixedDelay(long delayNanos) implements FlushPolicy {
+        public FixedDelay {
+            Arguments.between(delayNanos, 0, Duration.ofMinutes(1).toNanos(), "delayNanos");
+        }
+    }
+
+    /** See {@link #adaptive()}. */
+    enum Adaptive implements FlushPolicy {
+        INSTANCE
+    }
+}

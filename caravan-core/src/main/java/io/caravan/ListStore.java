@@ -1,0 +1,161 @@
+package io.caravan;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store of append-only lists of byte values, one list per document id.
+ *
+ * <p><b>Sequences.</b> The first value of a list has sequence 0, each further one the next; trims never shift them. A
+ * deleted list is gone: appending to its id starts a new list at 0. An empty value is a value. A missing list reads as
+ * an empty one.
+ *
+ * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, has changed nothing, and
+ * its callback is never told. A write that was accepted tells its callback exactly once: {@code success} when it is
+ * durable at the store's {@link Durability} level, or {@code failure} when the store failed first. Callbacks run on a
+ * store thread, in the order in which the store accepted the writes, must not block, and must not read from the store
+ * (a read may have to wait for the very thread that calls them): such a call throws {@link IllegalStateException}.
+ *
+ * <p><b>Reads</b> see only what is durable: a read waits for the list's last accepted change, usually microseconds, and
+ * then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile.
+ *
+ * <p><b>Backpressure.</b> When the log's buffers are full, a write waits for room. A thread that must never wait (an
+ * event loop, a callback) asks {@link #writable()} first and leaves an action with {@link #onWritable(Runnable)}.
+ *
+ * <p><b>Threading.</b> All methods may be called by any number of threads. Interrupting a thread inside any of them is
+ * harmless: no caller's thread does channel I/O; the interrupt status is kept.
+ *
+ * <p>Every method but {@link #close()} and {@link #stats()} throws {@link StoreClosedException} once the store is
+ * closed, and every write throws {@link StoreFailedException} once it has failed.
+ */
+public interface ListStore extends AutoCloseable {
+
+    /**
+     * Appends one value. The callback gets the value's sequence once it is durable.
+     *
+     * @param id any document id
+     * @param value the bytes, at most the store's {@linkplain StoreConfig#maxValueBytes() value limit}; copied before
+     *     this method returns
+     * @throws ValueTooLargeException when the value is over the limit
+     * @throws OutOfSpaceException when heap or log have no space for it; trims and deletes still work
+     * @throws NotWritableException when called by a callback while there is no room
+     */
+    void append(long id, byte[] value, WriteCallback callback);
+
+    /**
+     * Appends the {@code value.remaining()} bytes from the buffer's position on; the position stays where it is.
+     *
+     * @see #append(long, byte[], WriteCallback)
+     */
+    void append(long id, ByteBuffer value, WriteCallback callback);
+
+    /**
+     * Appends one value; the future completes with the value's sequence once it is durable, or with the exception that
+     * {@link #append(long, byte[], WriteCallback)} would have thrown or told.
+     */
+    default CompletableFuture<Long> append(long id, byte[] value) {
+        CompletableFuture<Long> future = new CompletableFuture<>();
+        try {
+            append(id, value, WriteCallback.completing(future));
+        } catch (CaravanException refused) {
+            future.completeExceptionally(refused);
+        }
+        return future;
+    }
+
+    /**
+     * Performs all operations of the batch, in order, or none of them: a crash cannot come between them. The callback
+     * gets the sequence of the batch's last append, or -1 when it has none.
+     *
+     * @throws SequenceConflictException when an expectation of the batch does not hold
+     * @throws ValueTooLargeException when a value is over the limit, or the whole batch over what fits a log buffer
+     * @throws OutOfSpaceException when heap or log have no space for it
+     * @throws NotWritableException when called by a callback while there is no room
+     */
+    void write(WriteBatch batch, WriteCallback callback);
+
+    /**
+     * Streams every retained entry, oldest first, and then calls {@link EntryStream#finished()}.
+     *
+     * @throws CorruptStoreException when an entry's bytes are not those that were appended
+     */
+    void get(long id, EntryStream stream);
+
+    /**
+     * Streams the entries from a sequence on; from past the end it finishes at once.
+     *
+     * @param fromSequence zero or more
+     * @throws TrimmedException when entries from {@code fromSequence} on have been trimmed
+     * @throws CorruptStoreException when an entry's bytes are not those that were appended
+     */
+    void get(long id, long fromSequence, EntryStream stream);
+
+    /**
+     * Drops {@code count} entries from the list's head; all of them when it has fewer. The callback gets the sequence
+     * of the first entry that is retained. A missing list stays missing, which is a success.
+     *
+     * @param count zero or more
+     */
+    void trim(long id, long count, WriteCallback callback);
+
+    /**
+     * Drops all entries before {@code firstSequence}; all entries when the list ends before it. Idempotent. The
+     * callback gets the sequence of the first entry that is retained.
+     *
+     * @param firstSequence zero or more
+     */
+    void trimTo(long id, long firstSequence, WriteCallback callback);
+
+    /** Deletes the list. Deleting a missing list is a success. The callback gets -1. */
+    void delete(long id, WriteCallback callback);
+
+    /** What the list holds, or null when there is no such list. Waits as a read does, so it tells only what is durable. */
+    @Nullable ListInfo info(long id);
+
+    /**
+     * Calls {@code ids} with the id of every list, in no particular order. Lists created or deleted meanwhile may be
+     * told or not. The action runs outside the store's locks.
+     */
+    void forEachList(LongConsumer ids);
+
+    /** Counters and gauges of this moment. */
+    StoreStats stats();
+
+    /** Collects the retained entries of a list; for lists that are known to fit in memory. */
+    default List<Entry> read(long id) {
+        List<Entry> entries = new ArrayList<>();
+        get(id, new EntryStream() {
+            @Override
+            public boolean next(long sequence, ByteBuffer value) {
+                byte[] bytes = new byte[value.remaining()];
+                value.get(bytes);
+                entries.add(new Entry(sequence, bytes));
+                return true;
+            }
+
+            @Override
+            public void finished() {}
+        });
+        return entries;
+    }
+
+    /** Whether a write would find room now. */
+    boolean writable();
+
+    /** Runs the action once, on a store thread or at once on this one, when the store is writable. */
+    void onWritable(Runnable action);
+
+    /** Returns when everything accepted so far is durable at the store's level. */
+    void flush();
+
+    /** Publishes a checkpoint and returns when that is done. A store that keeps nothing on disk has nothing to do. */
+    void checkpoint();
+
+    /** Makes everything accepted durable, checkpoints, and lets go of the directory. Idempotent. */
+    @Override
+    void close();
+}

@@ -1,0 +1,10 @@
+package io.caravan;
+
+/** Heap or log have no space for a write. Nothing was changed. Trims and deletes still work; appends do again once space has returned, with no restart. */
+public final class OutOfSpaceException extends CaravanException {
+    private static final long serialVersionUID = 1L;
+
+    public OutOfSpaceException(String message) {
+        super(message);
+    }
+}

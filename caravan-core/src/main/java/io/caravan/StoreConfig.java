@@ -1,0 +1,253 @@
+package io.caravan;
+
+import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every setting of a durable store; immutable, validated when built, without I/O.
+ *
+ * <p>The segment sizes shape the files, so they hold for a store's whole life: they are used when a store is created
+ * and ignored when one is opened.
+ */
+public final class StoreConfig {
+
+    /** Granularity of the log and of every segment: 4 KiB, the block that a disk is assumed to write apart from others. */
+    public static final int BLOCK_BYTES = 4096;
+
+    private static final long KIB = 1024;
+    private static final long MIB = 1024 * KIB;
+    private static final long GIB = 1024 * MIB;
+    /** What a frame's and a record's own bytes take beside the value, rounded up generously. */
+    private static final int FRAME_ROOM_BYTES = BLOCK_BYTES;
+
+    private final Path directory;
+    private final Durability durability;
+    private final FlushPolicy flushPolicy;
+    private final long maxHeapBytes;
+    private final int maxValueBytes;
+    private final int logBufferBytes;
+    private final int logSegmentBytes;
+    private final int heapSegmentBytes;
+    private final long checkpointFloorBytes;
+    private final double checkpointFraction;
+    private final @Nullable HeapPressureListener heapPressureListener;
+    private final double heapUsedMark;
+    private final double heapFragmentationMark;
+
+    private StoreConfig(Builder builder) {
+        directory = builder.directory;
+        durability = builder.durability;
+        flushPolicy = builder.flushPolicy;
+        maxHeapBytes = builder.maxHeapBytes;
+        maxValueBytes = builder.maxValueBytes;
+        logBufferBytes = builder.logBufferBytes != 0
+                ? builder.logBufferBytes
+                : (int) Math.max(4 * MIB, roundUpToBlock(maxValueBytes + (long) FRAME_ROOM_BYTES));
+        logSegmentBytes = builder.logSegmentBytes != 0
+                ? builder.logSegmentBytes
+                : (int) Math.max(32 * MIB, Math.min(GIB, 2L * logBufferBytes));
+        heapSegmentBytes = builder.heapSegmentBytes != 0
+                ? builder.heapSegmentBytes
+                : (int) Math.max(64 * MIB, roundUpToBlock(maxValueBytes + (long) FRAME_ROOM_BYTES));
+        checkpointFloorBytes = builder.checkpointFloorBytes;
+        checkpointFraction = builder.checkpointFraction;
+        heapPressureListener = builder.heapPressureListener;
+        heapUsedMark = builder.heapUsedMark;
+        heapFragmentationMark = builder.heapFragmentationMark;
+        checkSizesFitTogether();
+    }
+
+    private static long roundUpToBlock(long bytes) {
+        return (bytes + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
+    }
+
+    private void checkSizesFitTogether() {
+        checkBlockMultiple(logBufferBytes, "logBufferBytes");
+        checkBlockMultiple(logSegmentBytes, "logSegmentBytes");
+        checkBlockMultiple(heapSegmentBytes, "heapSegmentBytes");
+        long needed = maxValueBytes + (long) FRAME_ROOM_BYTES;
+        checkAtLeast(logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
+        checkAtLeast(logSegmentBytes, logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
+        checkAtLeast(heapSegmentBytes, needed, "heapSegmentBytes", "a value of maxValueBytes and a block");
+        checkAtLeast(maxHeapBytes, heapSegmentBytes, "maxHeapBytes", "one heap segment");
+    }
+
+    private static void checkBlockMultiple(long bytes, String name) {
+        if (bytes % BLOCK_BYTES != 0) {
+            throw new IllegalArgumentException(
+                    name + " must be a multiple of " + BLOCK_BYTES + " bytes, was " + bytes);
+        }
+    }
+
+    private static void checkAtLeast(long bytes, long least, String name, String what) {
+        if (bytes < least) {
+            throw new IllegalArgumentException(
+                    name + " must hold " + what + ", at least " + least + " bytes, was " + bytes);
+        }
+    }
+
+    /** Starts a config for the store in this directory, which is created when it is missing. */
+    public static Builder builder(Path directory) {
+        return new Builder(directory);
+    }
+
+    /** Where the store's files are; nothing else may be in it. */
+    public Path directory() {
+        return directory;
+    }
+
+    public Durability durability() {
+        return durability;
+    }
+
+    public FlushPolicy flushPolicy() {
+        return flushPolicy;
+    }
+
+    /** Upper bound of the heap file, in bytes. */
+    public long maxHeapBytes() {
+        return maxHeapBytes;
+    }
+
+    /** Greatest length of one value, in bytes. */
+    public int maxValueBytes() {
+        return maxValueBytes;
+    }
+
+    /** Size of each of the two log buffers, in bytes: the bound on memory held by writes that are not durable yet. */
+    public int logBufferBytes() {
+        return logBufferBytes;
+    }
+
+    /** Size of one log segment file, in bytes. */
+    public int logSegmentBytes() {
+        return logSegmentBytes;
+    }
+
+    /** Size of one heap segment file, in bytes. */
+    public int heapSegmentBytes() {
+        return heapSegmentBytes;
+    }
+
+    /** A checkpoint starts no earlier than this many log bytes after the last. */
+    public long checkpointFloorBytes() {
+        return checkpointFloorBytes;
+    }
+
+    /** A checkpoint starts when the log since the last is at least this fraction of the index it would write. */
+    public double checkpointFraction() {
+        return checkpointFraction;
+    }
+
+    public @Nullable HeapPressureListener heapPressureListener() {
+        return heapPressureListener;
+    }
+
+    /** Used fraction of {@link #maxHeapBytes()} at which the listener is told. */
+    public double heapUsedMark() {
+        return heapUsedMark;
+    }
+
+    /** Fragmentation at which the listener is told. */
+    public double heapFragmentationMark() {
+        return heapFragmentationMark;
+    }
+
+    /** Collects settings; every one has a default. */
+    public static final class Builder {
+        private final Path directory;
+        private Durability durability = Durability.SYNC;
+        private FlushPolicy flushPolicy = FlushPolicy.immediate();
+        private long maxHeapBytes = 1024 * GIB;
+        private int maxValueBytes = (int) MIB;
+        private int logBufferBytes;
+        private int logSegmentBytes;
+        private int heapSegmentBytes;
+        private long checkpointFloorBytes = 64 * MIB;
+        private double checkpointFraction = 1.0;
+        private @Nullable HeapPressureListener heapPressureListener;
+        private double heapUsedMark = 0.8;
+        private double heapFragmentationMark = 1.0;
+
+        private Builder(Path directory) {
+            this.directory = Objects.requireNonNull(directory, "directory");
+        }
+
+        /** Default {@link Durability#SYNC}. */
+        public Builder durability(Durability level) {
+            durability = Objects.requireNonNull(level, "durability");
+            return this;
+        }
+
+        /** Default {@link FlushPolicy#immediate()}. */
+        public Builder flushPolicy(FlushPolicy policy) {
+            flushPolicy = Objects.requireNonNull(policy, "flushPolicy");
+            return this;
+        }
+
+        /** From one heap segment to 2 TiB; default 1 TiB. */
+        public Builder maxHeapBytes(long bytes) {
+            maxHeapBytes = Arguments.between(bytes, BLOCK_BYTES, 2048 * GIB, "maxHeapBytes");
+            return this;
+        }
+
+        /** From 1 byte to 32 MiB; default 1 MiB. Buffers and segments grow with it unless they are set. */
+        public Builder maxValueBytes(int bytes) {
+            maxValueBytes = (int) Arguments.between(bytes, 1, 32 * MIB, "maxValueBytes");
+            return this;
+        }
+
+        /** From 8 KiB to 256 MiB, a multiple of 4 KiB; default 4 MiB or what {@code maxValueBytes} needs. */
+        public Builder logBufferBytes(int bytes) {
+            logBufferBytes = (int) Arguments.between(bytes, 8 * KIB, 256 * MIB, "logBufferBytes");
+            return this;
+        }
+
+        /** From 16 KiB to 1 GiB, a multiple of 4 KiB; default 32 MiB or two log buffers. */
+        public Builder logSegmentBytes(int bytes) {
+            logSegmentBytes = (int) Arguments.between(bytes, 16 * KIB, GIB, "logSegmentBytes");
+            return this;
+        }
+
+        /** From 8 KiB to 1 GiB, a multiple of 4 KiB; default 64 MiB. */
+        public Builder heapSegmentBytes(int bytes) {
+            heapSegmentBytes = (int) Arguments.between(bytes, 8 * KIB, GIB, "heapSegmentBytes");
+            return this;
+        }
+
+        /** Zero or more; default 64 MiB. */
+        public Builder checkpointFloorBytes(long bytes) {
+            checkpointFloorBytes = Arguments.notNegative(bytes, "checkpointFloorBytes");
+            return this;
+        }
+
+        /** Above 0 and at most 1; default 1. */
+        public Builder checkpointFraction(double fraction) {
+            checkpointFraction = Arguments.fraction(fraction, "checkpointFraction");
+            return this;
+        }
+
+        /**
+         * Asks to be told of heap pressure.
+         *
+         * @param usedMark above 0 and at most 1
+         * @param fragmentationMark above 0 and at most 1; 1 means never
+         */
+        public Builder heapPressure(double usedMark, double fragmentationMark, HeapPressureListener listener) {
+            heapUsedMark = Arguments.fraction(usedMark, "usedMark");
+            heapFragmentationMark = Arguments.fraction(fragmentationMark, "fragmentationMark");
+            heapPressureListener = Objects.requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /**
+         * Checks the settings against each other.
+         *
+         * @throws IllegalArgumentException naming the settings that do not fit together
+         */
+        public StoreConfig build() {
+            return new StoreConfig(this);
+        }
+    }
+}

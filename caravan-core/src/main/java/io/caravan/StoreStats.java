@@ -1,0 +1,73 @@
+package io.caravan;
+
+/**
+ * Counters since the store was opened, and gauges of one moment.
+ *
+ * @param name the store's name, which tells its directory and durability level
+ * @param appends values accepted
+ * @param appendedBytes bytes of those values
+ * @param trims trims accepted
+ * @param deletes deletions accepted
+ * @param refusals writes that were refused, for whatever reason
+ * @param failures 1 when the store has failed, and each background act (checkpoint, growth) that failed
+ * @param forces forces of the log
+ * @param logBytes bytes written to the log
+ * @param batchRecords records a flush
+ * @param forceNanos duration of one write and force of the log, in nanoseconds
+ * @param ackNanos from a flush's first accepted write to its acknowledgement, in nanoseconds
+ * @param lists lists that exist
+ * @param heap the heap's space
+ * @param logBytesSinceCheckpoint log bytes that a recovery would have to replay, about
+ * @param checkpoints checkpoints published
+ * @param lastCheckpointNanos how long the last one took, in nanoseconds
+ * @param pinnedReaders reads under way
+ */
+public record StoreStats(
+        String name,
+        long appends,
+        long appendedBytes,
+        long trims,
+        long deletes,
+        long refusals,
+        long failures,
+        long forces,
+        long logBytes,
+        Distribution batchRecords,
+        Distribution forceNanos,
+        Distribution ackNanos,
+        long lists,
+        HeapUse heap,
+        long logBytesSinceCheckpoint,
+        long checkpoints,
+        long lastCheckpointNanos,
+        long pinnedReaders) {
+
+    /**
+     * A histogram, read at its usual points; each is exact to about 6 percent.
+     *
+     * @param count number of values recorded
+     * @param mean their mean
+     * @param max the greatest one, exactly
+     */
+    public record Distribution(long count, double mean, long p50, long p90, long p99, long p999, long max) {
+        /** Nothing recorded. */
+        public static final Distribution EMPTY = new Distribution(0, 0, 0, 0, 0, 0, 0);
+    }
+
+    /**
+     * The heap's space, in bytes.
+     *
+     * @param totalBytes allocated on disk
+     * @param usedBytes in regions that are live or wait for a reader to let go
+     * @param largestHoleBytes the greatest contiguous free space
+     */
+    public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes) {
+        /** Nothing at all. */
+        public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0);
+
+        /** 1 minus the largest hole over all free bytes; 0 when nothing is free. */
+        public double fragmentation() {
+            return freeBytes == 0 ? 0 : 1 - (double) largestHoleBytes / freeBytes;
+        }
+    }
+}

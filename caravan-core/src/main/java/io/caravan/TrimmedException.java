@@ -1,0 +1,19 @@
+package io.caravan;
+
+/** A read asked for entries that have been trimmed. Read again from {@link #firstSequence()}. */
+public final class TrimmedException extends CaravanException {
+    private static final long serialVersionUID = 1L;
+
+    private final long firstSequence;
+
+    public TrimmedException(long id, long asked, long firstSequence) {
+        super("document " + id + ": sequence " + asked + " has been trimmed; the first retained one is "
+                + firstSequence);
+        this.firstSequence = firstSequence;
+    }
+
+    /** Sequence of the first retained entry. */
+    public long firstSequence() {
+        return firstSequence;
+    }
+}

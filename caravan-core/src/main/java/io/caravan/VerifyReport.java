@@ -1,0 +1,41 @@
+package io.caravan;
+
+import java.util.List;
+
+/**
+ * What a verification read, and every fault it found.
+ *
+ * @param checkpoints checkpoint files read
+ * @param frames log frames read
+ * @param lists lists in the full state
+ * @param entries heap entries read
+ * @param bytes bytes of their values
+ * @param faults what is wrong, in the order found; empty when nothing is
+ */
+public record VerifyReport(
+        int checkpoints, long frames, long lists, long entries, long bytes, List<CaravanException> faults) {
+
+    public VerifyReport {
+        faults = List.copyOf(faults);
+    }
+
+    public boolean clean() {
+        return faults.isEmpty();
+    }
+
+    /** Hears how far a verification has come; called about ten times a second at most. */
+    @FunctionalInterface
+    public interface Progress {
+        /** Says nothing to nobody. */
+        Progress NONE = (step, done, total) -> {};
+
+        /**
+         * So much is done.
+         *
+         * @param step what is being read: "checkpoints", "log", "entries"
+         * @param done units read
+         * @param total units there are
+         */
+        void at(String step, long done, long total);
+    }
+}

@@ -1,0 +1,37 @@
+package io.caravan;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Is told exactly once what became of a write that the store accepted.
+ *
+ * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must
+ * not read from the store. One that throws is logged and changes nothing.
+ */
+public interface WriteCallback {
+
+    /**
+     * The write is durable at the store's {@link Durability} level.
+     *
+     * @param sequence what the method that took the callback says
+     */
+    void success(long sequence);
+
+    /** The store failed before the write was durable. Whether a later open finds it is unknown. */
+    void failure(CaravanException problem);
+
+    /** A callback that completes a future with the sequence or with the problem. */
+    static WriteCallback completing(CompletableFuture<Long> future) {
+        return new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                future.complete(sequence);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                future.completeExceptionally(problem);
+            }
+        };
+    }
+}
