@@ -114,7 +114,8 @@ public interface ListStore extends AutoCloseable {
     void delete(long id, WriteCallback callback);
 
     /** What the list holds, or null when there is no such list. Waits as a read does, so it tells only what is durable. */
-    @Nullable ListInfo info(long id);
+    @Nullable
+    ListInfo info(long id);
 
     /**
      * Calls {@code ids} with the id of every list, in no particular order. Lists created or deleted meanwhile may be

@@ -68,15 +68,15 @@ public final class StoreConfig {
         checkBlockMultiple(heapSegmentBytes, "heapSegmentBytes");
         long needed = maxValueBytes + (long) FRAME_ROOM_BYTES;
         checkAtLeast(logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
-        checkAtLeast(logSegmentBytes, logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
+        checkAtLeast(
+                logSegmentBytes, logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
         checkAtLeast(heapSegmentBytes, needed, "heapSegmentBytes", "a value of maxValueBytes and a block");
         checkAtLeast(maxHeapBytes, heapSegmentBytes, "maxHeapBytes", "one heap segment");
     }
 
     private static void checkBlockMultiple(long bytes, String name) {
         if (bytes % BLOCK_BYTES != 0) {
-            throw new IllegalArgumentException(
-                    name + " must be a multiple of " + BLOCK_BYTES + " bytes, was " + bytes);
+            throw new IllegalArgumentException(name + " must be a multiple of " + BLOCK_BYTES + " bytes, was " + bytes);
         }
     }
 

@@ -1,0 +1,7 @@
+/** A durable store of append-only byte lists: the engine, to be embedded. */
+module io.caravan.core {
+    requires org.slf4j;
+    requires static transitive org.jspecify;
+
+    exports io.caravan;
+}

@@ -1,0 +1,117 @@
+package io.caravan;
+
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+
+/**
+ * Who may see whom among the packages of the engine. The table is the whole rule: a package may use the packages named
+ * beside it, the public types of {@code io.caravan} where the table says so, and nothing else of ours. The root package
+ * itself may see everything, because {@code DurableListStore} puts the parts together.
+ */
+class ArchitectureTest {
+    private static final String ROOT = "io.caravan";
+
+    private static final DescribedPredicate<JavaClass> EXCEPTIONS = assignableTo(Throwable.class);
+
+    private static final DescribedPredicate<JavaClass> EVERYTHING = alwaysTrue();
+
+    private static final Map<String, Sees> TABLE = Map.of(
+            "format", new Sees(EXCEPTIONS),
+            "io", new Sees(EXCEPTIONS),
+            "wal", new Sees(EVERYTHING, "format", "io"),
+            "heap", new Sees(EVERYTHING, "format", "io"),
+            "index", new Sees(EVERYTHING, "format", "io"),
+            "checkpoint", new Sees(EVERYTHING, "format", "io"),
+            "catalog", new Sees(EVERYTHING),
+            "engine", new Sees(EVERYTHING, "wal", "heap", "index", "checkpoint", "catalog", "format", "io"),
+            "inspect", new Sees(EVERYTHING, "engine", "wal", "heap", "index", "checkpoint", "catalog", "format", "io"));
+
+    static final List<String> PACKAGES = TABLE.keySet().stream().sorted().toList();
+
+    private static final JavaClasses MAIN_CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(ROOT);
+
+    @ParameterizedTest
+    @FieldSource("PACKAGES")
+    void aPackageSeesOnlyWhatTheTableAllows(String name) {
+        check(noClasses()
+                .that()
+                .resideInAPackage(subpackage(name))
+                .should()
+                .dependOnClassesThat(oursOutsideOf(name, TABLE.get(name))));
+    }
+
+    @Test
+    void everyPackageIsInTheTable() {
+        String[] known = PACKAGES.stream().map(ArchitectureTest::subpackage).toArray(String[]::new);
+        check(classes()
+                .that()
+                .resideInAPackage(ROOT + ".*..")
+                .should()
+                .resideInAnyPackage(known)
+                .because("a package that is not in the table sees whatever it likes"));
+    }
+
+    @Test
+    void onlyIoOpensAndMapsFiles() {
+        check(noClasses()
+                .that()
+                .resideOutsideOfPackage(subpackage("io"))
+                .should()
+                .dependOnClassesThat(assignableTo(FileChannel.class).or(assignableTo(MappedByteBuffer.class))));
+    }
+
+    /** The root package stands outside: it and the engine know each other, by design. */
+    @Test
+    void packagesHaveNoCycles() {
+        check(slices().matching(ROOT + ".(*)..").should().beFreeOfCycles());
+    }
+
+    private static DescribedPredicate<JavaClass> oursOutsideOf(String name, Sees sees) {
+        String[] seen =
+                sees.packages().stream().map(ArchitectureTest::subpackage).toArray(String[]::new);
+        DescribedPredicate<JavaClass> allowed = resideInAPackage(subpackage(name))
+                .or(resideInAnyPackage(seen))
+                .or(resideInAPackage(ROOT).and(sees.root()));
+        return resideInAPackage(ROOT + "..")
+                .and(not(allowed))
+                .as("classes of ours other than those in " + sees.packages() + " and, of the root, " + sees.root());
+    }
+
+    private static String subpackage(String name) {
+        return ROOT + "." + name + "..";
+    }
+
+    /** Several packages are still to come; a rule over none of them holds. */
+    private static void check(ArchRule rule) {
+        rule.allowEmptyShould(true).check(MAIN_CLASSES);
+    }
+
+    /** What of the root package a package may use, and which of the others. */
+    private record Sees(DescribedPredicate<JavaClass> root, List<String> packages) {
+        Sees(DescribedPredicate<JavaClass> root, String... packages) {
+            this(root, List.of(packages));
+        }
+    }
+}
