@@ -1,6 +1,5 @@
 package io.caravan;
 
-import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
 import static com.tngtech.archunit.base.DescribedPredicate.not;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
@@ -31,9 +30,11 @@ import org.junit.jupiter.params.provider.FieldSource;
 class ArchitectureTest {
     private static final String ROOT = "io.caravan";
 
-    private static final DescribedPredicate<JavaClass> EXCEPTIONS = assignableTo(Throwable.class);
+    private static final DescribedPredicate<JavaClass> EXCEPTIONS =
+            assignableTo(Throwable.class).as("its exceptions");
 
-    private static final DescribedPredicate<JavaClass> EVERYTHING = alwaysTrue();
+    private static final DescribedPredicate<JavaClass> EVERYTHING =
+            DescribedPredicate.<JavaClass>alwaysTrue().as("everything");
 
     private static final Map<String, Sees> TABLE = Map.of(
             "format", new Sees(EXCEPTIONS),
@@ -96,7 +97,8 @@ class ArchitectureTest {
                 .or(resideInAPackage(ROOT).and(sees.root()));
         return resideInAPackage(ROOT + "..")
                 .and(not(allowed))
-                .as("classes of ours other than those in " + sees.packages() + " and, of the root, " + sees.root());
+                .as("classes of ours other than those in " + sees.packages() + " and of the root package "
+                        + sees.root());
     }
 
     private static String subpackage(String name) {
