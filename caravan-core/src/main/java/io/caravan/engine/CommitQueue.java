@@ -117,9 +117,9 @@ final class CommitQueue {
 
     /** Adds a callback to the active commit and sees to it that the flusher knows. */
     void add(WriteCallback callback, long sequence) {
-        boolean first = active.count() == 0;
-        active.add(callback, sequence, clock.getAsLong());
-        if (first) {
+        active.add(callback, sequence);
+        if (active.count() == 1) {
+            active.startedAt(clock.getAsLong());
             wakeFlusher.run();
         }
     }
