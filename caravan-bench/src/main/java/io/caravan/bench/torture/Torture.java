@@ -86,12 +86,12 @@ public final class Torture {
     private void round(int round, LocalSocket socket) throws IOException, InterruptedException {
         RoundReport report = new RoundReport(round, random.nextLong());
         List<String> problems = report.problems();
-        Ledger work = work(plan(socket, true, report), report);
+        Ledger work = work(socket, report);
         Directories.copy(existing(store), evidence);
         while (random.nextDouble() < KILL_IN_RECOVERY) {
-            interruptRecovery(plan(socket, false, report), report);
+            interruptRecovery(socket, report);
         }
-        check(plan(socket, false, report), work, report);
+        check(socket, work, report);
         if (problems.isEmpty()) {
             verify(report);
         }
@@ -104,14 +104,9 @@ public final class Torture {
         return Files.createDirectories(directory);
     }
 
-    private ChildPlan plan(LocalSocket socket, boolean work, RoundReport report) {
-        return new ChildPlan(
-                socket.path(), store, work, report.seed(), report.round(), options.workers(), options.lists());
-    }
-
-    private Ledger work(ChildPlan plan, RoundReport report) throws IOException, InterruptedException {
+    private Ledger work(LocalSocket socket, RoundReport report) throws IOException, InterruptedException {
         Fate fate = drawFate();
-        try (ChildSession session = start(plan, Message.OPENED)) {
+        try (ChildSession session = start(socket, true, report)) {
             if (fate == Fate.KILLED_AT_START) {
                 report.ended(fate, sleepAtMost(AIM * usualStartNanos));
             } else {
@@ -143,16 +138,16 @@ public final class Torture {
         return millis;
     }
 
-    private void interruptRecovery(ChildPlan plan, RoundReport report) throws IOException, InterruptedException {
-        try (ChildSession session = start(plan, Message.LISTED)) {
+    private void interruptRecovery(LocalSocket socket, RoundReport report) throws IOException, InterruptedException {
+        try (ChildSession session = start(socket, false, report)) {
             sleepAtMost(AIM * usualCheckNanos);
             session.kill();
             report.recoveryInterrupted(session.ledger().problems());
         }
     }
 
-    private void check(ChildPlan plan, Ledger work, RoundReport report) throws IOException, InterruptedException {
-        try (ChildSession session = start(plan, Message.LISTED)) {
+    private void check(LocalSocket socket, Ledger work, RoundReport report) throws IOException, InterruptedException {
+        try (ChildSession session = start(socket, false, report)) {
             usualCheckNanos = session.awaitMilestone();
             if (random.nextDouble() < KILL_AFTER_CHECK) {
                 session.kill();
@@ -170,8 +165,11 @@ public final class Torture {
         }
     }
 
-    private ChildSession start(ChildPlan plan, Message milestone) throws IOException {
-        return ChildSession.start(plan.socket(), options.childMain(), plan, log, milestone);
+    private ChildSession start(LocalSocket socket, boolean work, RoundReport report) throws IOException {
+        ChildPlan plan = new ChildPlan(
+                socket.path(), store, work, report.seed(), report.round(), options.workers(), options.lists());
+        return ChildSession.start(
+                socket, options.childMain(), plan, log, work ? Message.OPENED : Message.LISTED);
     }
 
     private void verify(RoundReport report) {

@@ -39,6 +39,7 @@ final class Worker extends Thread {
 
     Worker(ChildPlan plan, int index, Lists lists, ListStore store, Reporter reporter) {
         super("worker-" + index);
+        setDaemon(true);
         this.index = index;
         this.lists = lists;
         this.store = store;
