@@ -22,6 +22,15 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Takes what a checkpoint holds, in the order it was written. */
     public interface Visitor {
+        /** Drops everything: for reading a checkpoint only to check it. */
+        Visitor NOBODY = new Visitor() {
+            @Override
+            public void partition(int partition, long captureLsn) {}
+
+            @Override
+            public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {}
+        };
+
         /** A section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
@@ -76,6 +85,11 @@ public final class CheckpointReader implements AutoCloseable {
 
     public CheckpointHeader header() {
         return header;
+    }
+
+    /** The file's size in bytes. */
+    public long fileBytes() {
+        return fileBytes;
     }
 
     /** The file's path. */

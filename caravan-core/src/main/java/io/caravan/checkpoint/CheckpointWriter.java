@@ -25,6 +25,12 @@ public final class CheckpointWriter implements AutoCloseable {
     private int partition;
     private long captureLsn;
     private int pieces;
+    private long listId;
+    private long listBirth;
+    private long listFirst;
+    private long listNext;
+    private long lists;
+    private long entries;
 
     public CheckpointWriter(Storage storage, long number) throws IOException {
         this.storage = storage;
@@ -44,26 +50,44 @@ public final class CheckpointWriter implements AutoCloseable {
         pieces = 0;
     }
 
-    /** How many entries a piece could have now; at least one, as a full section is written first. */
-    public int roomForEntries() throws IOException {
+    /** Starts a list, whose regions follow. */
+    public void list(long id, long birth, long first, long next) throws IOException {
+        listId = id;
+        listBirth = birth;
+        listFirst = first;
+        listNext = next;
+        lists++;
+        entries += next - first;
+        if (first == next) {
+            piece(new long[0], 0, 0);
+        }
+    }
+
+    /** Adds regions of the list that was started; they are cut into pieces where a section is full. */
+    public void regions(long[] regions, int from, int count) throws IOException {
+        int done = 0;
+        while (done < count) {
+            done += piece(regions, from + done, count - done);
+        }
+    }
+
+    /** Adds a piece with as many of the regions as there is room for; returns how many. */
+    private int piece(long[] regions, int from, int count) throws IOException {
         if (section.remaining() < PIECE_HEADER_BYTES + Long.BYTES) {
             writeSection();
             startSection();
         }
-        return (section.remaining() - PIECE_HEADER_BYTES) / Long.BYTES;
-    }
-
-    /**
-     * Adds a list or a piece of one; the pieces of a list follow each other.
-     *
-     * @param count at most {@link #roomForEntries()}
-     */
-    public void piece(long id, long birth, long first, long next, long[] regions, int from, int count) {
-        section.putLong(id).putLong(birth).putLong(first).putLong(next).putLong(count);
-        for (int i = from; i < from + count; i++) {
+        int fitting = Math.min(count, (section.remaining() - PIECE_HEADER_BYTES) / Long.BYTES);
+        section.putLong(listId)
+                .putLong(listBirth)
+                .putLong(listFirst)
+                .putLong(listNext)
+                .putLong(fitting);
+        for (int i = from; i < from + fitting; i++) {
             section.putLong(regions[i]);
         }
         pieces++;
+        return fitting;
     }
 
     /** Ends the partition; every partition has at least one section, which tells when it was captured. */
@@ -77,10 +101,19 @@ public final class CheckpointWriter implements AutoCloseable {
         section.putInt(SECTION_PARTITION, partition);
         section.putInt(SECTION_PIECES, pieces);
         section.putLong(SECTION_CAPTURE_LSN, captureLsn);
-        section.putInt(
-                SECTION_CRC, Checksums.crc32c(section, SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES));
+        section.putInt(SECTION_CRC, Checksums.crc32c(section, SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES));
         file.write(section.flip(), position);
         position += bytes;
+    }
+
+    /** Lists started so far. */
+    public long lists() {
+        return lists;
+    }
+
+    /** Entries of those lists. */
+    public long entries() {
+        return entries;
     }
 
     /** Bytes written so far. */

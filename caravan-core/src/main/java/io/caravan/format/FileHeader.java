@@ -113,7 +113,9 @@ public final class FileHeader {
         }
         if (!found.equals(expected)) {
             throw new CorruptStoreException(
-                    path, NUMBER, "is number " + found.number() + " with segments of " + found.segmentBytes()
+                    path,
+                    NUMBER,
+                    "is number " + found.number() + " with segments of " + found.segmentBytes()
                             + " bytes, expected number " + expected.number() + " with " + expected.segmentBytes());
         }
     }

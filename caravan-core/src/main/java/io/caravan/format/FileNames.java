@@ -1,5 +1,6 @@
 package io.caravan.format;
 
+import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -25,7 +26,7 @@ public enum FileNames {
 
     /** The name of the file with this number. */
     public String of(long number) {
-        return String.format("%s%016x%s", prefix, number, ending);
+        return String.format(Locale.ROOT, "%s%016x%s", prefix, number, ending);
     }
 
     /** The name while the file is being made. */

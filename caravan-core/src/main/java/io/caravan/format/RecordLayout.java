@@ -85,6 +85,16 @@ public final class RecordLayout {
         void delete(long lsn, long id);
     }
 
+    /** Walks the records of the valid frame whose header is at this index, and whose LSN this is. */
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+        forEach(
+                buffer,
+                at + FrameLayout.HEADER_BYTES,
+                buffer.getInt(at + FrameLayout.PAYLOAD_BYTES),
+                lsn + FrameLayout.HEADER_BYTES,
+                visitor);
+    }
+
     /**
      * Walks the records of a frame that is known to be valid.
      *
@@ -92,24 +102,26 @@ public final class RecordLayout {
      * @param bytes payload bytes
      * @param lsn position of the first record in the log
      */
-    public static void forEach(ByteBuffer buffer, int at, int bytes, long lsn, Visitor visitor) {
+    private static void forEach(ByteBuffer buffer, int at, int bytes, long lsn, Visitor visitor) {
         int index = at;
         while (index < at + bytes) {
             long recordLsn = lsn + index - at;
             long id = buffer.getLong(index + ID);
             switch (buffer.getInt(index + TYPE)) {
-                case APPEND -> visitor.append(
-                        recordLsn,
-                        id,
-                        buffer.getLong(index + SEQUENCE),
-                        buffer.getLong(index + ADDRESS),
-                        buffer,
-                        index + ENTRY,
-                        buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
+                case APPEND ->
+                    visitor.append(
+                            recordLsn,
+                            id,
+                            buffer.getLong(index + SEQUENCE),
+                            buffer.getLong(index + ADDRESS),
+                            buffer,
+                            index + ENTRY,
+                            buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
                 case TRIM -> visitor.trim(recordLsn, id, buffer.getLong(index + SEQUENCE));
                 case DELETE -> visitor.delete(recordLsn, id);
-                default -> throw new IllegalStateException(
-                        "unknown record type " + buffer.getInt(index + TYPE) + " in a valid frame, at LSN " + recordLsn);
+                default ->
+                    throw new IllegalStateException("unknown record type " + buffer.getInt(index + TYPE)
+                            + " in a valid frame, at LSN " + recordLsn);
             }
             index += buffer.getInt(index + RECORD_BYTES);
         }

@@ -65,6 +65,11 @@ public final class HeapFile {
         return segments.length;
     }
 
+    /** Bytes of disk that the segments take. */
+    public long diskBytes() {
+        return (long) segments.length * geometry.segmentBytes();
+    }
+
     /** Opens the next segment's existing file, or says what is wrong with it. */
     public void openNext() throws IOException {
         int number = segments.length;

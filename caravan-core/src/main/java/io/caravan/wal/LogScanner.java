@@ -64,10 +64,33 @@ public final class LogScanner {
      * @throws StoreDirectoryException when a segment is missing
      */
     public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
+        refuseValidFramesBehind(found.position());
+        if (found.position() < end) {
+            throw damaged(found.position(), "the log ends here, but a checkpoint needs it up to LSN " + end);
+        }
+        return found;
+    }
+
+    /**
+     * Visits every frame of a log that is being written, up to a position that is known to be forced.
+     *
+     * @return how many frames there were
+     * @throws CorruptStoreException when one of them is damaged
+     */
+    public long scanForced(long start, long previousLsn, long forced, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previousLsn, forced, visitor);
+        if (found.position() < forced) {
+            throw damaged(found.position(), "no valid frame, though the log is forced up to LSN " + forced);
+        }
+        return found.frames();
+    }
+
+    private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {
         long position = start;
         long previous = previousLsn;
         long frames = 0;
-        while (true) {
+        while (position < until) {
             long next = locate(position, previous);
             if (next < 0) {
                 break;
@@ -78,10 +101,6 @@ public final class LogScanner {
             frames++;
             position = geometry.positionAfter(
                     next + FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES));
-        }
-        refuseValidFramesBehind(position);
-        if (position < end && end > start) {
-            throw damaged(position, "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
         return new End(position, previous, frames);
     }
@@ -141,7 +160,8 @@ public final class LogScanner {
         long segment = geometry.segmentOf(position);
         if (!segments.ready(segment)) {
             throw new StoreDirectoryException("log segment " + segment + " is missing, though the log goes on at LSN "
-                    + validLsn + " in " + segments.file(geometry.segmentOf(validLsn)).path()
+                    + validLsn + " in "
+                    + segments.file(geometry.segmentOf(validLsn)).path()
                     + "; put the file back, or restore the directory from a backup");
         }
         throw damaged(

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
@@ -54,7 +55,7 @@ public final class LogSegments implements AutoCloseable {
         FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, header(segment), file.path());
     }
 
-    /** Whether the segment can be written: its file is made and its name durable. */
+    /** Whether the segment's file is there. */
     public boolean ready(long segment) {
         return files.containsKey(segment);
     }
@@ -85,9 +86,9 @@ public final class LogSegments implements AutoCloseable {
         return (long) files.size() * geometry.segmentBytes();
     }
 
-    /** Makes the segment behind the last, or the first of all: really allocated, zero-filled, its name durable. */
-    public void prepareNext(long ifNone) throws IOException {
-        long segment = files.isEmpty() ? ifNone : last() + 1;
+    /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
+    public void prepareNext() throws IOException {
+        long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
         StoreFile file = storage.create(temporary, geometry.segmentBytes());
         try {
@@ -115,10 +116,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     private void recycleFirst() throws IOException {
-        long old = first();
         long segment = last() + 1;
-        files.remove(old).close();
-        storage.rename(FileNames.LOG.of(old), FileNames.LOG.of(segment));
+        storage.rename(FileNames.LOG.of(closeFirst()), FileNames.LOG.of(segment));
         try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
             writeHeader(file, segment);
         }
@@ -127,11 +126,14 @@ public final class LogSegments implements AutoCloseable {
     }
 
     private void deleteFirst() throws IOException {
-        Map.Entry<Long, StoreFile> oldest = files.firstEntry();
-        files.remove(oldest.getKey());
-        oldest.getValue().close();
-        storage.delete(FileNames.LOG.of(oldest.getKey()));
+        storage.delete(FileNames.LOG.of(closeFirst()));
         storage.forceDirectory();
+    }
+
+    private long closeFirst() throws IOException {
+        Map.Entry<Long, StoreFile> oldest = Objects.requireNonNull(files.pollFirstEntry());
+        oldest.getValue().close();
+        return oldest.getKey();
     }
 
     /** Deletes a segment behind the log's end that was never finished. */
