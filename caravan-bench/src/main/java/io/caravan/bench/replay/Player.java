@@ -127,7 +127,6 @@ final class Player {
     }
 
     private void killAndReopen() throws IOException {
-        progress.clear();
         target.kill();
         int sent = next;
         int certain = acknowledged.get();

@@ -37,8 +37,18 @@ public final class TortureChild {
     }
 
     private void run(StoreOpener opener) {
+        try {
+            runAndClose(opener);
+            reporter.closed();
+        } catch (RuntimeException | IOException | InterruptedException problem) {
+            reporter.problem("the child process failed", problem);
+        }
+    }
+
+    private void runAndClose(StoreOpener opener) throws IOException, InterruptedException {
         long start = System.nanoTime();
-        try (ListStore store = opener.open(plan.config())) {
+        ListStore store = opener.open(plan.config());
+        try (store) {
             reporter.opened(System.nanoTime() - start);
             if (plan.work()) {
                 work(store);
@@ -46,11 +56,16 @@ public final class TortureChild {
                 tell(store);
                 awaitEndOfInput();
             }
-        } catch (RuntimeException | IOException | InterruptedException problem) {
-            reporter.problem("the child process failed", problem);
-            return;
         }
-        reporter.closed();
+        checkFailures(store);
+    }
+
+    /** A store may fail with nobody waiting for it, and close without a word. */
+    private void checkFailures(ListStore store) {
+        long failures = store.stats().failures();
+        if (failures > 0) {
+            reporter.problem("the closed store counts " + failures + " failures; see the child's output");
+        }
     }
 
     private void work(ListStore store) throws IOException, InterruptedException {

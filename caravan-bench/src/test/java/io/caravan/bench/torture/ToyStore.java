@@ -307,7 +307,9 @@ final class ToyStore implements ListStore {
 
     @Override
     public StoreStats stats() {
-        throw new UnsupportedOperationException("nobody asks a toy");
+        StoreStats.Distribution none = StoreStats.Distribution.EMPTY;
+        return new StoreStats(
+                "toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0);
     }
 
     @Override
