@@ -5,6 +5,7 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.WriteCallback;
 import io.caravan.format.FrameLayout;
 import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -36,7 +37,7 @@ final class CommitQueue {
             Provisioner provisioner,
             LogGeometry geometry,
             int bufferBytes,
-            LogEnd end,
+            LogScanner.End end,
             LongSupplier clock) {
         this.state = state;
         this.provisioner = provisioner;
@@ -47,9 +48,6 @@ final class CommitQueue {
         this.tail = end.position();
         this.lastSealedLsn = end.previousLsn();
     }
-
-    /** Where the log ends: the next frame's position and the last frame's. */
-    record LogEnd(long position, long previousLsn) {}
 
     void onWork(Runnable wake) {
         wakeFlusher = wake;

@@ -61,14 +61,8 @@ public final class Engine implements ListStore {
                 recovered.heapFile(),
                 logGeometry.segmentOf(end.position()),
                 recovered.neededLogSegment());
-        queue = new CommitQueue(
-                state,
-                provisioner,
-                logGeometry,
-                config.logBufferBytes(),
-                new CommitQueue.LogEnd(end.position(), end.previousLsn()),
-                clock);
-        Flusher.Gates gates = new Flusher.Gates(new LsnGate(end.position()), new LsnGate(end.position()));
+        queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
+        Flusher.Gates gates = new Flusher.Gates(new LsnGate(newest.startLsn()), new LsnGate(end.position()));
         forced = gates.forced();
         space = new HeapSpace(
                 state,
@@ -85,8 +79,7 @@ public final class Engine implements ListStore {
                 state,
                 queue,
                 space,
-                new LogWriter(
-                        recovered.log(), newest.storeId(), end.previousLsn(), logGeometry.segmentOf(newest.startLsn())),
+                new LogWriter(recovered.log(), newest.storeId(), end, newest.startLsn()),
                 recovered.heapFile(),
                 gates,
                 config.durability(),
@@ -357,7 +350,8 @@ public final class Engine implements ListStore {
                     recovered.heapFile().diskBytes(),
                     state.heap.usedBytes(),
                     state.heap.freeBytes(),
-                    state.heap.largestHoleBytes());
+                    state.heap.largestHoleBytes(),
+                    recovered.heapFile().geometry().usableBytes());
         } finally {
             state.lock.unlock();
         }

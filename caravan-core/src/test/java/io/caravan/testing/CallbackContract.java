@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.util.ArrayList;
@@ -171,22 +172,8 @@ public interface CallbackContract extends ContractFixture {
     @Test
     default void aCallbackMayReadAnotherStore() {
         append(store(), 1, "a");
-        try (MemoryStoreOfTheTest other = new MemoryStoreOfTheTest()) {
-            inCallback(other.store(), () -> assertThat(texts(store(), 1)).containsExactly("0:a"));
-        }
-    }
-
-    /** A second store, whose callbacks run on a thread that is no store thread of the first. */
-    final class MemoryStoreOfTheTest implements AutoCloseable {
-        private final ListStore store = new io.caravan.MemoryListStore();
-
-        ListStore store() {
-            return store;
-        }
-
-        @Override
-        public void close() {
-            store.close();
+        try (ListStore other = new MemoryListStore()) {
+            inCallback(other, () -> assertThat(texts(store(), 1)).containsExactly("0:a"));
         }
     }
 

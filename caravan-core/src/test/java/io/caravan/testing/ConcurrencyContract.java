@@ -91,16 +91,16 @@ public interface ConcurrencyContract extends ContractFixture {
             for (int writer = 0; writer < THREADS; writer++) {
                 int tag = writer;
                 crew.add(() -> {
-                    for (int turn = 0; turn < APPENDS; turn++) {
+                    for (int turn = 0; turn < (10 * APPENDS); turn++) {
                         store().append(1, bytes("x"), tellings.callback(tag));
                     }
                 });
             }
             crew.run();
         }
-        assertThat(tellings.await(THREADS * APPENDS))
+        assertThat(tellings.await(THREADS * (10 * APPENDS)))
                 .extracting(Tellings.Telling::sequence)
-                .isEqualTo(IntStream.range(0, THREADS * APPENDS)
+                .isEqualTo(IntStream.range(0, THREADS * (10 * APPENDS))
                         .mapToObj(Long::valueOf)
                         .toList());
     }

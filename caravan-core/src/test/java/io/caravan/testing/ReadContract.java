@@ -227,6 +227,22 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
+    default void aSlowStreamHoldsUpNobody() {
+        append(store(), 1, "a", "b");
+        List<String> seen = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            try (Crew crew = new Crew()) {
+                crew.add(() -> append(store(), 1, "c")).add(() -> append(store(), 2, "x"));
+                crew.add(() -> texts(store(), 1)).add(() -> store().flush());
+                crew.run();
+            }
+            seen.add(sequence + ":" + UTF_8.decode(value));
+        }));
+        assertThat(seen).containsExactly("0:a", "1:b");
+        assertThat(texts(store(), 1)).hasSize(4);
+    }
+
+    @Test
     default void aReadMayReadInTurn() {
         append(store(), 1, "a", "b");
         append(store(), 2, "x");
