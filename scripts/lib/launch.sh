@@ -1,0 +1,76 @@
+# Sourced by the scripts beside it: find Java, build a module when it is missing or older than its sources, run a class
+# of it. The caller has set `root` to the repository.
+
+launch() { # launch MODULE MAIN_CLASS ARGUMENT...
+  local module=$1 main=$2
+  shift 2
+  local target=$root/$module/target
+  local java
+  java=$(find_java)
+  is_built "$module" || build "$module"
+  # Words of CARAVAN_JAVA_OPTS are meant to be split. exec, so that signals reach the JVM itself.
+  # shellcheck disable=SC2086
+  exec "$java" ${CARAVAN_JAVA_OPTS:-} -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
+}
+
+fail() {
+  printf 'caravan: %s\n' "$*" >&2
+  exit 69
+}
+
+find_java() {
+  local java version
+  if [[ -n ${JAVA_HOME:-} ]]; then
+    java=$JAVA_HOME/bin/java
+    [[ -x $java ]] || fail "JAVA_HOME is $JAVA_HOME, but there is no bin/java in it"
+  else
+    java=$(command -v java) || fail "Java 17 or newer is needed: set JAVA_HOME, or put java on the PATH"
+  fi
+  # The class-file version is the one number that every JDK since 1.0 spells alike: 61 is Java 17.
+  version=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.class\.version = \([0-9]*\).*/\1/p')
+  (( ${version:-0} >= 61 )) || fail "Java 17 or newer is needed, but $java is older (set JAVA_HOME to choose another)"
+  printf '%s\n' "$java"
+}
+
+# The modules that go into a module, itself included.
+modules_of() {
+  case $1 in
+    caravan-server) echo caravan-core caravan-server ;;
+    caravan-bench) echo caravan-core caravan-server caravan-bench ;;
+    *) fail "no such module: $1" ;;
+  esac
+}
+
+# Nothing is newer than the mark that the last build of this module left.
+is_built() {
+  local target=$root/$1/target module
+  [[ -f $target/$1.jar && -f $target/.launched ]] || return 1
+  local sources=("$root/pom.xml")
+  for module in $(modules_of "$1"); do
+    sources+=("$root/$module/pom.xml")
+    [[ ! -d $root/$module/src/main ]] || sources+=("$root/$module/src/main")
+  done
+  [[ -z $(find "${sources[@]}" -newer "$target/.launched" -print -quit) ]]
+}
+
+build() {
+  command -v mvn > /dev/null || fail "Maven 3.8 or newer is needed to build: put mvn on the PATH"
+  mkdir -p "$root/target" "$root/$1/target"
+  # One build at a time: whoever waited finds it done.
+  if command -v flock > /dev/null; then
+    exec 9> "$root/target/launch.lock"
+    flock 9
+    if is_built "$1"; then
+      exec 9>&-
+      return
+    fi
+  fi
+  echo "building caravan (first run, about a minute)..." >&2
+  # Dated from before the build, so that an edit made meanwhile is built next time.
+  local mark=$root/$1/target/.launching
+  touch "$mark"
+  rm -rf "$root/$1/target/lib"
+  (cd "$root" && mvn -B -ntp -q -Pquick -pl "$1" -am package >&2) || fail "the build failed; see above"
+  mv "$mark" "$root/$1/target/.launched"
+  exec 9>&-
+}
