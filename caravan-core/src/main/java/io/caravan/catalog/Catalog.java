@@ -90,7 +90,7 @@ public final class Catalog {
         return state;
     }
 
-    /** Number of documents. */
+    /** Number of documents; waits for nobody. */
     public long size() {
         return log.size();
     }

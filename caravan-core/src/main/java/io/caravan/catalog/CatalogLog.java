@@ -61,13 +61,9 @@ final class CatalogLog {
         return nextId.getAndIncrement();
     }
 
+    /** Number of documents; waits for nobody. */
     long size() {
-        lock.lock();
-        try {
-            return order.size();
-        } finally {
-            lock.unlock();
-        }
+        return order.size();
     }
 
     /** Number of entries that the list retains. */

@@ -2,11 +2,15 @@ package io.caravan.catalog;
 
 import org.jspecify.annotations.Nullable;
 
-/** The documents in the order of the entries that tell of them. Guarded by the lock of {@link CatalogLog}. */
+/**
+ * The documents in the order of the entries that tell of them. Guarded by the lock of {@link CatalogLog}, but for {@link
+ * #size()}.
+ */
 final class EntryOrder {
     private @Nullable Document oldest;
     private @Nullable Document newest;
-    private long size;
+    /** Read without the lock as well. */
+    private volatile long size;
 
     @Nullable
     Document oldest() {
@@ -27,7 +31,7 @@ final class EntryOrder {
             newest.newer = document;
         }
         newest = document;
-        size++;
+        size = size + 1;
     }
 
     /** Removes a document that is in the order. */
@@ -44,6 +48,6 @@ final class EntryOrder {
         }
         document.older = null;
         document.newer = null;
-        size--;
+        size = size - 1;
     }
 }
