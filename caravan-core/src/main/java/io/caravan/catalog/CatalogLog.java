@@ -83,10 +83,10 @@ final class CatalogLog {
             batch.expect(listId, nextSequence);
             long[] sequences = appendEntries(batch, changed);
             store.write(batch, callback);
-            for (int i = 0; i < sequences.length; i++) {
+            for (int i = 0; i < changed.size(); i++) {
                 changed.get(i).publishToCatalog(order, sequences[i]);
             }
-            nextSequence = sequences[sequences.length - 1];
+            nextSequence = sequences[changed.size()];
             compact();
         } finally {
             lock.unlock();
