@@ -36,6 +36,7 @@ final class CommandRunner {
     private final Deque<Request> waiting = new ArrayDeque<>();
     private boolean reading;
     private boolean awaitingRoom;
+    private boolean sawMalformed;
 
     /**
      * Makes a runner that has nothing to do.
@@ -70,6 +71,11 @@ final class CommandRunner {
         return waiting.isEmpty() && replies.size() == 0;
     }
 
+    /** Whether the connection ends because of what the client sent. */
+    boolean sawMalformed() {
+        return sawMalformed;
+    }
+
     /** Forgets what waits: the connection is gone. */
     void close() {
         session.quit();
@@ -87,6 +93,7 @@ final class CommandRunner {
         Request next = waiting.element();
         if (next instanceof Request.Malformed malformed) {
             takePlace().complete(new Reply.Error("ERR Protocol error: " + malformed.problem()));
+            sawMalformed = true;
             session.quit();
             waiting.clear();
             return;
