@@ -1,24 +1,181 @@
 package io.caravan;
 
+import io.caravan.engine.Engine;
+import io.caravan.inspect.Verifier;
+import io.caravan.io.FileStorage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
-/** Opens durable stores. */
-public final class DurableListStore {
+/**
+ * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
+ * and after a power loss. One process opens a directory at a time.
+ *
+ * <p>The work is done by {@link Engine}; this class opens it, and sees to it that no thread of a caller's ever does
+ * channel I/O, not even here: an interrupt would close the store's files.
+ */
+public final class DurableListStore implements ListStore {
+    private final Engine engine;
 
-    private DurableListStore() {}
+    private DurableListStore(Engine engine) {
+        this.engine = engine;
+    }
 
-    /** Opens or creates the store in the directory, with default settings. */
-    public static ListStore open(Path directory) {
+    /** Opens or creates the store in the directory, with default settings; see {@link #open(StoreConfig)}. */
+    public static DurableListStore open(Path directory) {
         return open(StoreConfig.builder(directory).build());
     }
 
-    /** Opens or creates a store. */
-    public static ListStore open(StoreConfig config) {
-        throw new UnsupportedOperationException("not yet: " + config.directory());
+    /**
+     * Opens the store in the config's directory, creating directory and store when they are missing. Returns when the
+     * store has recovered: everything acknowledged before is there, and is durable.
+     *
+     * @throws StoreLockedException when it is open elsewhere
+     * @throws StoreDirectoryException when the directory cannot hold it, or holds something else
+     * @throws StoreVersionException when it was written by a newer release
+     * @throws CorruptStoreException when what was acknowledged cannot be read back; nothing was changed
+     * @throws StoreIoException when the operating system refuses
+     */
+    public static DurableListStore open(StoreConfig config) {
+        return new DurableListStore(onOwnThread(
+                "open " + config.directory(),
+                () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime)));
     }
 
-    /** Verifies the closed store in the directory. */
+    /**
+     * Reads every byte of the closed store in the directory and reports every fault; changes nothing.
+     *
+     * @throws StoreLockedException when it is open; use {@link #verify(VerifyReport.Progress)} on the open store
+     * @throws StoreDirectoryException when there is no store
+     */
     public static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
-        throw new UnsupportedOperationException("not yet: " + directory + progress);
+        return onOwnThread("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
+    }
+
+    private static <T> T onOwnThread(String what, Callable<T> work) {
+        FutureTask<T> task = new FutureTask<>(work);
+        Thread thread = new Thread(task, "caravan-open");
+        thread.start();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (java.util.concurrent.ExecutionException failed) {
+                    throw translate(what, failed.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static RuntimeException translate(String what, @Nullable Throwable cause) {
+        if (cause instanceof IOException problem) {
+            return new StoreIoException("cannot " + what + ": " + problem, problem);
+        }
+        if (cause instanceof RuntimeException problem) {
+            return problem;
+        }
+        if (cause instanceof Error problem) {
+            throw problem;
+        }
+        return new IllegalStateException("cannot " + what, cause);
+    }
+
+    /**
+     * Reads every frame, checkpoint and entry of this open store and reports every fault. Writes go on meanwhile;
+     * checkpoints wait.
+     */
+    public VerifyReport verify(VerifyReport.Progress progress) {
+        return Verifier.verifyOpen(engine, progress);
+    }
+
+    @Override
+    public void append(long id, byte[] value, WriteCallback callback) {
+        engine.append(id, value, callback);
+    }
+
+    @Override
+    public void append(long id, ByteBuffer value, WriteCallback callback) {
+        engine.append(id, value, callback);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        engine.write(batch, callback);
+    }
+
+    @Override
+    public void get(long id, EntryStream stream) {
+        engine.get(id, stream);
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        engine.get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void trim(long id, long count, WriteCallback callback) {
+        engine.trim(id, count, callback);
+    }
+
+    @Override
+    public void trimTo(long id, long firstSequence, WriteCallback callback) {
+        engine.trimTo(id, firstSequence, callback);
+    }
+
+    @Override
+    public void delete(long id, WriteCallback callback) {
+        engine.delete(id, callback);
+    }
+
+    @Override
+    public @Nullable ListInfo info(long id) {
+        return engine.info(id);
+    }
+
+    @Override
+    public void forEachList(LongConsumer ids) {
+        engine.forEachList(ids);
+    }
+
+    @Override
+    public StoreStats stats() {
+        return engine.stats();
+    }
+
+    @Override
+    public boolean writable() {
+        return engine.writable();
+    }
+
+    @Override
+    public void onWritable(Runnable action) {
+        engine.onWritable(action);
+    }
+
+    @Override
+    public void flush() {
+        engine.flush();
+    }
+
+    @Override
+    public void checkpoint() {
+        engine.checkpoint();
+    }
+
+    @Override
+    public void close() {
+        engine.close();
     }
 }

@@ -14,8 +14,15 @@ public sealed interface FlushPolicy {
         return Immediate.INSTANCE;
     }
 
-    /** Flush this long after the first waiting write was accepted, or earlier when a buffer is full. */
+    /**
+     * Flush this long after the first waiting write was accepted, or earlier when a buffer is full.
+     *
+     * @param delay from 0 to one minute
+     */
     static FlushPolicy fixedDelay(Duration delay) {
+        if (delay.isNegative() || delay.compareTo(FixedDelay.MAX) > 0) {
+            throw new IllegalArgumentException("delay must be from 0 to " + FixedDelay.MAX + ", was " + delay);
+        }
         return new FixedDelay(delay.toNanos());
     }
 
@@ -41,8 +48,10 @@ public sealed interface FlushPolicy {
      * @param delayNanos from 0 to one minute
      */
     record FixedDelay(long delayNanos) implements FlushPolicy {
+        private static final Duration MAX = Duration.ofMinutes(1);
+
         public FixedDelay {
-            Arguments.between(delayNanos, 0, Duration.ofMinutes(1).toNanos(), "delayNanos");
+            Arguments.between(delayNanos, 0, MAX.toNanos(), "delayNanos");
         }
     }
 

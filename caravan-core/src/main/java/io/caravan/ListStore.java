@@ -17,11 +17,15 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, has changed nothing, and
  * its callback is never told. A write that was accepted tells its callback exactly once: {@code success} when it is
  * durable at the store's {@link Durability} level, or {@code failure} when the store failed first. Callbacks run on a
- * store thread, in the order in which the store accepted the writes, must not block, and must not read from the store
- * (a read may have to wait for the very thread that calls them): such a call throws {@link IllegalStateException}.
+ * store thread, in the order in which the store accepted the writes, and must not block. There, on a store thread, every
+ * read ({@code get}, {@code read}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code
+ * close} throws {@link IllegalStateException}: it might have to wait for the very thread that calls it. Writes, {@code
+ * writable}, {@code onWritable} and {@code stats} work.
  *
  * <p><b>Reads</b> see only what is durable: a read waits for the list's last accepted change, usually microseconds, and
- * then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile.
+ * then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. What a thread wrote before, told
+ * or not, it reads. A stream runs outside the store's locks: it may be slow, may read and write in turn, and what it
+ * throws reaches the reader.
  *
  * <p><b>Backpressure.</b> When the log's buffers are full, a write waits for room. A thread that must never wait (an
  * event loop, a callback) asks {@link #writable()} first and leaves an action with {@link #onWritable(Runnable)}.
@@ -55,7 +59,7 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Appends one value; the future completes with the value's sequence once it is durable, or with the exception that
-     * {@link #append(long, byte[], WriteCallback)} would have thrown or told.
+     * {@link #append(long, byte[], WriteCallback)} would have thrown or told. Only a null value is thrown.
      */
     default CompletableFuture<Long> append(long id, byte[] value) {
         CompletableFuture<Long> future = new CompletableFuture<>();
@@ -69,7 +73,7 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Performs all operations of the batch, in order, or none of them: a crash cannot come between them. The callback
-     * gets the sequence of the batch's last append, or -1 when it has none.
+     * gets the sequence of the batch's last append, or -1 when it has none. A batch may be empty, or only expect.
      *
      * @throws SequenceConflictException when an expectation of the batch does not hold
      * @throws ValueTooLargeException when a value is over the limit, or the whole batch over what fits a log buffer
@@ -89,14 +93,16 @@ public interface ListStore extends AutoCloseable {
      * Streams the entries from a sequence on; from past the end it finishes at once.
      *
      * @param fromSequence zero or more
-     * @throws TrimmedException when entries from {@code fromSequence} on have been trimmed
+     * @throws TrimmedException when entries from {@code fromSequence} on have been trimmed, all of them included; the
+     *     stream has not been called
      * @throws CorruptStoreException when an entry's bytes are not those that were appended
      */
     void get(long id, long fromSequence, EntryStream stream);
 
     /**
      * Drops {@code count} entries from the list's head; all of them when it has fewer. The callback gets the sequence
-     * of the first entry that is retained. A missing list stays missing, which is a success.
+     * of the first entry that is retained, or that the next append will get when none is. A missing list stays missing,
+     * which is a success; the callback gets 0.
      *
      * @param count zero or more
      */
@@ -104,7 +110,7 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Drops all entries before {@code firstSequence}; all entries when the list ends before it. Idempotent. The
-     * callback gets the sequence of the first entry that is retained.
+     * callback gets what that of {@link #trim} gets.
      *
      * @param firstSequence zero or more
      */
@@ -156,7 +162,10 @@ public interface ListStore extends AutoCloseable {
     /** Publishes a checkpoint and returns when that is done. A store that keeps nothing on disk has nothing to do. */
     void checkpoint();
 
-    /** Makes everything accepted durable, checkpoints, and lets go of the directory. Idempotent. */
+    /**
+     * Makes everything accepted durable, checkpoints, and lets go of the directory. Every callback has been told when it
+     * returns. Idempotent: a second call returns when the first is done.
+     */
     @Override
     void close();
 }

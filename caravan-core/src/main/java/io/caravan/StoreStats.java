@@ -4,7 +4,7 @@ package io.caravan;
  * Counters since the store was opened, and gauges of one moment.
  *
  * @param name the store's name, which tells its directory and durability level
- * @param appends values accepted
+ * @param appends values accepted, those of batches included; likewise for trims and deletes
  * @param appendedBytes bytes of those values
  * @param trims trims accepted
  * @param deletes deletions accepted

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
  * Is told exactly once what became of a write that the store accepted.
  *
  * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must
- * not read from the store. One that throws is logged and changes nothing.
+ * not read, flush, checkpoint or close the store, which would throw {@link IllegalStateException}. One that throws is logged and changes nothing.
  */
 public interface WriteCallback {
 

@@ -37,11 +37,12 @@ class ArchitectureTest {
             DescribedPredicate.<JavaClass>alwaysTrue().as("everything");
 
     private static final Map<String, Sees> TABLE = Map.of(
+            "collections", new Sees(EXCEPTIONS),
             "format", new Sees(EXCEPTIONS),
             "io", new Sees(EXCEPTIONS),
             "wal", new Sees(EVERYTHING, "format", "io"),
-            "heap", new Sees(EVERYTHING, "format", "io"),
-            "index", new Sees(EVERYTHING, "format", "io"),
+            "heap", new Sees(EVERYTHING, "collections", "format", "io"),
+            "index", new Sees(EVERYTHING, "collections", "format", "io"),
             "checkpoint", new Sees(EVERYTHING, "format", "io"),
             "catalog", new Sees(EVERYTHING),
             "engine", new Sees(EVERYTHING, "wal", "heap", "index", "checkpoint", "catalog", "format", "io"),

@@ -1,0 +1,155 @@
+package io.caravan.checkpoint;
+
+import static io.caravan.format.CheckpointLayout.*;
+
+import io.caravan.format.Checksums;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Writes one checkpoint file: partitions first, the header last, then force, rename, force of the directory. Until the
+ * rename the file has a temporary name and means nothing.
+ */
+public final class CheckpointWriter implements AutoCloseable {
+    private final Storage storage;
+    private final long number;
+    private final StoreFile file;
+    private final ByteBuffer section =
+            ByteBuffer.allocateDirect(SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private long position = HEADER_BYTES;
+    private int partition;
+    private long captureLsn;
+    private int pieces;
+    private long listId;
+    private long listBirth;
+    private long listFirst;
+    private long listNext;
+    private long lists;
+    private long entries;
+
+    public CheckpointWriter(Storage storage, long number) throws IOException {
+        this.storage = storage;
+        this.number = number;
+        this.file = storage.create(FileNames.CHECKPOINT.temporary(number), 0);
+    }
+
+    /** Starts a partition that was captured at this LSN. */
+    public void startPartition(int partitionNumber, long lsn) {
+        partition = partitionNumber;
+        captureLsn = lsn;
+        startSection();
+    }
+
+    private void startSection() {
+        section.clear().position(SECTION_HEADER_BYTES);
+        pieces = 0;
+    }
+
+    /** Starts a list, whose regions follow. */
+    public void list(long id, long birth, long first, long next) throws IOException {
+        listId = id;
+        listBirth = birth;
+        listFirst = first;
+        listNext = next;
+        lists++;
+        entries += next - first;
+        if (first == next) {
+            piece(new long[0], 0, 0);
+        }
+    }
+
+    /** Adds regions of the list that was started; they are cut into pieces where a section is full. */
+    public void regions(long[] regions, int from, int count) throws IOException {
+        int done = 0;
+        while (done < count) {
+            done += piece(regions, from + done, count - done);
+        }
+    }
+
+    /** Adds a piece with as many of the regions as there is room for; returns how many. */
+    private int piece(long[] regions, int from, int count) throws IOException {
+        if (section.remaining() < PIECE_HEADER_BYTES + Long.BYTES) {
+            writeSection();
+            startSection();
+        }
+        int fitting = Math.min(count, (section.remaining() - PIECE_HEADER_BYTES) / Long.BYTES);
+        section.putLong(listId)
+                .putLong(listBirth)
+                .putLong(listFirst)
+                .putLong(listNext)
+                .putLong(fitting);
+        for (int i = from; i < from + fitting; i++) {
+            section.putLong(regions[i]);
+        }
+        pieces++;
+        return fitting;
+    }
+
+    /** Ends the partition; every partition has at least one section, which tells when it was captured. */
+    public void endPartition() throws IOException {
+        writeSection();
+    }
+
+    private void writeSection() throws IOException {
+        int bytes = section.position();
+        section.putInt(SECTION_PAYLOAD_BYTES, bytes - SECTION_HEADER_BYTES);
+        section.putInt(SECTION_PARTITION, partition);
+        section.putInt(SECTION_PIECES, pieces);
+        section.putLong(SECTION_CAPTURE_LSN, captureLsn);
+        section.putInt(SECTION_CRC, Checksums.crc32c(section, SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES));
+        file.write(section.flip(), position);
+        position += bytes;
+    }
+
+    /** Lists started so far. */
+    public long lists() {
+        return lists;
+    }
+
+    /** Entries of those lists. */
+    public long entries() {
+        return entries;
+    }
+
+    /** Bytes written so far. */
+    public long bytes() {
+        return position;
+    }
+
+    /** Completes the file and gives it its name, durably. */
+    public void publish(CheckpointHeader header) throws IOException {
+        file.write(encode(header, position), 0);
+        file.force();
+        storage.rename(FileNames.CHECKPOINT.temporary(number), FileNames.CHECKPOINT.of(number));
+        storage.forceDirectory();
+    }
+
+    private static ByteBuffer encode(CheckpointHeader header, long fileBytes) {
+        ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        FileHeader.put(
+                bytes,
+                FileHeader.Kind.CHECKPOINT,
+                new FileHeader.Fields(header.storeId(), header.number(), header.logSegmentBytes()));
+        bytes.putLong(START_LSN, header.startLsn());
+        bytes.putLong(END_LSN, header.endLsn());
+        bytes.putLong(PREVIOUS_LSN, header.previousLsn());
+        bytes.putLong(LIST_COUNT, header.lists());
+        bytes.putLong(ENTRY_COUNT, header.entries());
+        bytes.putLong(FILE_BYTES, fileBytes);
+        bytes.putInt(HEAP_SEGMENTS, header.heapSegments());
+        bytes.putInt(HEAP_SEGMENT_BYTES, header.heapSegmentBytes());
+        bytes.putInt(PARTITIONS, header.partitions());
+        bytes.putInt(HEADER_CRC, Checksums.crc32c(bytes, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES));
+        return bytes;
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}

@@ -1,0 +1,287 @@
+package io.caravan.engine;
+
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.FileNames;
+import io.caravan.heap.HeapFile;
+import io.caravan.index.ListIndex;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes the log's older part unnecessary, in the background, without stopping writes.
+ *
+ * <p>A checkpoint is fuzzy: (1) note where replay shall start, the first frame that is not sealed yet; (2) wait until
+ * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the lock
+ * for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture; (5)
+ * write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
+ * start. One starts when the log since the last has outgrown the index that it would write.
+ *
+ * <p>A checkpoint that fails for want of space is tried again later, as nothing depends on it. A failed force of the
+ * heap is final.
+ */
+final class Checkpointer {
+    private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Where the newest checkpoint stands. */
+    record Published(CheckpointHeader header, long fileBytes) {}
+
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final HeapSpace space;
+    private final Provisioner provisioner;
+    private final HeapFile heapFile;
+    private final Storage storage;
+    private final LogGeometry logGeometry;
+    private final Flusher.Gates gates;
+    private final long storeId;
+    private final long floorBytes;
+    private final double fraction;
+    private final Consumer<Throwable> failStore;
+    private final LongSupplier clock;
+    private final PartitionCapture capture;
+
+    /** Requests that wait for a checkpoint, or for a task of their own. Guarded by the store's lock. */
+    private final Deque<Runnable> requests = new ArrayDeque<>();
+
+    private final List<Long> kept = new ArrayList<>();
+    private Published newest;
+    private volatile long dueAtLsn;
+    private int peakHeapSegments;
+    private Runnable wake = () -> {};
+
+    Checkpointer(
+            StoreState state,
+            CommitQueue queue,
+            HeapSpace space,
+            Provisioner provisioner,
+            HeapFile heapFile,
+            Storage storage,
+            LogGeometry logGeometry,
+            Flusher.Gates gates,
+            Recovered recovered,
+            long floorBytes,
+            double fraction,
+            Consumer<Throwable> failStore,
+            LongSupplier clock) {
+        this.state = state;
+        this.queue = queue;
+        this.space = space;
+        this.provisioner = provisioner;
+        this.heapFile = heapFile;
+        this.storage = storage;
+        this.logGeometry = logGeometry;
+        this.gates = gates;
+        this.storeId = recovered.newest().storeId();
+        this.floorBytes = floorBytes;
+        this.fraction = fraction;
+        this.failStore = failStore;
+        this.clock = clock;
+        this.capture = new PartitionCapture(state, queue, space);
+        this.kept.addAll(recovered.checkpoints());
+        this.newest = new Published(recovered.newest(), recovered.newestBytes());
+        this.dueAtLsn = dueAt();
+    }
+
+    void onWork(Runnable wakeWorker) {
+        wake = wakeWorker;
+    }
+
+    private long dueAt() {
+        return newest.header().startLsn() + Math.max(floorBytes, (long) (fraction * newest.fileBytes()));
+    }
+
+    /** The flusher calls this after each flush. */
+    void logGrew() {
+        if (gates.applied().position() >= dueAtLsn) {
+            wake.run();
+        }
+    }
+
+    /** Runs a task on the checkpointer's thread, so that no file is recycled while it runs; completes with it. */
+    CompletableFuture<Void> submit(FileTask task) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        state.lock.lock();
+        try {
+            requests.add(() -> complete(task, done));
+        } finally {
+            state.lock.unlock();
+        }
+        wake.run();
+        return done;
+    }
+
+    private static void complete(FileTask task, CompletableFuture<Void> done) {
+        try {
+            task.run();
+            done.complete(null);
+        } catch (IOException | RuntimeException failed) {
+            done.completeExceptionally(failed);
+        }
+    }
+
+    /** A request, or a checkpoint if one is due; see {@link Worker.Step}. */
+    long step() {
+        Runnable request = nextRequest();
+        if (request != null) {
+            request.run();
+            return 0;
+        }
+        if (state.failure() != null || gates.applied().position() < dueAtLsn) {
+            return Worker.UNTIL_WOKEN;
+        }
+        try {
+            publish();
+            return 0;
+        } catch (IOException | RuntimeException failed) {
+            if (state.failure() == null) {
+                LOG.warn("{}: a checkpoint failed, the log stays longer; trying again", state.name(), failed);
+            }
+            return RETRY_NANOS;
+        }
+    }
+
+    private @Nullable Runnable nextRequest() {
+        state.lock.lock();
+        try {
+            return requests.poll();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** How much log a recovery would replay, about. */
+    long logBytesSince() {
+        return Math.max(0, gates.applied().position() - newest.header().startLsn());
+    }
+
+    /** Publishes a checkpoint. On the checkpointer's thread only. */
+    void publish() throws IOException {
+        long startNanos = clock.getAsLong();
+        Start start = begin();
+        try {
+            gates.applied().await(start.tail());
+            forceHeap();
+            writeAndPublish(start);
+        } catch (IOException | RuntimeException failed) {
+            countFailure();
+            throw failed;
+        }
+        state.lock.lock();
+        try {
+            state.counters.checkpoints++;
+            state.counters.lastCheckpointNanos = clock.getAsLong() - startNanos;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** What is noted first: where replay starts, what must be applied before, and the heap's size. */
+    private record Start(long lsn, long previousLsn, long tail, int heapSegments) {}
+
+    private Start begin() throws IOException {
+        state.lock.lock();
+        try {
+            space.releaseTrailing();
+            peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());
+            Start start = new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
+            if (logGeometry.segmentOf(start.lsn()) > provisioner.lastReadySegment()) {
+                throw new IOException("the log segment that replay would start in has no space yet");
+            }
+            return start;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void forceHeap() throws IOException {
+        try {
+            heapFile.force();
+        } catch (IOException failed) {
+            failStore.accept(failed);
+            throw failed;
+        }
+    }
+
+    private void writeAndPublish(Start start) throws IOException {
+        long number = newest.header().number() + 1;
+        try (CheckpointWriter writer = new CheckpointWriter(storage, number)) {
+            long endLsn = start.lsn();
+            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+                endLsn = Math.max(endLsn, capture.capture(partition, writer));
+            }
+            awaitForced(endLsn);
+            CheckpointHeader header = new CheckpointHeader(
+                    number,
+                    storeId,
+                    start.lsn(),
+                    endLsn,
+                    start.previousLsn(),
+                    writer.lists(),
+                    writer.entries(),
+                    logGeometry.segmentBytes(),
+                    heapFile.geometry().segmentBytes(),
+                    start.heapSegments(),
+                    ListIndex.PARTITIONS);
+            writer.publish(header);
+            published(header, writer.bytes());
+        }
+    }
+
+    private void awaitForced(long lsn) {
+        state.lock.lock();
+        try {
+            if (gates.forced().position() < lsn) {
+                queue.requireForce();
+            }
+        } finally {
+            state.lock.unlock();
+        }
+        gates.forced().await(lsn);
+    }
+
+    private void published(CheckpointHeader header, long fileBytes) throws IOException {
+        long neededLogSegment = logGeometry.segmentOf(newest.header().startLsn());
+        newest = new Published(header, fileBytes);
+        dueAtLsn = dueAt();
+        kept.add(header.number());
+        provisioner.release(neededLogSegment, peakHeapSegments);
+        peakHeapSegments = header.heapSegments();
+        while (kept.size() > 2) {
+            storage.delete(FileNames.CHECKPOINT.of(kept.remove(0)));
+        }
+        storage.forceDirectory();
+    }
+
+    private void countFailure() {
+        state.lock.lock();
+        try {
+            state.counters.failures++;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Numbers of the checkpoints kept, oldest first. On the checkpointer's thread only. */
+    List<Long> kept() {
+        return List.copyOf(kept);
+    }
+
+    /** Whether anything has changed since the newest checkpoint. Under the lock. */
+    boolean upToDate() {
+        return queue.nextLsn() == newest.header().startLsn();
+    }
+}

@@ -1,0 +1,111 @@
+package io.caravan.engine;
+
+import io.caravan.StoreFailedException;
+import io.caravan.WriteCallback;
+import io.caravan.wal.LogBuffer;
+import java.util.Arrays;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One group commit: a frame and the callbacks to tell once it is durable. Filled under the store's lock, then owned by
+ * the flusher until it is cleared.
+ */
+final class Commit {
+    private static final Logger LOG = LoggerFactory.getLogger(Commit.class);
+    private static final int FIRST_CAPACITY = 64;
+    /** Bounds the memory of callbacks that come without bytes, such as trims that change nothing. */
+    private static final int MAX_CALLBACKS = 1 << 18;
+
+    private final LogBuffer frame;
+    private WriteCallback[] callbacks = new WriteCallback[FIRST_CAPACITY];
+    private long[] sequences = new long[FIRST_CAPACITY];
+    private int count;
+    private int told;
+    private long firstNanos;
+    private long segment = -1;
+
+    Commit(int bufferBytes) {
+        frame = new LogBuffer(bufferBytes);
+    }
+
+    LogBuffer frame() {
+        return frame;
+    }
+
+    /** The log segment that the frame was placed in. */
+    long segment() {
+        return segment;
+    }
+
+    void placedIn(long logSegment) {
+        segment = logSegment;
+    }
+
+    /** Whether it has all the callbacks that it may have. */
+    boolean full() {
+        return count == MAX_CALLBACKS;
+    }
+
+    /** Whether less than half of it is used. */
+    boolean roomy() {
+        return count < MAX_CALLBACKS / 2 && frame.payloadBytes() < frame.capacityBytes() / 2;
+    }
+
+    boolean isEmpty() {
+        return count == 0 && frame.isEmpty();
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** When the first callback was added. */
+    long firstNanos() {
+        return firstNanos;
+    }
+
+    void add(WriteCallback callback, long sequence, long nowNanos) {
+        if (count == callbacks.length) {
+            callbacks = Arrays.copyOf(callbacks, count * 2);
+            sequences = Arrays.copyOf(sequences, count * 2);
+        }
+        if (count == 0) {
+            firstNanos = nowNanos;
+        }
+        callbacks[count] = callback;
+        sequences[count++] = sequence;
+    }
+
+    /** Tells every callback of success, in order. */
+    void acknowledge() {
+        while (told < count) {
+            int next = told++;
+            try {
+                callbacks[next].success(sequences[next]);
+            } catch (Exception | LinkageError | AssertionError thrown) {
+                LOG.error("A callback threw; the write is durable all the same", thrown);
+            }
+        }
+    }
+
+    /** Tells every callback that was not told yet of the failure, in order. */
+    void fail(StoreFailedException problem) {
+        while (told < count) {
+            int next = told++;
+            try {
+                callbacks[next].failure(problem);
+            } catch (Exception | LinkageError | AssertionError thrown) {
+                LOG.error("A callback threw", thrown);
+            }
+        }
+    }
+
+    void clear() {
+        Arrays.fill(callbacks, 0, count, null);
+        count = 0;
+        told = 0;
+        segment = -1;
+        frame.clear();
+    }
+}

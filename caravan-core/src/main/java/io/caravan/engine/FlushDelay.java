@@ -1,0 +1,48 @@
+package io.caravan.engine;
+
+import io.caravan.FlushPolicy;
+
+/** Turns a {@link FlushPolicy} into how long to wait, from what the flusher has measured. Used by the flusher only. */
+final class FlushDelay {
+    /** Weight of the newest measurement in the running averages. */
+    private static final double WEIGHT = 1.0 / 8;
+
+    private final FlushPolicy policy;
+    private double forceNanos;
+    private double arrivalsPerNano;
+    private long lastFlushNanos;
+    private int lastCount;
+
+    FlushDelay(FlushPolicy policy) {
+        this.policy = policy;
+    }
+
+    /** How long after a batch's first write it shall be flushed, in nanoseconds. */
+    long nanos() {
+        if (policy instanceof FlushPolicy.FixedDelay fixed) {
+            return fixed.delayNanos();
+        }
+        return policy == FlushPolicy.Adaptive.INSTANCE ? adaptiveNanos() : 0;
+    }
+
+    private long adaptiveNanos() {
+        boolean lone = lastCount <= 1;
+        if (lone || arrivalsPerNano == 0) {
+            return 0;
+        }
+        return (long) Math.min(Math.sqrt(forceNanos / arrivalsPerNano), forceNanos);
+    }
+
+    /** A flush of so many writes has just ended. */
+    void flushed(int count, long tookNanos, long nowNanos) {
+        long sinceLast = Math.max(nowNanos - lastFlushNanos, 1);
+        forceNanos = average(forceNanos, tookNanos);
+        arrivalsPerNano = average(arrivalsPerNano, (double) count / sinceLast);
+        lastFlushNanos = nowNanos;
+        lastCount = count;
+    }
+
+    private static double average(double before, double now) {
+        return before == 0 ? now : before + WEIGHT * (now - before);
+    }
+}

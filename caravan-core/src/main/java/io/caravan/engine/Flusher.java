@@ -1,0 +1,224 @@
+package io.caravan.engine;
+
+import io.caravan.Durability;
+import io.caravan.StoreFailedException;
+import io.caravan.format.RecordLayout;
+import io.caravan.heap.HeapFile;
+import io.caravan.wal.LogBuffer;
+import io.caravan.wal.LogWriter;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes commits from the queue one by one: waits as the policy says, writes the frame, forces it, acknowledges, copies
+ * the values into the heap file, publishes the applied position. While it is busy the next commit gathers.
+ *
+ * <p>Owned by one thread. The first failure of a write or force is final: it is never tried again, as the operating
+ * system may have dropped the pages that it could not write (Rebello et al., "Can Applications Recover from fsync
+ * Failures?", ATC 2020).
+ */
+final class Flusher {
+    private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
+
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final HeapSpace space;
+    private final LogWriter writer;
+    private final Durability durability;
+    private final FlushDelay delay;
+    private final PreciseSleeper sleeper;
+    private final LongSupplier clock;
+    private final LsnGate forced;
+    private final LsnGate applied;
+    private final Runnable afterFlush;
+    private final RecordLayout.Visitor toHeap;
+
+    Flusher(
+            StoreState state,
+            CommitQueue queue,
+            HeapSpace space,
+            LogWriter writer,
+            HeapFile heapFile,
+            Gates gates,
+            Durability durability,
+            FlushDelay delay,
+            PreciseSleeper sleeper,
+            LongSupplier clock,
+            Runnable afterFlush) {
+        this.state = state;
+        this.queue = queue;
+        this.space = space;
+        this.writer = writer;
+        this.toHeap = new HeapApplier(heapFile);
+        this.forced = gates.forced();
+        this.applied = gates.applied();
+        this.durability = durability;
+        this.delay = delay;
+        this.sleeper = sleeper;
+        this.clock = clock;
+        this.afterFlush = afterFlush;
+    }
+
+    /** How far the log is forced, and how far it is applied to the heap file. */
+    record Gates(LsnGate forced, LsnGate applied) {}
+
+    /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
+    long step() {
+        if (!workWaits()) {
+            runWritableActions();
+            return reclaim() ? 0 : Worker.UNTIL_WOKEN;
+        }
+        long parkNanos = sleeper.parkOrSpin(deadlineNanos(), queue::urgent);
+        if (parkNanos > 0) {
+            return parkNanos;
+        }
+        flush();
+        runWritableActions();
+        reclaim();
+        afterFlush.run();
+        return 0;
+    }
+
+    private boolean workWaits() {
+        state.lock.lock();
+        try {
+            return queue.hasWork();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private long deadlineNanos() {
+        state.lock.lock();
+        try {
+            return queue.urgent() || queue.active().count() == 0
+                    ? clock.getAsLong()
+                    : queue.active().firstNanos() + delay.nanos();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void flush() {
+        Commit commit;
+        boolean force;
+        long end;
+        state.lock.lock();
+        try {
+            force = queue.takeForceWanted() || durability == Durability.SYNC;
+            commit = queue.seal();
+            end = queue.tail();
+        } finally {
+            state.lock.unlock();
+        }
+        StoreFailedException failure = state.failure();
+        if (failure != null) {
+            forced.fail(failure);
+            applied.fail(failure);
+            commit.fail(failure);
+        } else {
+            flushOrFail(commit, force, end);
+        }
+        release(commit);
+    }
+
+    private void flushOrFail(Commit commit, boolean force, long end) {
+        try {
+            if (durability == Durability.NONE) {
+                commit.acknowledge();
+            }
+            long startNanos = clock.getAsLong();
+            int bytes = commit.frame().isEmpty() ? 0 : writer.write(commit.frame());
+            if (force) {
+                writer.force();
+                forced.advance(end);
+            }
+            long durableNanos = clock.getAsLong();
+            commit.acknowledge();
+            apply(commit.frame());
+            applied.advance(end);
+            record(commit, bytes, force, startNanos, durableNanos);
+        } catch (IOException | RuntimeException | Error failed) {
+            fail(failed);
+            commit.fail(state.fail(failed));
+        }
+    }
+
+    private void apply(LogBuffer frame) {
+        if (!frame.isEmpty()) {
+            RecordLayout.forEachInFrame(frame.memory(), 0, frame.baseLsn(), toHeap);
+        }
+    }
+
+    /** Makes the store fail; whatever waits is told. May be called by any store thread. */
+    void fail(Throwable cause) {
+        LOG.error("{} has failed and must be reopened", state.name(), cause);
+        StoreFailedException failure;
+        state.lock.lock();
+        try {
+            failure = state.fail(cause);
+            queue.requireForce();
+        } finally {
+            state.lock.unlock();
+        }
+        forced.fail(failure);
+        applied.fail(failure);
+    }
+
+    private void record(Commit commit, int bytes, boolean force, long startNanos, long durableNanos) {
+        delay.flushed(commit.count(), durableNanos - startNanos, durableNanos);
+        state.lock.lock();
+        try {
+            Counters counters = state.counters;
+            counters.logBytes += bytes;
+            counters.forces += force ? 1 : 0;
+            if (bytes > 0) {
+                counters.batchRecords.record(commit.frame().records());
+                counters.forceNanos.record(durableNanos - startNanos);
+            }
+            if (commit.count() > 0) {
+                counters.ackNanos.record(durableNanos - commit.firstNanos());
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void release(Commit commit) {
+        state.lock.lock();
+        try {
+            queue.release(commit);
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private boolean reclaim() {
+        state.lock.lock();
+        try {
+            return space.reclaimSlice();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void runWritableActions() {
+        List<Runnable> actions;
+        state.lock.lock();
+        try {
+            actions = queue.takeWritableActions();
+        } finally {
+            state.lock.unlock();
+        }
+        for (Runnable action : actions) {
+            try {
+                action.run();
+            } catch (RuntimeException thrown) {
+                LOG.error("An action that waited for writability threw", thrown);
+            }
+        }
+    }
+}

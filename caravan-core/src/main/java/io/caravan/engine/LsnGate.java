@@ -1,0 +1,67 @@
+package io.caravan.engine;
+
+import io.caravan.StoreFailedException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A position in the log that only rises, and threads that wait for it to pass another. */
+final class LsnGate {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition moved = lock.newCondition();
+    private volatile long position;
+    private @Nullable StoreFailedException failure;
+
+    LsnGate(long position) {
+        this.position = position;
+    }
+
+    /** Everything before this is through. */
+    long position() {
+        return position;
+    }
+
+    void advance(long to) {
+        lock.lock();
+        try {
+            position = Math.max(position, to);
+            moved.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** The position will not rise any more. */
+    void fail(StoreFailedException problem) {
+        lock.lock();
+        try {
+            failure = problem;
+            moved.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Returns when what starts at this LSN is through. Keeps the interrupt status. */
+    void awaitPast(long lsn) {
+        await(lsn + 1);
+    }
+
+    /** Returns when everything before this LSN is through. Keeps the interrupt status. */
+    void await(long lsn) {
+        if (position >= lsn) {
+            return;
+        }
+        lock.lock();
+        try {
+            while (position < lsn) {
+                if (failure != null) {
+                    throw failure;
+                }
+                moved.awaitUninterruptibly();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+}

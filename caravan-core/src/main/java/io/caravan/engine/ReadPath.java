@@ -1,0 +1,201 @@
+package io.caravan.engine;
+
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.TrimmedException;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapFile;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import java.util.Arrays;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a read goes: pin the list and note where it stands, wait until its last change is applied, then copy regions from
+ * the index, a bounded number under each lock, and read the values outside it. What is pinned is not freed, so the list
+ * is seen as it was at the moment of the pin.
+ */
+final class ReadPath {
+    /** Regions copied under one lock. */
+    private static final int SLICE = 512;
+
+    /** Stands for the first retained sequence. */
+    static final long FROM_FIRST = -1;
+
+    private final StoreState state;
+    private final HeapSpace space;
+    private final WritePath writes;
+    private final HeapFile heapFile;
+    private final LsnGate applied;
+
+    ReadPath(StoreState state, HeapSpace space, WritePath writes, HeapFile heapFile, LsnGate applied) {
+        this.state = state;
+        this.space = space;
+        this.writes = writes;
+        this.heapFile = heapFile;
+        this.applied = applied;
+    }
+
+    /** A list as it was when it was pinned. */
+    private record Pinned(
+            int list, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
+
+    /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
+    void get(long id, long fromSequence, EntryStream stream) {
+        StoreState.checkMayWait("a read");
+        Pinned pinned = pin(id);
+        if (pinned == null) {
+            stream.finished();
+            return;
+        }
+        boolean more;
+        try {
+            applied.awaitPast(pinned.lastLsn());
+            long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
+            if (from < pinned.first()) {
+                throw new TrimmedException(id, from, pinned.first());
+            }
+            more = from >= pinned.next() || stream(pinned, from, stream);
+        } finally {
+            unpin(pinned);
+        }
+        if (more) {
+            stream.finished();
+        }
+    }
+
+    private boolean stream(Pinned pinned, long from, EntryStream stream) {
+        ListCursor cursor = new ListCursor();
+        long[] regions = new long[(int) Math.min(SLICE, pinned.next() - from)];
+        seek(pinned, from, cursor);
+        while (cursor.sequence() < pinned.next()) {
+            long sequence = cursor.sequence();
+            int count = copySlice(cursor, regions, pinned.next());
+            for (int i = 0; i < count; i++) {
+                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), sequence + i);
+                if (!stream.next(sequence + i, value)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    private void seek(Pinned pinned, long sequence, ListCursor cursor) {
+        state.lock.lock();
+        try {
+            state.index.seek(pinned.list(), sequence, cursor);
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private int copySlice(ListCursor cursor, long[] regions, long until) {
+        int count = (int) Math.min(regions.length, until - cursor.sequence());
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            state.index.copyRegions(cursor, regions, 0, count);
+        } finally {
+            state.lock.unlock();
+        }
+        return count;
+    }
+
+    @Nullable
+    ListInfo info(long id) {
+        StoreState.checkMayWait("a read");
+        Pinned pinned = pin(id);
+        if (pinned == null) {
+            return null;
+        }
+        try {
+            applied.awaitPast(pinned.lastLsn());
+            long bytes = pinned.heldBytes() - trimmedBytes(pinned);
+            return new ListInfo(id, pinned.first(), pinned.next(), bytes);
+        } finally {
+            unpin(pinned);
+        }
+    }
+
+    /** Bytes of the entries that are trimmed but not freed yet: counted here, so that a trim need not. */
+    private long trimmedBytes(Pinned pinned) {
+        if (pinned.held() == pinned.first()) {
+            return 0;
+        }
+        long bytes = 0;
+        ListCursor cursor = new ListCursor();
+        long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.held())];
+        seek(pinned, pinned.held(), cursor);
+        while (cursor.sequence() < pinned.first()) {
+            int count = copySlice(cursor, regions, pinned.first());
+            for (int i = 0; i < count; i++) {
+                bytes += Region.length(regions[i]);
+            }
+        }
+        return bytes;
+    }
+
+    private @Nullable Pinned pin(long id) {
+        long removalLsn;
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            ListIndex index = state.index;
+            int list = index.find(id);
+            if (list != ListIndex.NONE) {
+                index.pin(list);
+                state.counters.pinnedReaders++;
+                return new Pinned(
+                        list,
+                        id,
+                        index.birth(list),
+                        index.first(list),
+                        index.next(list),
+                        index.lastLsn(list),
+                        index.held(list),
+                        index.heldBytes(list));
+            }
+            removalLsn = writes.lastRemovalLsn();
+        } finally {
+            state.lock.unlock();
+        }
+        // The list may be missing because of a deletion that a crash could still take back.
+        applied.awaitPast(removalLsn);
+        return null;
+    }
+
+    private void unpin(Pinned pinned) {
+        state.lock.lock();
+        try {
+            space.unpin(pinned.list());
+            state.counters.pinnedReaders--;
+            state.changed.signalAll();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Ids are collected a partition at a time under the lock and told outside it. */
+    void forEachList(LongConsumer ids) {
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            for (long id : idsOf(partition)) {
+                ids.accept(id);
+            }
+        }
+    }
+
+    private long[] idsOf(int partition) {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            long[] ids = new long[state.index.partitionSize(partition)];
+            int[] count = {0};
+            state.index.forEachList(partition, list -> ids[count[0]++] = state.index.id(list));
+            return Arrays.copyOf(ids, count[0]);
+        } finally {
+            state.lock.unlock();
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package io.caravan.engine;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.FileNames;
+import io.caravan.format.RecordLayout;
+import io.caravan.heap.FreeSpace;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. The log is read twice: once
+ * to rebuild the index and decide, once to rewrite the heap's bytes. A refusal comes before anything is written. {@link
+ * #tidy} then removes what the decision found to be meaningless.
+ */
+public final class Recovery {
+    private final Storage storage;
+    private final boolean privately;
+    private final StoreFiles files;
+    private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
+
+    /**
+     * Lists the directory.
+     *
+     * @param privately whether nothing at all may be written
+     */
+    public Recovery(Storage storage, boolean privately) throws IOException {
+        this.storage = storage;
+        this.privately = privately;
+        this.files = StoreFiles.list(storage);
+        if (!files.temporaries().isEmpty()) {
+            cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
+        }
+    }
+
+    /** Whether there is no store: nothing at all, or one whose creation was cut off before it could hold anything. */
+    public boolean nothingToOpen() throws IOException {
+        if (!files.checkpoints().isEmpty()) {
+            return false;
+        }
+        if (files.none()) {
+            return true;
+        }
+        boolean firstFilesOnly = files.logs().stream().allMatch(number -> number == 0)
+                && files.heaps().stream().allMatch(number -> number == 0);
+        if (!firstFilesOnly || holdsAnyFrame()) {
+            throw new StoreDirectoryException("there is no checkpoint beside the segments in " + storage.describe("")
+                    + "; put the checkpoint files back, or restore the directory from a backup");
+        }
+        return true;
+    }
+
+    /** Whether the only log segment has anything behind its header. */
+    private boolean holdsAnyFrame() throws IOException {
+        return !files.logs().isEmpty() && !SegmentPeek.emptyBehindHeader(storage, FileNames.LOG.of(0));
+    }
+
+    /** Numbers of the checkpoint files, newest first. */
+    public List<Long> checkpointNumbers() {
+        return new ArrayList<>(files.checkpoints().descendingSet());
+    }
+
+    /** Rebuilds the state from the newest good checkpoint and the log behind it. */
+    public Recovered recover() throws IOException {
+        List<Long> good = new ArrayList<>();
+        List<Long> bad = new ArrayList<>();
+        Recovered recovered = null;
+        CorruptStoreException firstProblem = null;
+        long neededLogSegment = 0;
+        for (long number : checkpointNumbers()) {
+            try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+                if (recovered == null) {
+                    recovered = recoverFrom(reader);
+                }
+                good.add(number);
+                neededLogSegment = segmentOfStart(reader.header());
+            } catch (CorruptStoreException problem) {
+                if (!isOf(problem, number)) {
+                    throw problem;
+                }
+                firstProblem = firstProblem == null ? problem : firstProblem;
+                bad.add(number);
+            }
+        }
+        if (recovered == null) {
+            throw allBad(firstProblem);
+        }
+        Collections.reverse(good);
+        return withCheckpoints(recovered, good, bad, neededLogSegment);
+    }
+
+    private boolean isOf(CorruptStoreException problem, long checkpoint) {
+        return problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(checkpoint)));
+    }
+
+    private static long segmentOfStart(CheckpointHeader header) {
+        return new LogGeometry(header.logSegmentBytes()).segmentOf(header.startLsn());
+    }
+
+    private static CorruptStoreException allBad(@Nullable CorruptStoreException first) {
+        CorruptStoreException problem = new CorruptStoreException(
+                first == null ? "" : first.file(),
+                first == null ? 0 : first.offset(),
+                "no checkpoint is whole; restore the directory from a backup");
+        if (first != null) {
+            problem.initCause(first);
+        }
+        return problem;
+    }
+
+    private Recovered withCheckpoints(Recovered found, List<Long> good, List<Long> bad, long neededLogSegment) {
+        if (!bad.isEmpty() && bad.get(0) > found.newest().number()) {
+            cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
+        }
+        return new Recovered(
+                found.newest(),
+                found.newestBytes(),
+                good,
+                bad,
+                neededLogSegment,
+                found.log(),
+                found.end(),
+                found.heapFile(),
+                found.index(),
+                found.heap(),
+                cases);
+    }
+
+    /** Rebuilds the state from one checkpoint and the log behind it. */
+    public Recovered recoverFrom(CheckpointReader reader) throws IOException {
+        CheckpointHeader header = reader.header();
+        HeapFile heapFile = openHeap(header);
+        LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
+        LogSegments log = openLog(header, geometry);
+        try {
+            IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
+            reader.read(replay);
+            requireSegment(log, geometry.segmentOf(header.startLsn()));
+            LogScanner scanner = new LogScanner(log, header.storeId());
+            LogScanner.End end = scan(scanner, header, replay);
+            checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
+            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
+            // All is decided. Only now are heap bytes rewritten, so that a refusal has changed nothing.
+            scan(scanner, header, new HeapApplier(heapFile));
+            cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
+            return new Recovered(
+                    header,
+                    reader.fileBytes(),
+                    List.of(),
+                    List.of(),
+                    0,
+                    log,
+                    end,
+                    heapFile,
+                    replay.index(),
+                    heap,
+                    cases);
+        } catch (IOException | RuntimeException failed) {
+            log.close();
+            throw failed;
+        }
+    }
+
+    private static LogScanner.End scan(LogScanner scanner, CheckpointHeader header, RecordLayout.Visitor visitor)
+            throws IOException {
+        return scanner.scan(
+                header.startLsn(),
+                header.previousLsn(),
+                header.endLsn(),
+                (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+    }
+
+    private HeapFile openHeap(CheckpointHeader header) throws IOException {
+        HeapFile heapFile =
+                new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId(), privately);
+        while (files.heaps().contains((long) heapFile.segmentCount())) {
+            heapFile.openNext();
+        }
+        if (heapFile.segmentCount() < header.heapSegments()) {
+            throw heapFile.missing(heapFile.segmentCount());
+        }
+        return heapFile;
+    }
+
+    private LogSegments openLog(CheckpointHeader header, LogGeometry geometry) throws IOException {
+        LogSegments log = new LogSegments(storage, geometry, header.storeId());
+        for (long segment : files.logs()) {
+            log.open(segment);
+        }
+        return log;
+    }
+
+    private void requireSegment(LogSegments log, long segment) {
+        if (!log.ready(segment)) {
+            throw new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment))
+                    + " is missing: replay starts in it; put the file back, or restore the directory from a backup");
+        }
+    }
+
+    /** Headers of the segments that were replayed must be right; one behind the log's end may be half made. */
+    private void checkSegments(LogSegments log, long first, long last) throws IOException {
+        for (long segment = first; segment <= last && log.ready(segment); segment++) {
+            log.checkHeader(segment);
+        }
+        for (long segment = last + 1; segment <= log.last(); segment++) {
+            if (!finished(log, segment)) {
+                cases.add(RecoveryCase.HALF_MADE_SEGMENT);
+            }
+        }
+    }
+
+    private static boolean finished(LogSegments log, long segment) throws IOException {
+        if (!log.ready(segment)) {
+            return false;
+        }
+        try {
+            log.checkHeader(segment);
+            return true;
+        } catch (CorruptStoreException halfMade) {
+            return false;
+        }
+    }
+
+    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
+        long[] regions = new long[Math.toIntExact(index.entryCount())];
+        int[] count = {0};
+        ListCursor cursor = new ListCursor();
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            index.forEachList(partition, list -> {
+                int entries = (int) (index.next(list) - index.first(list));
+                if (entries > 0) {
+                    index.seek(list, index.first(list), cursor);
+                    index.copyRegions(cursor, regions, count[0], entries);
+                    count[0] += entries;
+                }
+            });
+        }
+        try {
+            return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
+        } catch (FreeSpace.OverlapException overlap) {
+            throw new CorruptStoreException(
+                    "the heap", overlap.address(), "the index is wrong: " + overlap.getMessage());
+        }
+    }
+
+    /** Removes what means nothing: temporary files, half-made segments behind the log's end, and what follows a gap. */
+    public void tidy(Recovered recovered) throws IOException {
+        for (String name : files.temporaries()) {
+            storage.delete(name);
+        }
+        LogSegments log = recovered.log();
+        long segment = log.geometry().segmentOf(recovered.end().position()) + 1;
+        while (finished(log, segment)) {
+            segment++;
+        }
+        while (log.last() >= segment) {
+            log.discard(log.last());
+        }
+        for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
+            storage.delete(FileNames.HEAP.of(heap));
+        }
+        for (long checkpoint : recovered.badCheckpoints()) {
+            storage.delete(FileNames.CHECKPOINT.of(checkpoint));
+        }
+        storage.forceDirectory();
+    }
+
+    /** Removes the leavings of a creation that was cut off. */
+    public void tidyNothing() throws IOException {
+        for (String name : files.temporaries()) {
+            storage.delete(name);
+        }
+        for (long number : files.logs()) {
+            storage.delete(FileNames.LOG.of(number));
+        }
+        for (long number : files.heaps()) {
+            storage.delete(FileNames.HEAP.of(number));
+        }
+        storage.forceDirectory();
+    }
+}

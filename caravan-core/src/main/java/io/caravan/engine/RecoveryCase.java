@@ -1,0 +1,70 @@
+package io.caravan.engine;
+
+/**
+ * The recovery decision table: what may be found on disk, and what is done about it. {@link Recovery} decides by it, and
+ * a test makes each row on disk and looks at the outcome.
+ *
+ * <pre>
+ *   found                                             decision
+ *   ------------------------------------------------  ---------------------------------------------------------
+ *   nothing there                                     create a store
+ *   a store whose creation was cut off                create it anew: it never held anything
+ *   clean close                                       open; nothing to replay
+ *   frames behind the newest checkpoint               open; replay them, then checkpoint
+ *   torn tail in a frame, its header, or at a         open; the log ends before it, as nothing valid follows
+ *   segment's end
+ *   bad frame with valid ones after it                refuse: something acknowledged is damaged
+ *   missing log segment                               refuse: it may have held something acknowledged
+ *   missing heap segment                              refuse: it held values
+ *   newest checkpoint bad, older good                 open from the older: the log is kept back to it
+ *   all checkpoints bad                               refuse
+ *   checkpoint newer than the log's end               refuse: the log lost what the checkpoint depends on
+ *   half-made or half-recycled segment behind the     open; make it anew: it never held a frame
+ *   log's end
+ *   version too new                                   refuse: an older release must not guess
+ *   other store's segment                             refuse
+ *   leftover temporary files                          open; delete them: they never meant anything
+ *   locked                                            refuse
+ *   not a directory                                   refuse
+ *   unknown files in it                               refuse: the directory is not (only) a store's
+ * </pre>
+ *
+ * <p>A refusal changes nothing on disk: everything is read and decided first, and only then is anything written.
+ */
+public enum RecoveryCase {
+    NOTHING_THERE(Decision.CREATE),
+    CREATION_CUT_OFF(Decision.CREATE),
+    CLEAN_CLOSE(Decision.OPEN),
+    FRAMES_TO_REPLAY(Decision.OPEN),
+    TORN_TAIL(Decision.OPEN),
+    BAD_FRAME_WITH_VALID_ONES_AFTER(Decision.REFUSE),
+    MISSING_LOG_SEGMENT(Decision.REFUSE),
+    MISSING_HEAP_SEGMENT(Decision.REFUSE),
+    NEWEST_CHECKPOINT_BAD(Decision.OPEN),
+    ALL_CHECKPOINTS_BAD(Decision.REFUSE),
+    CHECKPOINT_NEWER_THAN_LOG(Decision.REFUSE),
+    HALF_MADE_SEGMENT(Decision.OPEN),
+    VERSION_TOO_NEW(Decision.REFUSE),
+    OTHER_STORES_SEGMENT(Decision.REFUSE),
+    LEFTOVER_TEMPORARY_FILES(Decision.OPEN),
+    LOCKED(Decision.REFUSE),
+    NOT_A_DIRECTORY(Decision.REFUSE),
+    UNKNOWN_FILES(Decision.REFUSE);
+
+    /** What is done about a case. */
+    public enum Decision {
+        CREATE,
+        OPEN,
+        REFUSE
+    }
+
+    private final Decision decision;
+
+    RecoveryCase(Decision decision) {
+        this.decision = decision;
+    }
+
+    public Decision decision() {
+        return decision;
+    }
+}

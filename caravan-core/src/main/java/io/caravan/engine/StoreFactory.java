@@ -1,0 +1,62 @@
+package io.caravan.engine;
+
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.FrameLayout;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.index.ListIndex;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.security.SecureRandom;
+
+/** Creates a store's first files. The first checkpoint comes last: with it the store exists. */
+final class StoreFactory {
+
+    private StoreFactory() {}
+
+    static void create(Storage storage, StoreConfig config) throws IOException {
+        long storeId = new SecureRandom().nextLong();
+        LogGeometry geometry = new LogGeometry(config.logSegmentBytes());
+        try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
+            log.prepareNext();
+        }
+        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(config.heapSegmentBytes()), storeId, false);
+        heapFile.createNext();
+        long start = geometry.firstFrame(0);
+        try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
+            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+                writer.startPartition(partition, start);
+                writer.endPartition();
+            }
+            writer.publish(new CheckpointHeader(
+                    0,
+                    storeId,
+                    start,
+                    start,
+                    FrameLayout.NO_FRAME,
+                    0,
+                    0,
+                    config.logSegmentBytes(),
+                    config.heapSegmentBytes(),
+                    1,
+                    ListIndex.PARTITIONS));
+        }
+    }
+
+    /** A store keeps the segment sizes that it was created with; a config may not ask for more than fits them. */
+    static void checkFits(StoreConfig config, CheckpointHeader header) {
+        int needed = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
+        if (needed > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES || needed > header.heapSegmentBytes()) {
+            throw new StoreDirectoryException(
+                    "the store in " + config.directory() + " was created with log segments of "
+                            + header.logSegmentBytes() + " and heap segments of " + header.heapSegmentBytes()
+                            + " bytes, too small for values of " + config.maxValueBytes()
+                            + " bytes; lower maxValueBytes, or copy the lists into a new store");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+package io.caravan.engine;
+
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListIndex;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the store's lock guards: index, heap, life cycle. {@code changed} is signalled whenever something happened that a
+ * waiting write may have waited for: room in a buffer, space, failure, closing.
+ */
+final class StoreState {
+    private enum Life {
+        OPEN,
+        CLOSING,
+        CLOSED
+    }
+
+    final ReentrantLock lock = new ReentrantLock();
+    final Condition changed = lock.newCondition();
+
+    /** Guarded by {@link #lock}. */
+    final ListIndex index;
+
+    /** Guarded by {@link #lock}. */
+    final IndexedHeap heap;
+
+    /** Guarded by {@link #lock}. */
+    final Counters counters = new Counters();
+
+    private final String name;
+    private volatile Life life = Life.OPEN;
+    private volatile @Nullable StoreFailedException failure;
+
+    StoreState(String name, ListIndex index, IndexedHeap heap) {
+        this.name = name;
+        this.index = index;
+        this.heap = heap;
+    }
+
+    String name() {
+        return name;
+    }
+
+    void checkOpen() {
+        if (life != Life.OPEN) {
+            throw new StoreClosedException(name);
+        }
+    }
+
+    void checkWritable() {
+        checkOpen();
+        StoreFailedException problem = failure;
+        if (problem != null) {
+            throw problem;
+        }
+    }
+
+    @Nullable
+    StoreFailedException failure() {
+        return failure;
+    }
+
+    /** Records the first failure; returns it, or the one that was there before. Under the lock. */
+    StoreFailedException fail(Throwable cause) {
+        StoreFailedException problem = failure;
+        if (problem == null) {
+            problem = new StoreFailedException(name, cause);
+            failure = problem;
+            counters.failures++;
+            changed.signalAll();
+        }
+        return problem;
+    }
+
+    /** Starts closing; false when somebody already has, and then returns only when it is done. Under the lock. */
+    boolean beginClose() {
+        if (life == Life.OPEN) {
+            life = Life.CLOSING;
+            changed.signalAll();
+            return true;
+        }
+        while (life != Life.CLOSED) {
+            changed.awaitUninterruptibly();
+        }
+        return false;
+    }
+
+    void endClose() {
+        lock.lock();
+        try {
+            life = Life.CLOSED;
+            changed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Refuses what a store thread must not do: wait for the store. */
+    static void checkMayWait(String what) {
+        if (Worker.onStoreThread()) {
+            throw new IllegalStateException(what + " would wait for the store on one of its own threads; do not call it"
+                    + " from a callback, hand it to another thread");
+        }
+    }
+}

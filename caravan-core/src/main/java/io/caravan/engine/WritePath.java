@@ -1,0 +1,262 @@
+package io.caravan.engine;
+
+import io.caravan.CaravanException;
+import io.caravan.SequenceConflictException;
+import io.caravan.ValueTooLargeException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.format.Checksums;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
+import io.caravan.heap.Heap;
+import io.caravan.index.ListIndex;
+import io.caravan.wal.LogBuffer;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How a write enters: checks and checksums outside the lock; then, under it, region, place in the log, record, index,
+ * callback. Whatever can be refused is refused before anything is changed.
+ */
+final class WritePath {
+    private static final long NO_SEQUENCE = -1;
+
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final HeapSpace space;
+    private final int maxValueBytes;
+    private long lastRemovalLsn = NO_SEQUENCE;
+
+    WritePath(StoreState state, CommitQueue queue, HeapSpace space, int maxValueBytes) {
+        this.state = state;
+        this.queue = queue;
+        this.space = space;
+        this.maxValueBytes = maxValueBytes;
+    }
+
+    void append(long id, ByteBuffer value, WriteCallback callback) {
+        int length = checkLength(value.remaining());
+        int crc = Checksums.crc32c(value, value.position(), length);
+        admit(() -> {
+            long address = space.allocate(EntryLayout.entryBytes(length));
+            try {
+                Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false);
+                enter(() -> queue.add(callback, putAppend(commit.frame(), id, value, crc, address)));
+            } catch (CaravanException refused) {
+                space.giveBack(address, EntryLayout.entryBytes(length));
+                throw refused;
+            }
+        });
+    }
+
+    void trim(long id, long count, WriteCallback callback) {
+        admit(() -> {
+            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true);
+            int list = state.index.find(id);
+            long to = list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count);
+            enter(() -> queue.add(callback, putTrim(commit.frame(), id, to)));
+        });
+    }
+
+    private static long saturatedSum(long a, long b) {
+        return a + b < 0 ? Long.MAX_VALUE : a + b;
+    }
+
+    void trimTo(long id, long firstSequence, WriteCallback callback) {
+        admit(() -> {
+            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true);
+            enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence)));
+        });
+    }
+
+    void delete(long id, WriteCallback callback) {
+        admit(() -> {
+            Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true);
+            enter(() -> {
+                putDelete(commit.frame(), id);
+                queue.add(callback, NO_SEQUENCE);
+            });
+        });
+    }
+
+    void write(WriteBatch batch, WriteCallback callback) {
+        List<WriteBatch.Operation> operations = batch.operations();
+        int[] crcs = new int[operations.size()];
+        int bytes = measure(operations, crcs);
+        boolean appends = operations.stream().anyMatch(WriteBatch.Append.class::isInstance);
+        admit(() -> {
+            long[] addresses = allocateAll(operations);
+            try {
+                Commit commit = queue.makeRoom(bytes, !appends);
+                checkExpectations(batch.expectations());
+                enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs, addresses)));
+            } catch (CaravanException refused) {
+                giveBackAll(operations, addresses, operations.size());
+                throw refused;
+            }
+        });
+    }
+
+    private int measure(List<WriteBatch.Operation> operations, int[] crcs) {
+        long bytes = 0;
+        for (int i = 0; i < crcs.length; i++) {
+            WriteBatch.Operation operation = operations.get(i);
+            if (operation instanceof WriteBatch.Append append) {
+                checkLength(append.value().length);
+                crcs[i] = Checksums.crc32c(append.value());
+                bytes += RecordLayout.appendBytes(append.value().length);
+            } else {
+                bytes += operation instanceof WriteBatch.Trim ? RecordLayout.TRIM_BYTES : RecordLayout.DELETE_BYTES;
+            }
+        }
+        if (bytes > queue.maxRecordBytes()) {
+            refused();
+            throw new ValueTooLargeException("a batch", bytes, queue.maxRecordBytes());
+        }
+        return (int) bytes;
+    }
+
+    private int checkLength(int length) {
+        if (length > maxValueBytes) {
+            refused();
+            throw new ValueTooLargeException("a value", length, maxValueBytes);
+        }
+        return length;
+    }
+
+    private void refused() {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            state.counters.refusals++;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private long[] allocateAll(List<WriteBatch.Operation> operations) {
+        long[] addresses = new long[operations.size()];
+        Arrays.fill(addresses, Heap.NONE);
+        for (int i = 0; i < addresses.length; i++) {
+            if (operations.get(i) instanceof WriteBatch.Append append) {
+                try {
+                    addresses[i] = space.allocate(EntryLayout.entryBytes(append.value().length));
+                } catch (CaravanException refused) {
+                    giveBackAll(operations, addresses, i);
+                    throw refused;
+                }
+            }
+        }
+        return addresses;
+    }
+
+    private void giveBackAll(List<WriteBatch.Operation> operations, long[] addresses, int count) {
+        for (int i = 0; i < count; i++) {
+            if (operations.get(i) instanceof WriteBatch.Append append) {
+                space.giveBack(addresses[i], EntryLayout.entryBytes(append.value().length));
+            }
+        }
+    }
+
+    private void checkExpectations(List<WriteBatch.Expectation> expectations) {
+        for (WriteBatch.Expectation expectation : expectations) {
+            int list = state.index.find(expectation.id());
+            long actual = list == ListIndex.NONE ? 0 : state.index.next(list);
+            if (actual != expectation.nextSequence()) {
+                throw new SequenceConflictException(expectation.id(), expectation.nextSequence(), actual);
+            }
+        }
+    }
+
+    private long putAll(LogBuffer frame, List<WriteBatch.Operation> operations, int[] crcs, long[] addresses) {
+        long sequence = NO_SEQUENCE;
+        for (int i = 0; i < addresses.length; i++) {
+            WriteBatch.Operation operation = operations.get(i);
+            if (operation instanceof WriteBatch.Append append) {
+                sequence = putAppend(frame, append.id(), ByteBuffer.wrap(append.value()), crcs[i], addresses[i]);
+            } else if (operation instanceof WriteBatch.Trim trim) {
+                putTrim(frame, trim.id(), trim.firstSequence());
+            } else {
+                putDelete(frame, operation.id());
+            }
+        }
+        return sequence;
+    }
+
+    private long putAppend(LogBuffer frame, long id, ByteBuffer value, int crc, long address) {
+        ListIndex index = state.index;
+        int length = value.remaining();
+        int at = frame.add(RecordLayout.appendBytes(length));
+        int found = index.find(id);
+        int list = found == ListIndex.NONE ? index.create(id, frame.lsn(at), 0) : found;
+        long sequence = index.next(list);
+        int checksum = EntryLayout.checksum(crc, length, id, index.birth(list), sequence);
+        RecordLayout.putAppend(frame.memory(), at, id, sequence, address, checksum, length);
+        frame.memory().put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value, value.position(), length);
+        index.append(list, Region.pack(address, length), frame.lsn(at));
+        state.counters.appends++;
+        state.counters.appendedBytes += length;
+        return sequence;
+    }
+
+    /** Trims; a trim that changes nothing needs no record. Returns the first retained sequence. */
+    private long putTrim(LogBuffer frame, long id, long to) {
+        ListIndex index = state.index;
+        int list = index.find(id);
+        if (list == ListIndex.NONE) {
+            return 0;
+        }
+        if (to <= index.first(list) || index.first(list) == index.next(list)) {
+            return index.first(list);
+        }
+        int at = frame.add(RecordLayout.TRIM_BYTES);
+        long first = index.trimTo(list, to, frame.lsn(at));
+        RecordLayout.putTrim(frame.memory(), at, id, first);
+        space.reclaimLater(list, first, frame.lsn(at));
+        state.counters.trims++;
+        return first;
+    }
+
+    private void putDelete(LogBuffer frame, long id) {
+        ListIndex index = state.index;
+        int list = index.find(id);
+        if (list == ListIndex.NONE) {
+            return;
+        }
+        int at = frame.add(RecordLayout.DELETE_BYTES);
+        RecordLayout.putDelete(frame.memory(), at, id);
+        index.remove(list, frame.lsn(at));
+        space.reclaimLater(list, index.next(list), frame.lsn(at));
+        lastRemovalLsn = frame.lsn(at);
+        state.counters.deletes++;
+    }
+
+    /** LSN of the last deletion, which a read of a missing list waits for; under the lock. */
+    long lastRemovalLsn() {
+        return lastRemovalLsn;
+    }
+
+    private void admit(Runnable write) {
+        state.lock.lock();
+        try {
+            write.run();
+        } catch (CaravanException refused) {
+            state.counters.refusals++;
+            throw refused;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Makes the changes. From here on nothing is refused, so whatever goes wrong leaves a frame half made: final. */
+    private void enter(Runnable changes) {
+        try {
+            changes.run();
+        } catch (RuntimeException | Error broken) {
+            queue.requireFlush();
+            throw state.fail(broken);
+        }
+    }
+}

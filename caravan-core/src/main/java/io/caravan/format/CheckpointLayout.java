@@ -1,0 +1,67 @@
+package io.caravan.format;
+
+/**
+ * A checkpoint file: the index as it was, partition by partition.
+ *
+ * <pre>
+ *   file header, see FileHeader                                   40 bytes
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | start LSN                             | end LSN                               |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | LSN of the frame before the start     | lists                                 |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | entries                               | file bytes                            |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | heap segments     | heap segment bytes| partitions        | CRC-32C of 40..99 |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   sections, one after the other:
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | CRC-32C           | payload bytes     | partition         | lists             |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | capture LSN                           |
+ *   +---------------------------------------+  the CRC covers byte 4 to the payload's end
+ *   payload: lists, or pieces of a long one, in order of their sequences:
+ *   +---------------------------------------+---------------------------------------+
+ *   | document id                           | birth                                 |
+ *   +---------------------------------------+---------------------------------------+
+ *   | first sequence                        | next sequence                         |
+ *   +---------------------------------------+---------------------------------------+
+ *   | entries in this piece                 | entries, 8 bytes each, see Region ...
+ *   +---------------------------------------+
+ * </pre>
+ *
+ * <p>Replay starts at the start LSN; the log must reach the end LSN, the last capture, for the checkpoint to be whole.
+ * A record before its partition's capture LSN is already contained.
+ */
+public final class CheckpointLayout {
+    public static final int START_LSN = FileHeader.BYTES;
+    public static final int END_LSN = START_LSN + Long.BYTES;
+    public static final int PREVIOUS_LSN = END_LSN + Long.BYTES;
+    public static final int LIST_COUNT = PREVIOUS_LSN + Long.BYTES;
+    public static final int ENTRY_COUNT = LIST_COUNT + Long.BYTES;
+    public static final int FILE_BYTES = ENTRY_COUNT + Long.BYTES;
+    public static final int HEAP_SEGMENTS = FILE_BYTES + Long.BYTES;
+    public static final int HEAP_SEGMENT_BYTES = HEAP_SEGMENTS + Integer.BYTES;
+    public static final int PARTITIONS = HEAP_SEGMENT_BYTES + Integer.BYTES;
+    public static final int HEADER_CRC = PARTITIONS + Integer.BYTES;
+    public static final int HEADER_BYTES = HEADER_CRC + Integer.BYTES;
+
+    public static final int SECTION_CRC = 0;
+    public static final int SECTION_PAYLOAD_BYTES = SECTION_CRC + Integer.BYTES;
+    public static final int SECTION_PARTITION = SECTION_PAYLOAD_BYTES + Integer.BYTES;
+    public static final int SECTION_PIECES = SECTION_PARTITION + Integer.BYTES;
+    public static final int SECTION_CAPTURE_LSN = SECTION_PIECES + Integer.BYTES;
+    public static final int SECTION_HEADER_BYTES = SECTION_CAPTURE_LSN + Long.BYTES;
+
+    public static final int PIECE_ID = 0;
+    public static final int PIECE_BIRTH = PIECE_ID + Long.BYTES;
+    public static final int PIECE_FIRST = PIECE_BIRTH + Long.BYTES;
+    public static final int PIECE_NEXT = PIECE_FIRST + Long.BYTES;
+    public static final int PIECE_ENTRIES = PIECE_NEXT + Long.BYTES;
+    public static final int PIECE_HEADER_BYTES = PIECE_ENTRIES + Long.BYTES;
+
+    /** No section's payload is longer, so a reader knows what it may have to allocate. */
+    public static final int MAX_PAYLOAD_BYTES = 1 << 20;
+
+    private CheckpointLayout() {}
+}

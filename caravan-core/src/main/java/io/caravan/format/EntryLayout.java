@@ -1,0 +1,47 @@
+package io.caravan.format;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A value as it lies in the heap, and byte for byte the same in its log record.
+ *
+ * <pre>
+ *   0                   4                   8
+ *   +-------------------+-------------------+-------------------
+ *   | checksum          | length            | value ...          zeros up to a multiple of 8
+ *   +-------------------+-------------------+-------------------
+ * </pre>
+ *
+ * <p>The checksum is the value's CRC-32C, which a writer computes before it takes any lock, combined with a hash of
+ * document id, birth (the LSN that created the list), sequence and length. A stale or misplaced entry is thus as wrong
+ * as a damaged one.
+ */
+public final class EntryLayout {
+    public static final int CHECKSUM = 0;
+    public static final int LENGTH = CHECKSUM + Integer.BYTES;
+    public static final int VALUE = LENGTH + Integer.BYTES;
+    public static final int ALIGNMENT = Long.BYTES;
+
+    private EntryLayout() {}
+
+    /** Bytes that an entry with a value of this length takes, padding included. */
+    public static int entryBytes(int length) {
+        return (VALUE + length + ALIGNMENT - 1) & -ALIGNMENT;
+    }
+
+    /** Binds a value's CRC to its place. */
+    public static int checksum(int valueCrc, int length, long id, long birth, long sequence) {
+        long hash = id * 0x9E37_79B9_7F4A_7C15L;
+        hash = (Long.rotateLeft(hash, 29) ^ birth) * 0xBF58_476D_1CE4_E5B9L;
+        hash = (Long.rotateLeft(hash, 31) ^ sequence) * 0x94D0_49BB_1331_11EBL;
+        hash = (Long.rotateLeft(hash, 27) ^ length) * 0x9E37_79B9_7F4A_7C15L;
+        return valueCrc ^ (int) (hash >>> 32);
+    }
+
+    /** Whether the entry at this index is the one expected, value included. */
+    public static boolean valid(ByteBuffer buffer, int at, int length, long id, long birth, long sequence) {
+        return buffer.getInt(at + LENGTH) == length
+                && buffer.getInt(at + CHECKSUM)
+                        == checksum(Checksums.crc32c(buffer, at + VALUE, length), length, id, birth, sequence);
+    }
+}

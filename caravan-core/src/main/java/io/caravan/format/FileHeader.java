@@ -1,0 +1,122 @@
+package io.caravan.format;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.StoreVersionException;
+import java.nio.ByteBuffer;
+
+/**
+ * The first bytes of every file of a store.
+ *
+ * <pre>
+ *   0                   4                   8                  12                  16
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | magic, 8 ASCII letters                | version           | CRC-32C           |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | store id                              | number                                |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | segment bytes                         |
+ *   +-------------------+-------------------+
+ * </pre>
+ *
+ * <p>The CRC covers bytes 0 to 11 and 16 to 39. {@code number} counts the files of one kind; {@code segment bytes} is
+ * the size of the store's log segments (in log segments and checkpoints) or heap segments (in heap segments). A header
+ * is valid when, in this order: (1) the magic is that of the kind; (2) the CRC is right; (3) the version is one that
+ * this release reads; (4) the store id is this store's; (5) the number is the one in the file's name. These bytes stay
+ * where they are in every version, so that a release can tell a newer file from a damaged one.
+ */
+public final class FileHeader {
+    public static final int MAGIC = 0;
+    public static final int VERSION = MAGIC + Long.BYTES;
+    public static final int CRC = VERSION + Integer.BYTES;
+    public static final int STORE_ID = CRC + Integer.BYTES;
+    public static final int NUMBER = STORE_ID + Long.BYTES;
+    public static final int SEGMENT_BYTES = NUMBER + Long.BYTES;
+    public static final int BYTES = SEGMENT_BYTES + Long.BYTES;
+
+    public static final int OLDEST_VERSION = 1;
+    public static final int NEWEST_VERSION = 1;
+
+    private FileHeader() {}
+
+    /** The kinds of files, each with its magic. */
+    public enum Kind {
+        LOG_SEGMENT("CARAVLOG"),
+        HEAP_SEGMENT("CARAVHEP"),
+        CHECKPOINT("CARAVCKP");
+
+        private final String letters;
+
+        Kind(String letters) {
+            this.letters = letters;
+        }
+
+        /** The eight letters that such a file starts with. */
+        public String letters() {
+            return letters;
+        }
+
+        long magic() {
+            long magic = 0;
+            for (int i = 0; i < Long.BYTES; i++) {
+                magic |= (long) letters.charAt(i) << (Byte.SIZE * i);
+            }
+            return magic;
+        }
+    }
+
+    /** A header's content. */
+    public record Fields(long storeId, long number, long segmentBytes) {}
+
+    /** Writes a header at the buffer's start, absolutely. */
+    public static void put(ByteBuffer buffer, Kind kind, Fields fields) {
+        buffer.putLong(MAGIC, kind.magic());
+        buffer.putInt(VERSION, NEWEST_VERSION);
+        buffer.putLong(STORE_ID, fields.storeId());
+        buffer.putLong(NUMBER, fields.number());
+        buffer.putLong(SEGMENT_BYTES, fields.segmentBytes());
+        buffer.putInt(CRC, checksum(buffer));
+    }
+
+    private static int checksum(ByteBuffer buffer) {
+        ByteBuffer covered = ByteBuffer.allocate(BYTES - Integer.BYTES);
+        covered.put(0, buffer, 0, CRC);
+        covered.put(CRC, buffer, STORE_ID, BYTES - STORE_ID);
+        return Checksums.crc32c(covered.array());
+    }
+
+    /**
+     * Reads and checks conditions 1 to 3 of a header at the buffer's start.
+     *
+     * @param path the file, for messages
+     */
+    public static Fields get(ByteBuffer buffer, Kind kind, String path) {
+        if (buffer.limit() < BYTES || buffer.getLong(MAGIC) != kind.magic()) {
+            throw new CorruptStoreException(path, MAGIC, "does not start with " + kind.letters());
+        }
+        if (buffer.getInt(CRC) != checksum(buffer)) {
+            throw new CorruptStoreException(path, CRC, "the header's checksum is wrong");
+        }
+        int version = buffer.getInt(VERSION);
+        if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
+            throw new StoreVersionException(path, version, OLDEST_VERSION, NEWEST_VERSION);
+        }
+        return new Fields(buffer.getLong(STORE_ID), buffer.getLong(NUMBER), buffer.getLong(SEGMENT_BYTES));
+    }
+
+    /** As {@link #get}, and checks conditions 4 and 5. */
+    public static void check(ByteBuffer buffer, Kind kind, Fields expected, String path) {
+        Fields found = get(buffer, kind, path);
+        if (found.storeId() != expected.storeId()) {
+            throw new StoreDirectoryException(path + " belongs to store " + Long.toHexString(found.storeId())
+                    + ", not to this one, " + Long.toHexString(expected.storeId()));
+        }
+        if (!found.equals(expected)) {
+            throw new CorruptStoreException(
+                    path,
+                    NUMBER,
+                    "is number " + found.number() + " with segments of " + found.segmentBytes()
+                            + " bytes, expected number " + expected.number() + " with " + expected.segmentBytes());
+        }
+    }
+}

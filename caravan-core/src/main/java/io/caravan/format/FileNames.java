@@ -1,0 +1,53 @@
+package io.caravan.format;
+
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Names of a store's files: a kind, a number in 16 hexadecimal digits, an ending. */
+public enum FileNames {
+    LOG("log-", ".wal"),
+    HEAP("heap-", ".dat"),
+    CHECKPOINT("checkpoint-", ".ckp");
+
+    /** Ending of files that are being made and mean nothing yet. */
+    public static final String TEMPORARY_ENDING = ".tmp";
+
+    private final String prefix;
+    private final String ending;
+    private final Pattern pattern;
+
+    FileNames(String prefix, String ending) {
+        this.prefix = prefix;
+        this.ending = ending;
+        this.pattern = Pattern.compile(Pattern.quote(prefix) + "([0-7][0-9a-f]{15})" + Pattern.quote(ending));
+    }
+
+    /** The name of the file with this number. */
+    public String of(long number) {
+        return String.format(Locale.ROOT, "%s%016x%s", prefix, number, ending);
+    }
+
+    /** The name while the file is being made. */
+    public String temporary(long number) {
+        return of(number) + TEMPORARY_ENDING;
+    }
+
+    /** The number in a name of this kind; empty for any other name. */
+    public OptionalLong number(String name) {
+        Matcher matcher = pattern.matcher(name);
+        return matcher.matches() ? OptionalLong.of(Long.parseLong(matcher.group(1), 16)) : OptionalLong.empty();
+    }
+
+    /** Whether this is the name of a file of any kind while it is being made. */
+    public static boolean isTemporary(String name) {
+        if (!name.endsWith(TEMPORARY_ENDING)) {
+            return false;
+        }
+        String finished = name.substring(0, name.length() - TEMPORARY_ENDING.length());
+        return LOG.number(finished).isPresent()
+                || HEAP.number(finished).isPresent()
+                || CHECKPOINT.number(finished).isPresent();
+    }
+}

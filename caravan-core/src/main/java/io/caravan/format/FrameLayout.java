@@ -1,0 +1,77 @@
+package io.caravan.format;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The header of a log frame. One frame is one group commit: what one flush writes and one force covers.
+ *
+ * <pre>
+ *   0                   4                   8                  12                  16
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | magic             | CRC-32C           | LSN                                   |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | store id                              | segment number                        |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | LSN of the frame before               | payload bytes     | records           |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | records ...
+ * </pre>
+ *
+ * <p>The CRC covers byte 8 to the end of the payload. A frame starts at a block and is followed by zeros up to the next
+ * one. It is valid at a position when, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
+ * payload fits the segment; (4) store id and segment number are right; (5) the CRC is right. So neither a torn frame,
+ * nor one that a recycled segment still holds, nor another store's is ever taken for a good one.
+ */
+public final class FrameLayout {
+    public static final int MAGIC = 0;
+    public static final int CRC = MAGIC + Integer.BYTES;
+    public static final int LSN = CRC + Integer.BYTES;
+    public static final int STORE_ID = LSN + Long.BYTES;
+    public static final int SEGMENT = STORE_ID + Long.BYTES;
+    public static final int PREVIOUS_LSN = SEGMENT + Long.BYTES;
+    public static final int PAYLOAD_BYTES = PREVIOUS_LSN + Long.BYTES;
+    public static final int RECORD_COUNT = PAYLOAD_BYTES + Integer.BYTES;
+    public static final int HEADER_BYTES = RECORD_COUNT + Integer.BYTES;
+
+    /** "CFRM" in the order of the bytes. */
+    public static final int MAGIC_VALUE = 0x4D52_4643;
+
+    /** Stands for the frame before the first. */
+    public static final long NO_FRAME = -1;
+
+    private FrameLayout() {}
+
+    /** What identifies a frame beside its records. */
+    public record Identity(long lsn, long storeId, long segment) {}
+
+    /** Completes the frame whose records lie from {@link #HEADER_BYTES} on; the buffer starts at the frame. */
+    public static void seal(ByteBuffer frame, Identity identity, long previousLsn, int payloadBytes, int records) {
+        frame.putInt(MAGIC, MAGIC_VALUE);
+        frame.putLong(LSN, identity.lsn());
+        frame.putLong(STORE_ID, identity.storeId());
+        frame.putLong(SEGMENT, identity.segment());
+        frame.putLong(PREVIOUS_LSN, previousLsn);
+        frame.putInt(PAYLOAD_BYTES, payloadBytes);
+        frame.putInt(RECORD_COUNT, records);
+        frame.putInt(CRC, checksum(frame, 0, payloadBytes));
+    }
+
+    private static int checksum(ByteBuffer buffer, int at, int payloadBytes) {
+        return Checksums.crc32c(buffer, at + LSN, HEADER_BYTES - LSN + payloadBytes);
+    }
+
+    /** Whether a valid frame starts at this index of the buffer, which holds the rest of the frame's segment. */
+    public static boolean valid(ByteBuffer segment, int at, Identity identity) {
+        if (segment.limit() - at < HEADER_BYTES
+                || segment.getInt(at + MAGIC) != MAGIC_VALUE
+                || segment.getLong(at + LSN) != identity.lsn()) {
+            return false;
+        }
+        int payloadBytes = segment.getInt(at + PAYLOAD_BYTES);
+        return payloadBytes >= 0
+                && payloadBytes <= segment.limit() - at - HEADER_BYTES
+                && segment.getLong(at + STORE_ID) == identity.storeId()
+                && segment.getLong(at + SEGMENT) == identity.segment()
+                && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
+    }
+}

@@ -1,0 +1,129 @@
+package io.caravan.format;
+
+import java.nio.ByteBuffer;
+
+/**
+ * The records of a frame: one for each operation, in order, each starting at a multiple of 8. A record's LSN is its
+ * byte position in the log.
+ *
+ * <pre>
+ *   0                   4                   8                  12                  16
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | type              | record bytes      | document id                           |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   APPEND (type 1):
+ *   | sequence                              | heap address                          |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | entry, see EntryLayout ...
+ *   TRIM (type 2):
+ *   | first sequence                        |
+ *   +---------------------------------------+
+ *   DELETE (type 3): nothing more
+ * </pre>
+ *
+ * <p>Records carry the positions they were given: replay applies them and asks no allocator.
+ */
+public final class RecordLayout {
+    public static final int TYPE = 0;
+    public static final int RECORD_BYTES = TYPE + Integer.BYTES;
+    public static final int ID = RECORD_BYTES + Integer.BYTES;
+    public static final int DELETE_BYTES = ID + Long.BYTES;
+
+    public static final int SEQUENCE = ID + Long.BYTES;
+    public static final int TRIM_BYTES = SEQUENCE + Long.BYTES;
+
+    public static final int ADDRESS = SEQUENCE + Long.BYTES;
+    public static final int ENTRY = ADDRESS + Long.BYTES;
+
+    public static final int APPEND = 1;
+    public static final int TRIM = 2;
+    public static final int DELETE = 3;
+
+    private RecordLayout() {}
+
+    /** Size of the record of an append with a value of this length. */
+    public static int appendBytes(int length) {
+        return ENTRY + EntryLayout.entryBytes(length);
+    }
+
+    /** Writes all of an append's record but the value itself, which goes to {@code at + ENTRY + EntryLayout.VALUE}. */
+    public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, long address, int sum, int length) {
+        int bytes = appendBytes(length);
+        // Zeros the padding behind the value, which may hold bytes of an earlier frame.
+        buffer.putLong(at + bytes - Long.BYTES, 0);
+        putHead(buffer, at, APPEND, bytes, id);
+        buffer.putLong(at + SEQUENCE, sequence);
+        buffer.putLong(at + ADDRESS, address);
+        buffer.putInt(at + ENTRY + EntryLayout.CHECKSUM, sum);
+        buffer.putInt(at + ENTRY + EntryLayout.LENGTH, length);
+    }
+
+    /** Writes a trim's record. */
+    public static void putTrim(ByteBuffer buffer, int at, long id, long firstSequence) {
+        putHead(buffer, at, TRIM, TRIM_BYTES, id);
+        buffer.putLong(at + SEQUENCE, firstSequence);
+    }
+
+    /** Writes a deletion's record. */
+    public static void putDelete(ByteBuffer buffer, int at, long id) {
+        putHead(buffer, at, DELETE, DELETE_BYTES, id);
+    }
+
+    private static void putHead(ByteBuffer buffer, int at, int type, int bytes, long id) {
+        buffer.putInt(at + TYPE, type);
+        buffer.putInt(at + RECORD_BYTES, bytes);
+        buffer.putLong(at + ID, id);
+    }
+
+    /** Receives the records of a frame; indexes are into the buffer that was walked. */
+    public interface Visitor {
+        /** An append whose entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt}. */
+        void append(long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length);
+
+        void trim(long lsn, long id, long firstSequence);
+
+        void delete(long lsn, long id);
+    }
+
+    /** Walks the records of the valid frame whose header is at this index, and whose LSN this is. */
+    public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
+        forEach(
+                buffer,
+                at + FrameLayout.HEADER_BYTES,
+                buffer.getInt(at + FrameLayout.PAYLOAD_BYTES),
+                lsn + FrameLayout.HEADER_BYTES,
+                visitor);
+    }
+
+    /**
+     * Walks the records of a frame that is known to be valid.
+     *
+     * @param at index of the first record
+     * @param bytes payload bytes
+     * @param lsn position of the first record in the log
+     */
+    private static void forEach(ByteBuffer buffer, int at, int bytes, long lsn, Visitor visitor) {
+        int index = at;
+        while (index < at + bytes) {
+            long recordLsn = lsn + index - at;
+            long id = buffer.getLong(index + ID);
+            switch (buffer.getInt(index + TYPE)) {
+                case APPEND ->
+                    visitor.append(
+                            recordLsn,
+                            id,
+                            buffer.getLong(index + SEQUENCE),
+                            buffer.getLong(index + ADDRESS),
+                            buffer,
+                            index + ENTRY,
+                            buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
+                case TRIM -> visitor.trim(recordLsn, id, buffer.getLong(index + SEQUENCE));
+                case DELETE -> visitor.delete(recordLsn, id);
+                default ->
+                    throw new IllegalStateException("unknown record type " + buffer.getInt(index + TYPE)
+                            + " in a valid frame, at LSN " + recordLsn);
+            }
+            index += buffer.getInt(index + RECORD_BYTES);
+        }
+    }
+}

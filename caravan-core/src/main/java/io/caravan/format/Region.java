@@ -1,0 +1,40 @@
+package io.caravan.format;
+
+/**
+ * Where a value lies, in one long: the index keeps, and a checkpoint stores, one for each entry.
+ *
+ * <pre>
+ *   63                        26 25                   0
+ *   +---------------------------+----------------------+
+ *   | heap address / 8, 38 bits | value length, 26 bits|
+ *   +---------------------------+----------------------+
+ * </pre>
+ *
+ * <p>So the heap's address space is 2 TiB and a value shorter than 64 MiB.
+ */
+public final class Region {
+    private static final int LENGTH_BITS = 26;
+    private static final int LENGTH_MASK = (1 << LENGTH_BITS) - 1;
+    private static final int ADDRESS_SHIFT = 3;
+
+    private Region() {}
+
+    public static long pack(long address, int length) {
+        return address >>> ADDRESS_SHIFT << LENGTH_BITS | length;
+    }
+
+    /** First byte in the heap's address space. */
+    public static long address(long region) {
+        return region >>> LENGTH_BITS << ADDRESS_SHIFT;
+    }
+
+    /** Length of the value, in bytes. */
+    public static int length(long region) {
+        return (int) region & LENGTH_MASK;
+    }
+
+    /** Bytes that the entry takes in the heap. */
+    public static int entryBytes(long region) {
+        return EntryLayout.entryBytes(length(region));
+    }
+}

@@ -1,0 +1,175 @@
+package io.caravan.heap;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.format.Region;
+import io.caravan.io.MappedFile;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * The values, in memory-mapped segment files.
+ *
+ * <p>Written only from frames that are already durable, by one thread (the flusher, or recovery); read by any number of
+ * threads. Segments are added and dropped by the provisioner and the checkpointer, and published by replacing the array
+ * of them, so that readers take no lock. A dropped segment's mapping lives until the last reader has let go of it.
+ */
+public final class HeapFile {
+
+    private static final class Segment {
+        final MappedFile mapping;
+        final ByteBuffer memory;
+        final ByteBuffer readOnly;
+        final String path;
+        volatile boolean dirty;
+
+        Segment(StoreFile file, MappedFile mapping) {
+            this.mapping = mapping;
+            this.memory = mapping.buffer();
+            this.readOnly = memory.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            this.path = file.path();
+        }
+    }
+
+    private final Storage storage;
+    private final HeapGeometry geometry;
+    private final long storeId;
+    private final boolean privately;
+    private volatile Segment[] segments = new Segment[0];
+
+    /**
+     * A heap file without segments.
+     *
+     * @param privately whether writes stay in memory, for looking at a store without changing it
+     */
+    public HeapFile(Storage storage, HeapGeometry geometry, long storeId, boolean privately) {
+        this.storage = storage;
+        this.geometry = geometry;
+        this.storeId = storeId;
+        this.privately = privately;
+    }
+
+    public HeapGeometry geometry() {
+        return geometry;
+    }
+
+    public int segmentCount() {
+        return segments.length;
+    }
+
+    /** Bytes of disk that the segments take. */
+    public long diskBytes() {
+        return (long) segments.length * geometry.segmentBytes();
+    }
+
+    /** Opens the next segment's existing file, or says what is wrong with it. */
+    public void openNext() throws IOException {
+        int number = segments.length;
+        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
+            if (file.size() != geometry.segmentBytes()) {
+                throw new CorruptStoreException(
+                        file.path(), file.size(), "should be " + geometry.segmentBytes() + " bytes long");
+            }
+            MappedFile mapping = privately ? file.mapPrivately() : file.map();
+            FileHeader.check(mapping.buffer(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
+            publish(new Segment(file, mapping));
+        }
+    }
+
+    /** The refusal when a segment that holds live data has no file. */
+    public StoreDirectoryException missing(int number) {
+        return new StoreDirectoryException(storage.describe(FileNames.HEAP.of(number))
+                + " is missing: it holds part of the store's values; put the file back, or restore the directory from a"
+                + " backup");
+    }
+
+    /** Makes the next segment: really allocated, its name durable. */
+    public void createNext() throws IOException {
+        int number = segments.length;
+        String temporary = FileNames.HEAP.temporary(number);
+        try (StoreFile file = storage.create(temporary, geometry.segmentBytes())) {
+            ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
+            file.write(block, 0);
+            file.force();
+        }
+        storage.rename(temporary, FileNames.HEAP.of(number));
+        storage.forceDirectory();
+        openNext();
+    }
+
+    private FileHeader.Fields header(int number) {
+        return new FileHeader.Fields(storeId, number, geometry.segmentBytes());
+    }
+
+    private void publish(Segment segment) {
+        Segment[] more = Arrays.copyOf(segments, segments.length + 1);
+        more[segments.length] = segment;
+        segments = more;
+    }
+
+    /** Forgets the segments from a number on and deletes their files; nothing live may be in them. */
+    public void dropFrom(int count) throws IOException {
+        int before = segments.length;
+        segments = Arrays.copyOf(segments, count);
+        for (int number = before - 1; number >= count; number--) {
+            storage.delete(FileNames.HEAP.of(number));
+        }
+        storage.forceDirectory();
+    }
+
+    /** Copies an entry's bytes, which lie in the log as they shall lie here. */
+    public void write(long address, ByteBuffer source, int at, int bytes) {
+        Segment segment = segments[geometry.segmentOf(address)];
+        segment.memory.put(geometry.offsetOf(address), source, at, bytes);
+        if (!segment.dirty) {
+            segment.dirty = true;
+        }
+    }
+
+    /**
+     * The value of an entry, checked; read-only, and valid as long as the region is pinned.
+     *
+     * @throws CorruptStoreException when the bytes are not those of this entry
+     */
+    public ByteBuffer read(long region, long id, long birth, long sequence) {
+        long address = Region.address(region);
+        int length = Region.length(region);
+        Segment segment = segments[geometry.segmentOf(address)];
+        int offset = geometry.offsetOf(address);
+        if (!EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence)) {
+            throw new CorruptStoreException(
+                    segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
+        }
+        return segment.readOnly.slice(offset + EntryLayout.VALUE, length);
+    }
+
+    /** Where a region lies, for messages. */
+    public String describe(long region) {
+        long address = Region.address(region);
+        return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address))) + " at offset "
+                + geometry.offsetOf(address);
+    }
+
+    /**
+     * Returns when everything written before the call is durable. A failure is final for this open store: the operating
+     * system may have dropped the pages it could not write, and a second force would not notice.
+     */
+    public void force() throws IOException {
+        for (Segment segment : segments) {
+            if (segment.dirty) {
+                // Before the force, so that a write during it is not forgotten.
+                segment.dirty = false;
+                segment.mapping.force();
+            }
+        }
+    }
+}

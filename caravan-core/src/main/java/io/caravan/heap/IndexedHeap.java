@@ -1,0 +1,229 @@
+package io.caravan.heap;
+
+import io.caravan.collections.LongPages;
+import io.caravan.collections.PartitionedSlotTable;
+
+/**
+ * A {@link Heap} whose holes are indexed by start, by end and by size.
+ *
+ * <p>By start and by end, so that a freed region joins the holes beside it at once; by size, so that a small request
+ * takes a small hole before it breaks a large one. The index by size has a bin for each size up to 4 KiB, and sixteen
+ * bins for each power of two above, with a bitmap of the bins that are not empty: the two-level segregated fit of
+ * Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Asking and freeing cost the same however many holes there are.
+ *
+ * <p>A hole is a slot of three longs: start, size, and its neighbours in its bin's list. Sizes are kept in units of 8
+ * bytes.
+ */
+public final class IndexedHeap implements Heap {
+    private static final int UNIT_SHIFT = 3;
+    private static final int PARTITIONS = 256;
+    private static final int NIL = -1;
+
+    private static final int START = 0;
+    private static final int UNITS = 1;
+    private static final int LINKS = 2;
+    private static final int SLOT_LONGS = 4;
+
+    /** How many holes of the request's own bin are looked at before a larger bin is broken into. */
+    private static final int FIT_TRIES = 16;
+
+    private final LongPages slots = new LongPages();
+    private final PartitionedSlotTable byStart = new PartitionedSlotTable(PARTITIONS, this::start);
+    private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
+    private final SizeBins bins = new SizeBins();
+
+    private int slotCount;
+    private int firstUnusedSlot = NIL;
+    private long totalUnits;
+    private long freeUnits;
+
+    @Override
+    public long ask(int bytes) {
+        long units = units(bytes);
+        int slot = findFit(units);
+        if (slot == NIL) {
+            return NONE;
+        }
+        long start = start(slot);
+        long rest = holeUnits(slot) - units;
+        removeHole(slot);
+        if (rest > 0) {
+            addHole(start + units, rest);
+        }
+        return start << UNIT_SHIFT;
+    }
+
+    private int findFit(long units) {
+        int bin = SizeBins.binOf(units);
+        int slot = bins.first(bin);
+        for (int tries = 0; slot != NIL && tries < FIT_TRIES; tries++) {
+            if (holeUnits(slot) >= units) {
+                return slot;
+            }
+            slot = next(slot);
+        }
+        int larger = bins.firstFilledFrom(bin + 1);
+        return larger == NIL ? NIL : bins.first(larger);
+    }
+
+    @Override
+    public void free(long address, int bytes) {
+        long start = address >>> UNIT_SHIFT;
+        long units = units(bytes);
+        int before = byEnd.find(start);
+        if (before != NIL) {
+            start = start(before);
+            units += holeUnits(before);
+            removeHole(before);
+        }
+        int after = byStart.find(start + units);
+        if (after != NIL) {
+            units += holeUnits(after);
+            removeHole(after);
+        }
+        addHole(start, units);
+    }
+
+    @Override
+    public void addSpace(long address, long bytes) {
+        totalUnits += units(bytes);
+        addHole(address >>> UNIT_SHIFT, units(bytes));
+    }
+
+    @Override
+    public boolean removeSpace(long address, long bytes) {
+        int slot = byStart.find(address >>> UNIT_SHIFT);
+        if (slot == NIL || holeUnits(slot) != units(bytes)) {
+            return false;
+        }
+        removeHole(slot);
+        totalUnits -= units(bytes);
+        return true;
+    }
+
+    /** Marks a part of a hole as used, for rebuilding the free space from the live regions. */
+    void take(int hole, long address, long bytes) {
+        long start = start(hole);
+        long end = end(hole);
+        long from = address >>> UNIT_SHIFT;
+        long to = from + units(bytes);
+        if (from < start || to > end) {
+            throw new IllegalArgumentException("region at " + address + " does not lie in its hole");
+        }
+        removeHole(hole);
+        if (from > start) {
+            addHole(start, from - start);
+        }
+        if (to < end) {
+            addHole(to, end - to);
+        }
+    }
+
+    /** The hole that starts at this address, or -1. */
+    int holeAt(long address) {
+        return byStart.find(address >>> UNIT_SHIFT);
+    }
+
+    @Override
+    public long usedBytes() {
+        return totalUnits - freeUnits << UNIT_SHIFT;
+    }
+
+    @Override
+    public long freeBytes() {
+        return freeUnits << UNIT_SHIFT;
+    }
+
+    @Override
+    public long largestHoleBytes() {
+        int bin = bins.lastFilled();
+        long largest = 0;
+        for (int slot = bin == NIL ? NIL : bins.first(bin); slot != NIL; slot = next(slot)) {
+            largest = Math.max(largest, holeUnits(slot));
+        }
+        return largest << UNIT_SHIFT;
+    }
+
+    @Override
+    public void forEachHole(HoleVisitor visitor) {
+        for (int bin = bins.firstFilledFrom(0); bin != NIL; bin = bins.firstFilledFrom(bin + 1)) {
+            for (int slot = bins.first(bin); slot != NIL; slot = next(slot)) {
+                visitor.hole(start(slot) << UNIT_SHIFT, holeUnits(slot) << UNIT_SHIFT);
+            }
+        }
+    }
+
+    private static long units(long bytes) {
+        return bytes + (1 << UNIT_SHIFT) - 1 >>> UNIT_SHIFT;
+    }
+
+    private void addHole(long start, long units) {
+        int slot = takeSlot();
+        slots.set(slot * SLOT_LONGS + START, start);
+        slots.set(slot * SLOT_LONGS + UNITS, units);
+        byStart.add(slot);
+        byEnd.add(slot);
+        int bin = SizeBins.binOf(units);
+        int head = bins.first(bin);
+        link(slot, NIL, head);
+        if (head != NIL) {
+            link(head, slot, next(head));
+        }
+        bins.setFirst(bin, slot);
+        freeUnits += units;
+    }
+
+    private void removeHole(int slot) {
+        int previous = previous(slot);
+        int next = next(slot);
+        if (previous == NIL) {
+            bins.setFirst(SizeBins.binOf(holeUnits(slot)), next);
+        } else {
+            link(previous, previous(previous), next);
+        }
+        if (next != NIL) {
+            link(next, previous, next(next));
+        }
+        byStart.remove(slot);
+        byEnd.remove(slot);
+        freeUnits -= holeUnits(slot);
+        link(slot, NIL, firstUnusedSlot);
+        firstUnusedSlot = slot;
+    }
+
+    private int takeSlot() {
+        if (firstUnusedSlot != NIL) {
+            int slot = firstUnusedSlot;
+            firstUnusedSlot = next(slot);
+            return slot;
+        }
+        if ((slotCount + 1) * SLOT_LONGS > slots.capacity()) {
+            slots.addPage();
+        }
+        return slotCount++;
+    }
+
+    private long start(int slot) {
+        return slots.get(slot * SLOT_LONGS + START);
+    }
+
+    private long holeUnits(int slot) {
+        return slots.get(slot * SLOT_LONGS + UNITS);
+    }
+
+    private long end(int slot) {
+        return start(slot) + holeUnits(slot);
+    }
+
+    private void link(int slot, int previous, int next) {
+        slots.set(slot * SLOT_LONGS + LINKS, (long) previous << Integer.SIZE | next & 0xFFFF_FFFFL);
+    }
+
+    private int previous(int slot) {
+        return (int) (slots.get(slot * SLOT_LONGS + LINKS) >> Integer.SIZE);
+    }
+
+    private int next(int slot) {
+        return (int) slots.get(slot * SLOT_LONGS + LINKS);
+    }
+}

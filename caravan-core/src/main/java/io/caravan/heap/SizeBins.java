@@ -1,0 +1,70 @@
+package io.caravan.heap;
+
+import java.util.Arrays;
+
+/** Heads of the lists of holes by size class, and a bitmap of the classes that have any. */
+final class SizeBins {
+    private static final int NIL = -1;
+    /** Sizes below this, in units of 8 bytes, have a bin each. */
+    private static final int EXACT = 512;
+
+    private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT);
+    private static final int SPLIT_LOG2 = 4;
+    private static final int COUNT = EXACT + (Long.SIZE - EXACT_LOG2 << SPLIT_LOG2);
+
+    private final int[] heads = new int[COUNT];
+    private final long[] filled = new long[(COUNT + Long.SIZE - 1) / Long.SIZE];
+
+    SizeBins() {
+        Arrays.fill(heads, NIL);
+    }
+
+    /** The bin of holes of this size. Sizes in a bin are all smaller than those in the next. */
+    static int binOf(long units) {
+        if (units < EXACT) {
+            return (int) units;
+        }
+        int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(units);
+        int split = (int) (units >>> log2 - SPLIT_LOG2) & (1 << SPLIT_LOG2) - 1;
+        return EXACT + (log2 - EXACT_LOG2 << SPLIT_LOG2) + split;
+    }
+
+    int first(int bin) {
+        return heads[bin];
+    }
+
+    void setFirst(int bin, int slot) {
+        heads[bin] = slot;
+        if (slot == NIL) {
+            filled[bin >>> 6] &= ~(1L << bin);
+        } else {
+            filled[bin >>> 6] |= 1L << bin;
+        }
+    }
+
+    /** The first bin at or after this one that has a hole, or -1. */
+    int firstFilledFrom(int bin) {
+        int word = bin >>> 6;
+        if (word >= filled.length) {
+            return NIL;
+        }
+        long bits = filled[word] & -1L << bin;
+        while (bits == 0) {
+            if (++word == filled.length) {
+                return NIL;
+            }
+            bits = filled[word];
+        }
+        return (word << 6) + Long.numberOfTrailingZeros(bits);
+    }
+
+    /** The last bin that has a hole, or -1. */
+    int lastFilled() {
+        for (int word = filled.length - 1; word >= 0; word--) {
+            if (filled[word] != 0) {
+                return (word << 6) + Long.SIZE - 1 - Long.numberOfLeadingZeros(filled[word]);
+            }
+        }
+        return NIL;
+    }
+}

@@ -1,0 +1,8 @@
+/**
+ * The heap: free space as pure arithmetic ({@link io.caravan.heap.Heap}, {@link io.caravan.heap.IndexedHeap}), and the
+ * mapped files that hold the values ({@link io.caravan.heap.HeapFile}).
+ */
+@NullMarked
+package io.caravan.heap;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,13 @@
+package io.caravan.index;
+
+/** A place in a pinned list's region table; {@link ListIndex#copyRegions} moves it on. */
+public final class ListCursor {
+    int chunk;
+    int at;
+    long sequence;
+
+    /** Sequence of the entry that is next. */
+    public long sequence() {
+        return sequence;
+    }
+}

@@ -1,0 +1,324 @@
+package io.caravan.index;
+
+import io.caravan.collections.LongPages;
+import io.caravan.collections.PartitionedSlotTable;
+import io.caravan.format.Region;
+import java.util.function.IntConsumer;
+import java.util.function.LongConsumer;
+
+/**
+ * All lists: document id to first and next sequence, regions, pins and last change. Not thread-safe; the store's lock
+ * guards it.
+ *
+ * <p>A list is a record of ten longs (80 bytes) and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
+ * finds it. Three sequences tell where a list stands:
+ *
+ * <pre>
+ *      held            first                      next
+ *   ----+---------------+--------------------------+--------
+ *       | trimmed, but  | retained                 |
+ *       | not yet freed |                          |
+ * </pre>
+ *
+ * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
+ * from {@code held} on, a bounded number at a time, and never while a reader has the list pinned. A removed list leaves
+ * the table at once; its record lives on, detached, until its last region is freed.
+ */
+public final class ListIndex {
+    public static final int PARTITIONS = 1024;
+    public static final int NONE = -1;
+
+    private static final int ID = 0;
+    private static final int BIRTH = 1;
+    private static final int FIRST = 2;
+    private static final int NEXT = 3;
+    private static final int HELD = 4;
+    private static final int LAST_LSN = 5;
+    private static final int HELD_BYTES = 6;
+    private static final int CHUNKS = 7;
+    private static final int PLACES = 8;
+    private static final int MARKS = 9;
+    private static final int RECORD_LONGS = 10;
+
+    private static final long DETACHED = 1L << 63;
+    private static final long WAITING = 1L << 62;
+    /** Low half of the marks: pins. The queued count stands above it. */
+    private static final long ONE_PIN = 1;
+
+    private static final long ONE_QUEUED = 1L << 32;
+    private static final long PINS = ONE_QUEUED - 1;
+    private static final long QUEUED = WAITING - 1 & ~PINS;
+
+    private final LongPages records = new LongPages();
+    private final RegionChunks chunks = new RegionChunks();
+    private final PartitionedSlotTable table = new PartitionedSlotTable(PARTITIONS, this::id);
+    private int recordCount;
+    private int firstUnused = NONE;
+    private long entries;
+
+    /** The list with this id, or {@link #NONE}. */
+    public int find(long id) {
+        return table.find(id);
+    }
+
+    /** Adds an empty list that starts at sequence {@code first}. */
+    public int create(long id, long birth, long first) {
+        int list = takeRecord();
+        set(list, ID, id);
+        set(list, BIRTH, birth);
+        set(list, FIRST, first);
+        set(list, NEXT, first);
+        set(list, HELD, first);
+        set(list, LAST_LSN, birth);
+        set(list, HELD_BYTES, 0);
+        set(list, CHUNKS, 0);
+        set(list, PLACES, 0);
+        set(list, MARKS, 0);
+        table.add(list);
+        return list;
+    }
+
+    private int takeRecord() {
+        if (firstUnused != NONE) {
+            int list = firstUnused;
+            firstUnused = (int) get(list, ID);
+            return list;
+        }
+        while ((recordCount + 1) * RECORD_LONGS > records.capacity()) {
+            records.addPage();
+        }
+        return recordCount++;
+    }
+
+    /** Adds a region at the list's end. */
+    public void append(int list, long region, long lsn) {
+        int tail = tailChunk(list);
+        int at = tailCount(list);
+        if (tail == RegionChunks.NONE || at == chunks.capacity(tail)) {
+            tail = addChunk(list, tail);
+            at = 0;
+        }
+        chunks.setRegion(tail, at, region);
+        setPlaces(list, headOffset(list), at + 1);
+        set(list, NEXT, next(list) + 1);
+        set(list, LAST_LSN, lsn);
+        set(list, HELD_BYTES, get(list, HELD_BYTES) + Region.length(region));
+        entries++;
+    }
+
+    private int addChunk(int list, int tail) {
+        int added = chunks.allocate(next(list) - held(list));
+        if (tail == RegionChunks.NONE) {
+            setChunks(list, added, added);
+            setPlaces(list, 0, 0);
+        } else {
+            chunks.setNext(tail, added);
+            setChunks(list, headChunk(list), added);
+        }
+        return added;
+    }
+
+    /** Drops the entries before {@code first}, at most all; returns the sequence that is now first. */
+    public long trimTo(int list, long first, long lsn) {
+        long now = Math.max(first(list), Math.min(first, next(list)));
+        entries -= now - first(list);
+        set(list, FIRST, now);
+        set(list, LAST_LSN, lsn);
+        return now;
+    }
+
+    /** Takes a list out of the table; its regions wait for {@link #reclaim}. */
+    public void remove(int list, long lsn) {
+        trimTo(list, next(list), lsn);
+        table.remove(list);
+        set(list, MARKS, get(list, MARKS) | DETACHED);
+    }
+
+    /** Keeps the list's regions, from {@code held} on, until {@link #unpin}. */
+    public void pin(int list) {
+        set(list, MARKS, get(list, MARKS) + ONE_PIN);
+    }
+
+    /** Lets go of a pin. Returns whether regions waited for it, which the caller now queues for reclaiming. */
+    public boolean unpin(int list) {
+        long marks = get(list, MARKS) - ONE_PIN;
+        boolean waited = (marks & WAITING) != 0 && (marks & PINS) == 0;
+        set(list, MARKS, waited ? marks & ~WAITING : marks);
+        return waited;
+    }
+
+    /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
+    public void queued(int list) {
+        set(list, MARKS, get(list, MARKS) + ONE_QUEUED);
+    }
+
+    /** A place in the queue has been used up. Frees the record if nothing needs it any more. */
+    public void unqueued(int list) {
+        set(list, MARKS, get(list, MARKS) - ONE_QUEUED);
+        if ((get(list, MARKS) & ~WAITING) == DETACHED && held(list) == next(list)) {
+            set(list, ID, firstUnused);
+            firstUnused = list;
+        }
+    }
+
+    /**
+     * Frees at most {@code limit} trimmed regions before sequence {@code to}; none while the list is pinned.
+     *
+     * @return whether more are left that could be freed now
+     */
+    public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
+        if ((get(list, MARKS) & PINS) != 0) {
+            set(list, MARKS, get(list, MARKS) | WAITING);
+            return false;
+        }
+        long until = Math.min(to, first(list));
+        for (int count = 0; count < limit && held(list) < until; count++) {
+            freed.accept(takeHead(list));
+        }
+        return held(list) < until;
+    }
+
+    private long takeHead(int list) {
+        int head = headChunk(list);
+        int at = headOffset(list);
+        long region = chunks.region(head, at);
+        set(list, HELD, held(list) + 1);
+        set(list, HELD_BYTES, get(list, HELD_BYTES) - Region.length(region));
+        if (held(list) == next(list)) {
+            setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
+            setPlaces(list, 0, 0);
+            chunks.free(head);
+        } else if (at + 1 == chunks.capacity(head)) {
+            setChunks(list, chunks.next(head), tailChunk(list));
+            setPlaces(list, 0, tailCount(list));
+            chunks.free(head);
+        } else {
+            setPlaces(list, at + 1, tailCount(list));
+        }
+        return region;
+    }
+
+    /** Points the cursor at an entry that is held. */
+    public void seek(int list, long sequence, ListCursor cursor) {
+        long skip = sequence - held(list) + headOffset(list);
+        int chunk = headChunk(list);
+        while (chunk != RegionChunks.NONE && skip >= chunks.capacity(chunk) && chunk != tailChunk(list)) {
+            skip -= chunks.capacity(chunk);
+            chunk = chunks.next(chunk);
+        }
+        cursor.chunk = chunk;
+        cursor.at = (int) skip;
+        cursor.sequence = sequence;
+    }
+
+    /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
+    public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
+        int copied = 0;
+        while (copied < count) {
+            int capacity = chunks.capacity(cursor.chunk);
+            if (cursor.at == capacity) {
+                cursor.chunk = chunks.next(cursor.chunk);
+                cursor.at = 0;
+                continue;
+            }
+            int run = Math.min(count - copied, capacity - cursor.at);
+            chunks.copy(cursor.chunk, cursor.at, target, targetAt + copied, run);
+            cursor.at += run;
+            copied += run;
+        }
+        cursor.sequence += count;
+    }
+
+    /** Calls the action with every list of a partition. The index must not change meanwhile. */
+    public void forEachList(int partition, IntConsumer action) {
+        table.forEach(partition, action);
+    }
+
+    /** The partition that an id belongs to. */
+    public int partitionOf(long id) {
+        return table.partitionOf(id);
+    }
+
+    public int partitionSize(int partition) {
+        return table.partitionSize(partition);
+    }
+
+    public long id(int list) {
+        return get(list, ID);
+    }
+
+    /** LSN of the record that created the list. */
+    public long birth(int list) {
+        return get(list, BIRTH);
+    }
+
+    public long first(int list) {
+        return get(list, FIRST);
+    }
+
+    public long next(int list) {
+        return get(list, NEXT);
+    }
+
+    /** Sequence of the first entry whose region is not freed yet. */
+    public long held(int list) {
+        return get(list, HELD);
+    }
+
+    /** LSN of the list's last change. */
+    public long lastLsn(int list) {
+        return get(list, LAST_LSN);
+    }
+
+    /** Bytes of all values held, trimmed ones included. */
+    public long heldBytes(int list) {
+        return get(list, HELD_BYTES);
+    }
+
+    public int listCount() {
+        return table.size();
+    }
+
+    /** Retained entries of all lists. */
+    public long entryCount() {
+        return entries;
+    }
+
+    public long memoryBytes() {
+        return records.memoryBytes() + chunks.memoryBytes() + table.memoryBytes();
+    }
+
+    private long get(int list, int field) {
+        return records.get(list * RECORD_LONGS + field);
+    }
+
+    private void set(int list, int field, long value) {
+        records.set(list * RECORD_LONGS + field, value);
+    }
+
+    private int headChunk(int list) {
+        return (int) (get(list, CHUNKS) >>> Integer.SIZE);
+    }
+
+    private int tailChunk(int list) {
+        return (int) get(list, CHUNKS);
+    }
+
+    private void setChunks(int list, int head, int tail) {
+        set(list, CHUNKS, (long) head << Integer.SIZE | tail);
+    }
+
+    /** Entries of the head chunk that are freed already. */
+    private int headOffset(int list) {
+        return (int) (get(list, PLACES) >>> Integer.SIZE);
+    }
+
+    /** Entries that the tail chunk has. */
+    private int tailCount(int list) {
+        return (int) get(list, PLACES);
+    }
+
+    private void setPlaces(int list, int headOffset, int tailCount) {
+        set(list, PLACES, (long) headOffset << Integer.SIZE | tailCount);
+    }
+}

@@ -1,0 +1,54 @@
+package io.caravan.inspect;
+
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import java.util.Arrays;
+
+/** Compares two indexes list by list, region by region. */
+final class IndexComparison {
+    /** No list differs. (A list with this id that differs would be told as a difference of the counts.) */
+    static final long NONE = Long.MIN_VALUE;
+
+    private static final int SLICE = 1024;
+
+    private IndexComparison() {}
+
+    /** The id of a list that the two hold differently, or {@link #NONE}. */
+    static long firstDifference(ListIndex one, ListIndex other) {
+        long[] difference = {one.listCount() == other.listCount() ? NONE : -1};
+        for (int partition = 0; partition < ListIndex.PARTITIONS && difference[0] == NONE; partition++) {
+            one.forEachList(partition, list -> {
+                int otherList = other.find(one.id(list));
+                if (otherList == ListIndex.NONE || !same(one, list, other, otherList)) {
+                    difference[0] = one.id(list);
+                }
+            });
+        }
+        return difference[0];
+    }
+
+    private static boolean same(ListIndex one, int list, ListIndex other, int otherList) {
+        return one.birth(list) == other.birth(otherList)
+                && one.first(list) == other.first(otherList)
+                && one.next(list) == other.next(otherList)
+                && sameRegions(one, list, other, otherList);
+    }
+
+    private static boolean sameRegions(ListIndex one, int list, ListIndex other, int otherList) {
+        ListCursor place = new ListCursor();
+        ListCursor otherPlace = new ListCursor();
+        one.seek(list, one.first(list), place);
+        other.seek(otherList, other.first(otherList), otherPlace);
+        long[] regions = new long[SLICE];
+        long[] otherRegions = new long[SLICE];
+        while (place.sequence() < one.next(list)) {
+            int count = (int) Math.min(SLICE, one.next(list) - place.sequence());
+            one.copyRegions(place, regions, 0, count);
+            other.copyRegions(otherPlace, otherRegions, 0, count);
+            if (!Arrays.equals(regions, 0, count, otherRegions, 0, count)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

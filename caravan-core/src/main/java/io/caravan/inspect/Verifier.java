@@ -1,0 +1,233 @@
+package io.caravan.inspect;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.EntryStream;
+import io.caravan.StoreDirectoryException;
+import io.caravan.TrimmedException;
+import io.caravan.VerifyReport;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Recovered;
+import io.caravan.engine.Recovery;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.io.FileStorage;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, on a private mapping of
+ * the heap so that nothing on disk changes, compares what comes out, and reads every entry.
+ */
+public final class Verifier {
+    private static final long FROM_FIRST = -1;
+    private static final long DONE = -2;
+    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final VerifyReport.Progress progress;
+    private final List<CaravanException> faults = new ArrayList<>();
+    private long lastToldNanos;
+    private int checkpoints;
+    private long frames;
+    private long lists;
+    private long entries;
+    private long bytes;
+
+    private Verifier(VerifyReport.Progress progress) {
+        this.progress = progress;
+    }
+
+    /** Verifies the closed store in a directory. */
+    public static VerifyReport verifyClosed(Path directory, VerifyReport.Progress progress) throws IOException {
+        try (Storage storage = FileStorage.open(directory)) {
+            return verify(storage, progress);
+        }
+    }
+
+    /** Verifies the closed store that a storage holds. */
+    public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
+        Verifier verifier = new Verifier(progress);
+        Recovery recovery = new Recovery(storage, true);
+        if (recovery.nothingToOpen()) {
+            throw new StoreDirectoryException(storage.describe("") + " holds no store");
+        }
+        verifier.readAll(storage, recovery);
+        return verifier.report();
+    }
+
+    private void readAll(Storage storage, Recovery recovery) throws IOException {
+        Recovered newest = null;
+        try {
+            for (long number : recovery.checkpointNumbers()) {
+                Recovered found = recoverFrom(storage, recovery, number);
+                if (newest == null) {
+                    newest = found;
+                } else if (found != null) {
+                    compare(newest, found);
+                    found.close();
+                }
+            }
+            if (newest != null) {
+                readEntries(newest);
+            }
+        } finally {
+            if (newest != null) {
+                newest.close();
+            }
+        }
+    }
+
+    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number) throws IOException {
+        tell("checkpoints", checkpoints, recovery.checkpointNumbers().size());
+        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+            Recovered found = recovery.recoverFrom(reader);
+            checkpoints++;
+            frames = Math.max(frames, found.end().frames());
+            return found;
+        } catch (CaravanException problem) {
+            faults.add(problem);
+            return null;
+        }
+    }
+
+    /** The same state must come out of every checkpoint. */
+    private void compare(Recovered newest, Recovered older) {
+        long difference = IndexComparison.firstDifference(newest.index(), older.index());
+        if (difference != IndexComparison.NONE) {
+            faults.add(new CorruptStoreException(
+                    "checkpoint " + older.newest().number(),
+                    0,
+                    "leads to another state of document " + difference + " than checkpoint "
+                            + newest.newest().number() + " does"));
+        }
+    }
+
+    private void readEntries(Recovered state) {
+        ListIndex index = state.index();
+        lists = index.listCount();
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            index.forEachList(partition, list -> readEntries(state, list));
+        }
+    }
+
+    private void readEntries(Recovered state, int list) {
+        ListIndex index = state.index();
+        ListCursor cursor = new ListCursor();
+        long[] region = new long[1];
+        index.seek(list, index.first(list), cursor);
+        for (long sequence = index.first(list); sequence < index.next(list); sequence++) {
+            index.copyRegions(cursor, region, 0, 1);
+            try {
+                countEntry(state.heapFile().read(region[0], index.id(list), index.birth(list), sequence));
+            } catch (CorruptStoreException problem) {
+                faults.add(problem);
+            }
+            tell("entries", entries, index.entryCount());
+        }
+    }
+
+    private void countEntry(ByteBuffer value) {
+        entries++;
+        bytes += value.remaining();
+    }
+
+    /** Verifies an open store: its files on the checkpointer's thread, where they stay; its entries through reads. */
+    public static VerifyReport verifyOpen(Engine engine, VerifyReport.Progress progress) {
+        Verifier verifier = new Verifier(progress);
+        engine.flush();
+        engine.whileFilesStay(() -> verifier.readFiles(engine));
+        engine.forEachList(id -> verifier.readList(engine, id));
+        return verifier.report();
+    }
+
+    private void readFiles(Engine engine) throws IOException {
+        CheckpointHeader oldest = null;
+        for (long number : engine.checkpointNumbers()) {
+            try (CheckpointReader reader = new CheckpointReader(engine.storage(), number)) {
+                reader.read(CheckpointReader.Visitor.NOBODY);
+                checkpoints++;
+                oldest = oldest == null ? reader.header() : oldest;
+            } catch (CaravanException problem) {
+                faults.add(problem);
+            }
+            tell("checkpoints", checkpoints, engine.checkpointNumbers().size());
+        }
+        if (oldest != null) {
+            readLog(engine, oldest);
+        }
+    }
+
+    private void readLog(Engine engine, CheckpointHeader from) throws IOException {
+        long end = engine.forcedLsn();
+        LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
+        try (LogSegments log = new LogSegments(engine.storage(), geometry, from.storeId())) {
+            long last = geometry.segmentOf(end - 1);
+            for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
+                log.open(segment);
+            }
+            frames = new LogScanner(log, from.storeId())
+                    .scanForced(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
+        } catch (CaravanException problem) {
+            faults.add(problem);
+        }
+    }
+
+    private void readList(Engine engine, long id) {
+        lists++;
+        long from = FROM_FIRST;
+        while (from != DONE) {
+            from = readListFrom(engine, id, from);
+        }
+    }
+
+    /** Reads until the end or a fault; returns where to go on. */
+    private long readListFrom(Engine engine, long id, long from) {
+        try {
+            EntryStream counting = new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    countEntry(value);
+                    tell("entries", entries, entries);
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            };
+            if (from == FROM_FIRST) {
+                engine.get(id, counting);
+            } else {
+                engine.get(id, from, counting);
+            }
+            return DONE;
+        } catch (CorruptStoreException problem) {
+            faults.add(problem);
+            return problem.sequence() + 1;
+        } catch (TrimmedException trimmedMeanwhile) {
+            return trimmedMeanwhile.firstSequence();
+        }
+    }
+
+    private void tell(String step, long done, long total) {
+        long now = System.nanoTime();
+        if (now - lastToldNanos >= PROGRESS_NANOS) {
+            lastToldNanos = now;
+            progress.at(step, done, total);
+        }
+    }
+
+    private VerifyReport report() {
+        return new VerifyReport(checkpoints, frames, lists, entries, bytes, faults);
+    }
+}

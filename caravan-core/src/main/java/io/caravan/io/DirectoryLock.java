@@ -1,0 +1,87 @@
+package io.caravan.io;
+
+import io.caravan.StoreLockedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Keeps a directory to one open store: a lock on a file against other processes, and a registry against this one, as an
+ * operating system's locks do not hold inside a process.
+ *
+ * <p>The lock file holds its owner's process id for people to read; the lock itself is the operating system's, so a
+ * killed process leaves none behind.
+ */
+final class DirectoryLock {
+    static final String FILE_NAME = "caravan.lock";
+    private static final int OWNER_BYTES = 64;
+    private static final Set<Path> HELD_HERE = ConcurrentHashMap.newKeySet();
+
+    private final Path realDirectory;
+    private final FileChannel channel;
+
+    private DirectoryLock(Path realDirectory, FileChannel channel) {
+        this.realDirectory = realDirectory;
+        this.channel = channel;
+    }
+
+    static DirectoryLock acquire(Path directory) throws IOException {
+        Path real = directory.toRealPath();
+        if (!HELD_HERE.add(real)) {
+            throw new StoreLockedException(directory.toString(), "this process");
+        }
+        try {
+            return lockFile(real);
+        } catch (IOException | RuntimeException failed) {
+            HELD_HERE.remove(real);
+            throw failed;
+        }
+    }
+
+    @SuppressWarnings("resource") // the lock lives as long as its channel, which release() closes
+    private static DirectoryLock lockFile(Path directory) throws IOException {
+        FileChannel channel = FileChannel.open(
+                directory.resolve(FILE_NAME),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        try {
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                throw new StoreLockedException(directory.toString(), owner(channel));
+            }
+            writeOwner(channel);
+            return new DirectoryLock(directory, channel);
+        } catch (IOException | RuntimeException failed) {
+            channel.close();
+            throw failed;
+        }
+    }
+
+    private static String owner(FileChannel channel) throws IOException {
+        ByteBuffer text = ByteBuffer.allocate(OWNER_BYTES);
+        channel.read(text, 0);
+        String owner = new String(text.array(), 0, text.position(), StandardCharsets.UTF_8).trim();
+        return owner.isEmpty() ? "another process" : owner;
+    }
+
+    private static void writeOwner(FileChannel channel) throws IOException {
+        channel.truncate(0);
+        String owner = "process " + ProcessHandle.current().pid() + "\n";
+        channel.write(ByteBuffer.wrap(owner.getBytes(StandardCharsets.UTF_8)), 0);
+    }
+
+    void release() throws IOException {
+        try {
+            channel.close();
+        } finally {
+            HELD_HERE.remove(realDirectory);
+        }
+    }
+}

@@ -1,0 +1,159 @@
+package io.caravan.io;
+
+import io.caravan.StoreDirectoryException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@link Storage} on a directory of a file system. */
+public final class FileStorage implements Storage {
+    private static final int ZERO_CHUNK_BYTES = 1 << 20;
+
+    private final Path directory;
+    private final DirectoryLock lock;
+
+    private FileStorage(Path directory, DirectoryLock lock) {
+        this.directory = directory;
+        this.lock = lock;
+    }
+
+    /**
+     * Opens and locks the directory, creating it (and its parents, durably) when it is missing.
+     *
+     * @throws StoreDirectoryException when the path is not a directory or cannot be written
+     * @throws io.caravan.StoreLockedException when its store is open elsewhere
+     */
+    public static FileStorage openOrCreate(Path directory) throws IOException {
+        Path absolute = directory.toAbsolutePath().normalize();
+        if (!Files.exists(absolute)) {
+            createDurably(absolute);
+        }
+        return open(absolute);
+    }
+
+    /** Opens and locks an existing directory; see {@link #openOrCreate(Path)}. */
+    public static FileStorage open(Path directory) throws IOException {
+        Path absolute = directory.toAbsolutePath().normalize();
+        if (!Files.exists(absolute)) {
+            throw new StoreDirectoryException(absolute + " does not exist");
+        }
+        if (!Files.isDirectory(absolute)) {
+            throw new StoreDirectoryException(absolute + " is a file; a store needs a directory of its own");
+        }
+        if (!Files.isWritable(absolute) || !Files.isReadable(absolute)) {
+            throw new StoreDirectoryException(absolute + " cannot be read and written by this user");
+        }
+        return new FileStorage(absolute, DirectoryLock.acquire(absolute));
+    }
+
+    private static void createDurably(Path directory) throws IOException {
+        Path parent = directory.getParent();
+        if (parent != null && !Files.exists(parent)) {
+            createDurably(parent);
+        }
+        try {
+            Files.createDirectory(directory);
+        } catch (IOException refused) {
+            throw new StoreDirectoryException(directory + " cannot be created: " + refused);
+        }
+        if (parent != null) {
+            force(parent);
+        }
+    }
+
+    @Override
+    public List<String> list() throws IOException {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                if (!name.equals(DirectoryLock.FILE_NAME)) {
+                    names.add(name);
+                }
+            }
+        }
+        return names;
+    }
+
+    @Override
+    public StoreFile create(String name, long bytes) throws IOException {
+        Path path = directory.resolve(name);
+        ChannelFile file = new ChannelFile(
+                path,
+                FileChannel.open(
+                        path,
+                        StandardOpenOption.CREATE,
+                        StandardOpenOption.TRUNCATE_EXISTING,
+                        StandardOpenOption.READ,
+                        StandardOpenOption.WRITE));
+        try {
+            fillWithZeros(file, bytes);
+            file.force();
+            return file;
+        } catch (IOException failed) {
+            removeQuietly(file, path, failed);
+            throw failed;
+        }
+    }
+
+    private static void fillWithZeros(StoreFile file, long bytes) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(bytes, ZERO_CHUNK_BYTES));
+        for (long position = 0; position < bytes; position += zeros.limit()) {
+            zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - position));
+            file.write(zeros, position);
+        }
+    }
+
+    private static void removeQuietly(StoreFile file, Path path, IOException failed) {
+        try {
+            file.close();
+            Files.deleteIfExists(path);
+        } catch (IOException also) {
+            failed.addSuppressed(also);
+        }
+    }
+
+    @Override
+    public StoreFile open(String name) throws IOException {
+        Path path = directory.resolve(name);
+        return new ChannelFile(path, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        Files.move(directory.resolve(from), directory.resolve(to), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        Files.delete(directory.resolve(name));
+    }
+
+    @Override
+    public void forceDirectory() throws IOException {
+        force(directory);
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    @Override
+    public String describe(String name) {
+        return directory.resolve(name).toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        lock.release();
+    }
+}

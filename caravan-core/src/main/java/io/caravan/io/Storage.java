@@ -1,0 +1,48 @@
+package io.caravan.io;
+
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * One directory of files, with durability spelled out.
+ *
+ * <ul>
+ *   <li>A file's content is durable once {@link StoreFile#force()} (or, for mapped writes, {@link MappedFile#force()})
+ *       has returned after it was written. Until then any 512-byte sector of it may be there or not after a power loss.
+ *   <li>A file's name (its creation, renaming or deletion) is durable once {@link #forceDirectory()} has returned after
+ *       it. Until then it may be undone by a power loss.
+ *   <li>A rename replaces an existing target atomically: afterwards there is the old or the new, never neither.
+ * </ul>
+ *
+ * <p>Used by one store's threads only. Names are plain file names.
+ */
+public interface Storage extends AutoCloseable {
+
+    /** Names of all files in the directory, in no particular order. */
+    List<String> list() throws IOException;
+
+    /**
+     * Creates a file of this size, replacing one of the same name, zero-filled and with its space really allocated, and
+     * forces its content. When there is no space the file is removed again.
+     */
+    StoreFile create(String name, long bytes) throws IOException;
+
+    /** Opens an existing file. */
+    StoreFile open(String name) throws IOException;
+
+    /** Gives a file another name. */
+    void rename(String from, String to) throws IOException;
+
+    /** Removes a file; its space may return only when nothing maps it any more. */
+    void delete(String name) throws IOException;
+
+    /** Makes all creations, renames and deletions so far durable. */
+    void forceDirectory() throws IOException;
+
+    /** What people call this file: its path. */
+    String describe(String name);
+
+    /** Lets go of the directory and its lock. Files are closed by whoever opened them. */
+    @Override
+    void close() throws IOException;
+}

@@ -1,0 +1,38 @@
+package io.caravan.wal;
+
+import io.caravan.format.Blocks;
+
+/**
+ * How the log lies in segment files: a log sequence number (LSN) is a byte position, segment n holds the positions from
+ * n times its size on, and the first block of a segment is the file's header.
+ */
+public record LogGeometry(int segmentBytes) {
+
+    public long segmentOf(long lsn) {
+        return lsn / segmentBytes;
+    }
+
+    public int offsetOf(long lsn) {
+        return (int) (lsn % segmentBytes);
+    }
+
+    public long startOf(long segment) {
+        return segment * segmentBytes;
+    }
+
+    /** Where a segment's first frame is. */
+    public long firstFrame(long segment) {
+        return startOf(segment) + Blocks.BLOCK_BYTES;
+    }
+
+    /** Bytes from a position to its segment's end. */
+    public int remaining(long lsn) {
+        return segmentBytes - offsetOf(lsn);
+    }
+
+    /** Where the frame behind one that ends here can start: the next block, in the next segment if this one is full. */
+    public long positionAfter(long end) {
+        long block = Blocks.roundUp(end);
+        return offsetOf(block) == 0 ? firstFrame(segmentOf(block)) : block;
+    }
+}

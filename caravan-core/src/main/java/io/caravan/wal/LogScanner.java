@@ -1,0 +1,179 @@
+package io.caravan.wal;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FrameLayout;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Reads the log's frames in order and finds its end.
+ *
+ * <p>The torn-tail rule. Frames follow each other block by block and, where the next one did not fit, at the start of
+ * the next segment; each names the frame before it. Where no valid frame follows, the bytes are a torn tail (a frame
+ * that a crash cut off, or nothing at all) only if no valid frame of this log stands anywhere behind. If one does, a
+ * frame that was complete has been damaged, and opening would lose what followed: that is refused.
+ */
+public final class LogScanner {
+
+    /** Takes frames in order. */
+    @FunctionalInterface
+    public interface FrameVisitor {
+        /**
+         * One valid frame.
+         *
+         * @param segment the segment's bytes
+         * @param at index of the frame's header in them
+         * @param lsn its position in the log
+         */
+        void frame(ByteBuffer segment, int at, long lsn);
+    }
+
+    /**
+     * Where the log ends.
+     *
+     * @param position where the next frame would start
+     * @param previousLsn the last frame, or {@link FrameLayout#NO_FRAME}
+     * @param frames how many valid frames there were
+     */
+    public record End(long position, long previousLsn, long frames) {}
+
+    private final LogSegments segments;
+    private final LogGeometry geometry;
+    private final long storeId;
+    private final ByteBuffer memory;
+    private long loadedSegment = -1;
+
+    public LogScanner(LogSegments segments, long storeId) {
+        this.segments = segments;
+        this.geometry = segments.geometry();
+        this.storeId = storeId;
+        this.memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /**
+     * Visits every frame from a position on.
+     *
+     * @param start where a frame starts, or the log's end
+     * @param previousLsn the frame before it
+     * @param end the log must reach this position, or {@code start} when it is the same
+     * @throws CorruptStoreException when a damaged frame has valid ones behind it, or the log ends before {@code end}
+     * @throws StoreDirectoryException when a segment is missing
+     */
+    public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
+        refuseValidFramesBehind(found.position());
+        if (found.position() < end) {
+            throw damaged(found.position(), "the log ends here, but a checkpoint needs it up to LSN " + end);
+        }
+        return found;
+    }
+
+    /**
+     * Visits every frame of a log that is being written, up to a position that is known to be forced.
+     *
+     * @return how many frames there were
+     * @throws CorruptStoreException when one of them is damaged
+     */
+    public long scanForced(long start, long previousLsn, long forced, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previousLsn, forced, visitor);
+        if (found.position() < forced) {
+            throw damaged(found.position(), "no valid frame, though the log is forced up to LSN " + forced);
+        }
+        return found.frames();
+    }
+
+    private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {
+        long position = start;
+        long previous = previousLsn;
+        long frames = 0;
+        while (position < until) {
+            long next = locate(position, previous);
+            if (next < 0) {
+                break;
+            }
+            int at = geometry.offsetOf(next);
+            visitor.frame(memory, at, next);
+            previous = next;
+            frames++;
+            position = geometry.positionAfter(
+                    next + FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES));
+        }
+        return new End(position, previous, frames);
+    }
+
+    /** The frame that follows: at the position itself, or first in the next segment. -1 when there is none. */
+    private long locate(long position, long previous) throws IOException {
+        if (validAt(position) && previousOf(position) == previous) {
+            return position;
+        }
+        long inNextSegment = geometry.firstFrame(geometry.segmentOf(position) + 1);
+        if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
+            return inNextSegment;
+        }
+        return -1;
+    }
+
+    private boolean validAt(long lsn) throws IOException {
+        long segment = geometry.segmentOf(lsn);
+        if (!segments.ready(segment)) {
+            return false;
+        }
+        load(segment);
+        return FrameLayout.valid(memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment));
+    }
+
+    private long previousOf(long lsn) {
+        return memory.getLong(geometry.offsetOf(lsn) + FrameLayout.PREVIOUS_LSN);
+    }
+
+    private void load(long segment) throws IOException {
+        if (segment == loadedSegment) {
+            return;
+        }
+        StoreFile file = segments.file(segment);
+        loadedSegment = -1;
+        memory.clear();
+        file.read(memory, 0);
+        memory.flip();
+        loadedSegment = segment;
+    }
+
+    private void refuseValidFramesBehind(long position) throws IOException {
+        if (segments.isEmpty()) {
+            return;
+        }
+        for (long segment = geometry.segmentOf(position); segment <= segments.last(); segment++) {
+            long from = Math.max(position, geometry.firstFrame(segment));
+            for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
+                if (validAt(lsn)) {
+                    refuse(position, lsn);
+                }
+            }
+        }
+    }
+
+    private void refuse(long position, long validLsn) {
+        long segment = geometry.segmentOf(position);
+        if (!segments.ready(segment)) {
+            throw new StoreDirectoryException("log segment " + segment + " is missing, though the log goes on at LSN "
+                    + validLsn + " in "
+                    + segments.file(geometry.segmentOf(validLsn)).path()
+                    + "; put the file back, or restore the directory from a backup");
+        }
+        throw damaged(
+                position,
+                "no valid frame, though the log goes on with one at LSN " + validLsn
+                        + "; restore the directory from a backup, or cut the log off here with repair, losing what"
+                        + " follows");
+    }
+
+    private CorruptStoreException damaged(long position, String problem) {
+        long segment = geometry.segmentOf(position);
+        String path = segments.ready(segment) ? segments.file(segment).path() : "log segment " + segment;
+        return new CorruptStoreException(path, geometry.offsetOf(position), "LSN " + position + ": " + problem);
+    }
+}

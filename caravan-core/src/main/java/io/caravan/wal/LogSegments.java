@@ -1,0 +1,169 @@
+package io.caravan.wal;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * The log's segment files: preallocated ahead of need, recycled when no checkpoint needs them any more.
+ *
+ * <p>The files have consecutive numbers. {@link #prepareNext} and {@link #retireBefore} are called by one thread at a
+ * time (the provisioner); lookups by any.
+ *
+ * <p>A recycled file first gets its new name and then its new header, so a crash in between leaves a file whose header
+ * names an older segment: recovery takes it for unused, which it is.
+ */
+public final class LogSegments implements AutoCloseable {
+    private final Storage storage;
+    private final LogGeometry geometry;
+    private final long storeId;
+    private final ConcurrentSkipListMap<Long, StoreFile> files = new ConcurrentSkipListMap<>();
+
+    public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
+        this.storage = storage;
+        this.geometry = geometry;
+        this.storeId = storeId;
+    }
+
+    public LogGeometry geometry() {
+        return geometry;
+    }
+
+    /** Opens an existing segment file without looking into it. */
+    public void open(long segment) throws IOException {
+        files.put(segment, storage.open(FileNames.LOG.of(segment)));
+    }
+
+    /** Checks an open segment's size and header. */
+    public void checkHeader(long segment) throws IOException {
+        StoreFile file = file(segment);
+        if (file.size() != geometry.segmentBytes()) {
+            throw new CorruptStoreException(
+                    file.path(), file.size(), "should be " + geometry.segmentBytes() + " bytes long");
+        }
+        ByteBuffer block = newBlock();
+        file.read(block, 0);
+        FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, header(segment), file.path());
+    }
+
+    /** Whether the segment's file is there. */
+    public boolean ready(long segment) {
+        return files.containsKey(segment);
+    }
+
+    /** The file of a segment that is there. */
+    public StoreFile file(long segment) {
+        StoreFile file = files.get(segment);
+        if (file == null) {
+            throw new IllegalStateException("log segment " + segment + " is not open");
+        }
+        return file;
+    }
+
+    public boolean isEmpty() {
+        return files.isEmpty();
+    }
+
+    public long first() {
+        return files.firstKey();
+    }
+
+    public long last() {
+        return files.lastKey();
+    }
+
+    /** How many bytes of disk the log takes. */
+    public long diskBytes() {
+        return (long) files.size() * geometry.segmentBytes();
+    }
+
+    /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
+    public void prepareNext() throws IOException {
+        long segment = files.isEmpty() ? 0 : last() + 1;
+        String temporary = FileNames.LOG.temporary(segment);
+        StoreFile file = storage.create(temporary, geometry.segmentBytes());
+        try {
+            writeHeader(file, segment);
+        } finally {
+            file.close();
+        }
+        storage.rename(temporary, FileNames.LOG.of(segment));
+        storage.forceDirectory();
+        open(segment);
+    }
+
+    /**
+     * Lets go of the segments before {@code needed}, turning the oldest into the next ones until {@code ahead} is ready,
+     * and deleting the rest.
+     */
+    public void retireBefore(long needed, long ahead) throws IOException {
+        while (!files.isEmpty() && first() < needed) {
+            if (last() < ahead) {
+                recycleFirst();
+            } else {
+                deleteFirst();
+            }
+        }
+    }
+
+    private void recycleFirst() throws IOException {
+        long segment = last() + 1;
+        storage.rename(FileNames.LOG.of(closeFirst()), FileNames.LOG.of(segment));
+        try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
+            writeHeader(file, segment);
+        }
+        storage.forceDirectory();
+        open(segment);
+    }
+
+    private void deleteFirst() throws IOException {
+        storage.delete(FileNames.LOG.of(closeFirst()));
+        storage.forceDirectory();
+    }
+
+    private long closeFirst() throws IOException {
+        Map.Entry<Long, StoreFile> oldest = Objects.requireNonNull(files.pollFirstEntry());
+        oldest.getValue().close();
+        return oldest.getKey();
+    }
+
+    /** Deletes a segment behind the log's end that was never finished. */
+    public void discard(long segment) throws IOException {
+        file(segment).close();
+        files.remove(segment);
+        storage.delete(FileNames.LOG.of(segment));
+        storage.forceDirectory();
+    }
+
+    private void writeHeader(StoreFile file, long segment) throws IOException {
+        ByteBuffer block = newBlock();
+        FileHeader.put(block, FileHeader.Kind.LOG_SEGMENT, header(segment));
+        file.write(block, 0);
+        file.force();
+    }
+
+    private FileHeader.Fields header(long segment) {
+        return new FileHeader.Fields(storeId, segment, geometry.segmentBytes());
+    }
+
+    private static ByteBuffer newBlock() {
+        return ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (StoreFile file : files.values()) {
+            file.close();
+        }
+        files.clear();
+    }
+}

@@ -1,0 +1,47 @@
+package io.caravan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class FlushPolicyTest {
+
+    @Test
+    void thereIsOneImmediateAndOneAdaptivePolicy() {
+        assertThat(FlushPolicy.immediate()).isSameAs(FlushPolicy.Immediate.INSTANCE);
+        assertThat(FlushPolicy.adaptive()).isSameAs(FlushPolicy.Adaptive.INSTANCE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, 1, 100_000, 60_000_000_000L})
+    void aFixedDelayIsKeptToTheNanosecond(long nanos) {
+        assertThat(FlushPolicy.fixedDelay(Duration.ofNanos(nanos))).isEqualTo(new FlushPolicy.FixedDelay(nanos));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, Long.MIN_VALUE, 60_000_000_001L, Long.MAX_VALUE})
+    void aFixedDelayIsFromZeroToOneMinute(long nanos) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofNanos(nanos)))
+                .withMessageContaining("delay");
+        assertThatIllegalArgumentException().isThrownBy(() -> new FlushPolicy.FixedDelay(nanos));
+    }
+
+    @Test
+    void aDelayTooLongToCountInNanosecondsIsOutOfBoundsToo() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofDays(1_000_000)))
+                .withMessageContaining("delay");
+        assertThatIllegalArgumentException().isThrownBy(() -> FlushPolicy.fixedDelay(Duration.ofDays(-1_000_000)));
+    }
+
+    @Test
+    void noDelayAtAllIsAMistake() {
+        assertThatNullPointerException().isThrownBy(() -> FlushPolicy.fixedDelay(null));
+    }
+}

@@ -1,0 +1,240 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.SequenceConflictException;
+import io.caravan.ValueTooLargeException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** Batches: all or nothing, in order, and only when the expectations hold. */
+public interface BatchContract extends ContractFixture {
+
+    private long write(WriteBatch batch) {
+        return told(told -> store().write(batch, told));
+    }
+
+    private SequenceConflictException conflictOf(WriteBatch batch) {
+        Tellings tellings = new Tellings();
+        SequenceConflictException conflict =
+                catchThrowableOfType(SequenceConflictException.class, () -> store().write(batch, tellings.callback(1)));
+        append(store(), 99, "told after whatever the batch could tell");
+        assertThat(tellings.all()).isEmpty();
+        return conflict;
+    }
+
+    @Test
+    default void aBatchPerformsItsOperationsOverSeveralLists() {
+        append(store(), 2, "old", "older");
+        append(store(), 3, "gone");
+        write(WriteBatch.create()
+                .append(1, bytes("a"))
+                .append(2, bytes("b"))
+                .trimTo(2, 2)
+                .delete(3));
+        assertThat(texts(store(), 1)).containsExactly("0:a");
+        assertThat(texts(store(), 2)).containsExactly("2:b");
+        assertThat(store().info(3)).isNull();
+    }
+
+    @Test
+    default void aBatchPerformsItsOperationsInOrder() {
+        append(store(), 1, "old");
+        write(WriteBatch.create()
+                .append(1, bytes("a"))
+                .append(1, bytes("b"))
+                .trimTo(1, 2)
+                .append(1, bytes("c")));
+        assertThat(texts(store(), 1)).containsExactly("2:b", "3:c");
+    }
+
+    @Test
+    default void anAppendAfterADeletionInTheSameBatchStartsANewList() {
+        append(store(), 1, "a", "b");
+        assertThat(write(WriteBatch.create()
+                        .append(1, bytes("c"))
+                        .delete(1)
+                        .append(1, bytes("d"))
+                        .append(1, bytes("e"))))
+                .isEqualTo(1);
+        assertThat(texts(store(), 1)).containsExactly("0:d", "1:e");
+    }
+
+    @Test
+    default void aListMadeAndDeletedInOneBatchIsNotThere() {
+        assertThat(write(WriteBatch.create().append(1, bytes("a")).delete(1))).isEqualTo(0);
+        assertThat(store().info(1)).isNull();
+        assertThat(append(store(), 1, "b")).isEqualTo(0);
+    }
+
+    @Test
+    default void aListEmptiedInTheBatchThatMadeItKeepsItsNextSequence() {
+        write(WriteBatch.create().append(1, bytes("a")).append(1, bytes("b")).trimTo(1, 9));
+        assertThat(texts(store(), 1)).isEmpty();
+        assertThat(append(store(), 1, "c")).isEqualTo(2);
+    }
+
+    @Test
+    default void theCallbackGetsTheSequenceOfTheLastAppend() {
+        append(store(), 2, "a", "b", "c");
+        assertThat(write(WriteBatch.create()
+                        .append(1, bytes("x"))
+                        .append(2, bytes("y"))
+                        .trimTo(1, 1)))
+                .isEqualTo(3);
+        assertThat(write(WriteBatch.create().append(2, bytes("z")).append(1, bytes("x"))))
+                .isEqualTo(1);
+    }
+
+    @Test
+    default void theCallbackOfABatchWithoutAppendsGetsMinusOne() {
+        append(store(), 1, "a", "b");
+        assertThat(write(WriteBatch.create().trimTo(1, 1).delete(2))).isEqualTo(-1);
+        assertThat(write(WriteBatch.create())).isEqualTo(-1);
+        assertThat(write(WriteBatch.create().expect(1, 2))).isEqualTo(-1);
+        assertThat(texts(store(), 1)).containsExactly("1:b");
+    }
+
+    @Test
+    default void aBatchMayTrimAndDeleteWhatIsNotThere() {
+        assertThat(write(WriteBatch.create().trimTo(1, 5).delete(2).append(3, bytes("a"))))
+                .isEqualTo(0);
+        assertThat(store().info(1)).isNull();
+        assertThat(store().info(2)).isNull();
+    }
+
+    @Test
+    default void aBatchWhoseExpectationsHoldIsPerformed() {
+        append(store(), 1, "a", "b");
+        write(WriteBatch.create()
+                .expect(1, 2)
+                .expect(2, 0)
+                .append(1, bytes("c"))
+                .append(2, bytes("x")));
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b", "2:c");
+        assertThat(texts(store(), 2)).containsExactly("0:x");
+    }
+
+    @Test
+    default void aBatchWhoseExpectationDoesNotHoldChangesNothing() {
+        append(store(), 1, "a", "b");
+        append(store(), 2, "x");
+        SequenceConflictException conflict = conflictOf(WriteBatch.create()
+                .append(2, bytes("y"))
+                .trimTo(2, 1)
+                .delete(1)
+                .append(3, bytes("new"))
+                .expect(2, 1)
+                .expect(1, 1));
+        assertThat(conflict.id()).isEqualTo(1);
+        assertThat(conflict.expected()).isEqualTo(1);
+        assertThat(conflict.actual()).isEqualTo(2);
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+        assertThat(texts(store(), 2)).containsExactly("0:x");
+        assertThat(store().info(3)).isNull();
+        assertThat(append(store(), 2, "y")).isEqualTo(1);
+    }
+
+    @Test
+    default void expectationsSeeTheStateBeforeTheBatch() {
+        append(store(), 1, "a");
+        write(WriteBatch.create()
+                .append(1, bytes("b"))
+                .expect(1, 1)
+                .append(1, bytes("c"))
+                .expect(1, 1));
+        assertThat(conflictOf(WriteBatch.create().append(1, bytes("d")).expect(1, 4))
+                        .actual())
+                .isEqualTo(3);
+    }
+
+    @Test
+    default void expectationsSeeWritesThatAreNotDurableYet() {
+        CompletableFuture<Long> last = CompletableFuture.completedFuture(-1L);
+        for (int i = 0; i < 100; i++) {
+            last = new CompletableFuture<>();
+            store().write(WriteBatch.create().expect(1, i).append(1, bytes("v" + i)), WriteCallback.completing(last));
+        }
+        assertThat(await(last)).isEqualTo(99);
+    }
+
+    @Test
+    default void aMissingOrDeletedListCountsAsZeroAndAnEmptiedOneAsItsNextSequence() {
+        append(store(), 1, "a", "b");
+        told(told -> store().delete(1, told));
+        append(store(), 2, "a", "b");
+        told(told -> store().trim(2, 2, told));
+        write(WriteBatch.create().expect(1, 0).expect(2, 2).expect(3, 0));
+        assertThat(conflictOf(WriteBatch.create().expect(1, 2)).actual()).isEqualTo(0);
+        assertThat(conflictOf(WriteBatch.create().expect(2, 0)).actual()).isEqualTo(2);
+        assertThat(conflictOf(WriteBatch.create().expect(3, 1)).actual()).isEqualTo(0);
+    }
+
+    @Test
+    default void aBatchWithAValueOverTheLimitChangesNothing() {
+        append(store(), 1, "a");
+        Tellings tellings = new Tellings();
+        assertThatExceptionOfType(ValueTooLargeException.class)
+                .isThrownBy(() -> store().write(
+                                WriteBatch.create()
+                                        .append(1, bytes("b"))
+                                        .delete(1)
+                                        .append(2, bytes(maxValueBytes() + 1, 0)),
+                                tellings.callback(1)));
+        assertThat(append(store(), 1, "c")).isEqualTo(1);
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:c");
+        assertThat(store().info(2)).isNull();
+        assertThat(tellings.all()).isEmpty();
+    }
+
+    @Test
+    default void theValuesOfABatchAreCopiedByWrite() {
+        byte[] value = bytes("mine");
+        WriteBatch batch = WriteBatch.create().append(1, value);
+        CompletableFuture<Long> sequence = new CompletableFuture<>();
+        store().write(batch, WriteCallback.completing(sequence));
+        value[0] = 'X';
+        await(sequence);
+        assertThat(texts(store(), 1)).containsExactly("0:mine");
+    }
+
+    @Test
+    default void aBatchIsReadAsSoonAsItIsAccepted() {
+        Tellings tellings = new Tellings();
+        store().write(WriteBatch.create().append(1, bytes("a")).append(2, bytes("b")), tellings.callback(1));
+        assertThat(texts(store(), 1)).containsExactly("0:a");
+        assertThat(texts(store(), 2)).containsExactly("0:b");
+        tellings.await(1);
+    }
+
+    @Test
+    default void aBatchOfManyOperationsIsPerformed() {
+        WriteBatch batch = WriteBatch.create();
+        for (int i = 0; i < 50; i++) {
+            batch.append(i % 5, bytes("v" + i)).trimTo(i % 7, 1).expect(i, 0);
+        }
+        assertThat(write(batch)).isEqualTo(9);
+        assertThat(store().info(4).nextSequence()).isEqualTo(10);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    default void aBatchOfNothingOrForNobodyIsAMistake() {
+        Tellings tellings = new Tellings();
+        assertThatNullPointerException().isThrownBy(() -> store().write(null, tellings.callback(1)));
+        assertThatNullPointerException()
+                .isThrownBy(() -> store().write(WriteBatch.create().append(1, bytes("a")), null));
+        assertThat(append(store(), 1, "b")).isEqualTo(0);
+        assertThat(tellings.all()).isEmpty();
+    }
+}

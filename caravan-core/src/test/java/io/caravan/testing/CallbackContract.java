@@ -1,0 +1,244 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Callbacks: told once, in order, on a store thread; what they may do there, and what they may not. */
+public interface CallbackContract extends ContractFixture {
+
+    /** A callback that does something on success. */
+    static WriteCallback onSuccess(Runnable action) {
+        return new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                action.run();
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw new AssertionError(problem);
+            }
+        };
+    }
+
+    /** Does something in a callback, waits for it, and rethrows what it threw. */
+    static void inCallback(ListStore store, Runnable action) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        store.append(-1, bytes("x"), onSuccess(() -> {
+            try {
+                action.run();
+                done.complete(null);
+            } catch (Throwable thrown) {
+                done.completeExceptionally(thrown);
+            }
+        }));
+        await(done);
+    }
+
+    @Test
+    default void callbacksAreToldOnceInTheOrderOfAcceptance() {
+        Tellings tellings = new Tellings();
+        List<Tellings.Telling> expected = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            startSomeWrite(i, tellings.callback(i));
+            expected.add(Tellings.Telling.success(i, expectedSequence(i)));
+        }
+        assertThat(tellings.await(300)).isEqualTo(expected);
+        append(store(), 9, "told after whatever else there is to tell");
+        assertThat(tellings.all()).hasSize(300);
+    }
+
+    private void startSomeWrite(int turn, WriteCallback callback) {
+        switch (turn % 5) {
+            case 0 -> store().append(1, bytes("v" + turn), callback);
+            case 1 -> store().write(WriteBatch.create().append(2, bytes("v" + turn)), callback);
+            case 2 -> store().trim(1, 1, callback);
+            case 3 -> store().trimTo(2, turn / 5, callback);
+            default -> store().delete(3, callback);
+        }
+    }
+
+    private static long expectedSequence(int turn) {
+        int round = turn / 5;
+        return switch (turn % 5) {
+            case 0, 1, 3 -> round;
+            case 2 -> round + 1;
+            default -> -1;
+        };
+    }
+
+    @Test
+    default void callbacksRunOnAStoreThread() {
+        CompletableFuture<Thread> thread = new CompletableFuture<>();
+        store().append(1, bytes("a"), onSuccess(() -> thread.complete(Thread.currentThread())));
+        assertThat(await(thread)).isNotSameAs(Thread.currentThread());
+    }
+
+    @Test
+    default void aWriteDoesNotWaitForTheCallbacksBeforeIt() {
+        CountDownLatch release = new CountDownLatch(1);
+        store().append(1, bytes("a"), onSuccess(() -> awaitLatch(release)));
+        Tellings tellings = new Tellings();
+        for (int i = 0; i < 10; i++) {
+            store().append(1, bytes("b"), tellings.callback(i));
+        }
+        assertThat(tellings.all()).isEmpty();
+        release.countDown();
+        tellings.await(10);
+    }
+
+    private static void awaitLatch(CountDownLatch latch) {
+        CompletableFuture<Void> opened = CompletableFuture.runAsync(() -> {
+            try {
+                latch.await();
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+        });
+        await(opened);
+    }
+
+    @Test
+    default void aCallbackThatThrowsChangesNothing() {
+        Tellings tellings = new Tellings();
+        store().append(1, bytes("a"), onSuccess(() -> {
+            throw new IllegalStateException("a callback's own mistake, thrown on purpose");
+        }));
+        store().append(1, bytes("b"), tellings.callback(1));
+        store().append(1, bytes("c"), onSuccess(() -> {
+            throw new AssertionError("an error of a callback, thrown on purpose");
+        }));
+        store().append(1, bytes("d"), tellings.callback(2));
+        assertThat(tellings.await(2)).containsExactly(Tellings.Telling.success(1, 1), Tellings.Telling.success(2, 3));
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b", "2:c", "3:d");
+        store().flush();
+    }
+
+    static Stream<Arguments> callsThatWait() {
+        return Stream.of(
+                call("get", store -> store.get(1, each((sequence, value) -> {}))),
+                call("get from", store -> store.get(1, 0, each((sequence, value) -> {}))),
+                call("get of a missing list", store -> store.get(77, each((sequence, value) -> {}))),
+                call("read", store -> store.read(1)),
+                call("info", store -> store.info(1)),
+                call("forEachList", store -> store.forEachList(id -> {})),
+                call("flush", ListStore::flush),
+                call("checkpoint", ListStore::checkpoint),
+                call("close", ListStore::close));
+    }
+
+    private static Arguments call(String name, Consumer<ListStore> call) {
+        return Arguments.argumentSet(name, call);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.caravan.testing.CallbackContract#callsThatWait")
+    default void aCallbackMustNotWaitForTheStore(Consumer<ListStore> call) {
+        append(store(), 1, "a");
+        List<Throwable> thrown = new ArrayList<>();
+        inCallback(store(), () -> {
+            try {
+                call.accept(store());
+            } catch (RuntimeException refusal) {
+                thrown.add(refusal);
+            }
+        });
+        assertThat(thrown).hasSize(1).first().isInstanceOf(IllegalStateException.class);
+        assertThat(append(store(), 1, "b")).isEqualTo(1);
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+    }
+
+    @Test
+    default void aCallbackMayReadAnotherStore() {
+        append(store(), 1, "a");
+        try (ListStore other = new MemoryListStore()) {
+            inCallback(other, () -> assertThat(texts(store(), 1)).containsExactly("0:a"));
+        }
+    }
+
+    @Test
+    default void aCallbackMayWrite() {
+        Tellings tellings = new Tellings();
+        inCallback(store(), () -> {
+            store().append(1, bytes("a"), tellings.callback(1));
+            store().write(WriteBatch.create().append(1, bytes("b")), tellings.callback(2));
+            store().trim(1, 1, tellings.callback(3));
+            store().delete(2, tellings.callback(4));
+        });
+        assertThat(tellings.await(4))
+                .containsExactly(
+                        Tellings.Telling.success(1, 0),
+                        Tellings.Telling.success(2, 1),
+                        Tellings.Telling.success(3, 1),
+                        Tellings.Telling.success(4, -1));
+        assertThat(texts(store(), 1)).containsExactly("1:b");
+    }
+
+    @Test
+    default void aChainOfCallbacksWritesOneAfterTheOther() {
+        CountDownLatch written = new CountDownLatch(50);
+        store().append(1, bytes("x"), onSuccess(() -> appendInTurn(written)));
+        awaitLatch(written);
+        assertThat(store().info(1).nextSequence()).isEqualTo(51);
+    }
+
+    private void appendInTurn(CountDownLatch written) {
+        if (written.getCount() > 0) {
+            store().append(1, bytes("x"), onSuccess(() -> {
+                written.countDown();
+                appendInTurn(written);
+            }));
+        }
+    }
+
+    @Test
+    default void aCallbackMayAskForStatsAndRoom() {
+        inCallback(store(), () -> {
+            assertThat(store().stats().appends()).isPositive();
+            assertThat(store().stats().name()).isNotEmpty();
+            store().writable();
+        });
+    }
+
+    @Test
+    default void anActionRunsOnceWhenTheStoreIsWritable() {
+        Tellings runs = new Tellings();
+        store().onWritable(() -> runs.callback(1).success(0));
+        runs.await(1);
+        assertThat(store().writable()).isTrue();
+        append(store(), 1, "a");
+        store().flush();
+        assertThat(runs.all()).hasSize(1);
+    }
+
+    @Test
+    default void anActionMayBeLeftByACallbackAndMayWrite() {
+        CompletableFuture<Long> sequence = new CompletableFuture<>();
+        inCallback(
+                store(),
+                () -> store().onWritable(() -> store().append(1, bytes("a"), WriteCallback.completing(sequence))));
+        assertThat(await(sequence)).isEqualTo(0);
+        assertThat(told(told -> store().trim(1, 0, told))).isEqualTo(0);
+    }
+}

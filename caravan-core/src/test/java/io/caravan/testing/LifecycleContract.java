@@ -1,0 +1,295 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.caravan.CaravanException;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreStats;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Flush, checkpoint, close, and what is left after each. */
+public interface LifecycleContract extends ContractFixture {
+
+    @Test
+    default void aNewStoreIsEmptyAndWritable() {
+        assertThat(StoreContents.of(store()).lists()).isEmpty();
+        assertThat(store().writable()).isTrue();
+        assertThat(store().stats().lists()).isEqualTo(0);
+        assertThat(store().stats().failures()).isEqualTo(0);
+    }
+
+    @Test
+    default void closingAnUntouchedStoreIsFine() {
+        closeAndReopen();
+        assertThat(append(store(), 1, "a")).isEqualTo(0);
+    }
+
+    @Test
+    default void flushAndCheckpointMayBeCalledAtAnyTime() {
+        store().flush();
+        store().checkpoint();
+        store().checkpoint();
+        append(store(), 1, "a");
+        store().flush();
+        store().flush();
+        store().checkpoint();
+        store().append(1, bytes("b"), NOBODY);
+        store().checkpoint();
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+    }
+
+    @Test
+    default void closeIsIdempotent() {
+        append(store(), 1, "a");
+        store().close();
+        store().close();
+    }
+
+    @Test
+    default void severalThreadsMayCloseAtOnce() {
+        Tellings tellings = new Tellings();
+        for (int i = 0; i < 50; i++) {
+            store().append(1, bytes("x"), tellings.callback(i));
+        }
+        try (Crew crew = new Crew()) {
+            for (int i = 0; i < 3; i++) {
+                crew.add(() -> {
+                    store().close();
+                    assertThat(tellings.all()).hasSize(50);
+                });
+            }
+            crew.run();
+        }
+    }
+
+    @Test
+    default void closeTellsEveryCallbackBeforeItReturns() {
+        Tellings tellings = new Tellings();
+        for (int i = 0; i < 200; i++) {
+            store().append(i, bytes("x"), tellings.callback(i));
+        }
+        store().close();
+        assertThat(tellings.all()).hasSize(200).allMatch(telling -> telling.sequence() == 0);
+    }
+
+    static Stream<Arguments> callsOfAClosedStore() {
+        return Stream.of(
+                call("append", (store, callback) -> store.append(1, bytes("a"), callback)),
+                call("append empty", (store, callback) -> store.append(1, bytes(""), callback)),
+                call("append buffer", (store, callback) -> store.append(1, ByteBuffer.allocate(1), callback)),
+                call(
+                        "write",
+                        (store, callback) -> store.write(WriteBatch.create().append(1, bytes("a")), callback)),
+                call("write empty", (store, callback) -> store.write(WriteBatch.create(), callback)),
+                call("trim", (store, callback) -> store.trim(1, 1, callback)),
+                call("trimTo", (store, callback) -> store.trimTo(1, 1, callback)),
+                call("trim missing", (store, callback) -> store.trim(77, 1, callback)),
+                call("delete", (store, callback) -> store.delete(1, callback)),
+                call("get", (store, callback) -> store.get(1, each((sequence, value) -> {}))),
+                call("get from", (store, callback) -> store.get(1, 0, each((sequence, value) -> {}))),
+                call("read", (store, callback) -> store.read(1)),
+                call("info", (store, callback) -> store.info(1)),
+                call("forEachList", (store, callback) -> store.forEachList(id -> {})),
+                call("writable", (store, callback) -> store.writable()),
+                call("onWritable", (store, callback) -> store.onWritable(() -> {})),
+                call("flush", (store, callback) -> store.flush()),
+                call("checkpoint", (store, callback) -> store.checkpoint()));
+    }
+
+    private static Arguments call(String name, BiConsumer<ListStore, WriteCallback> call) {
+        return Arguments.argumentSet(name, call);
+    }
+
+    @ParameterizedTest
+    @MethodSource("io.caravan.testing.LifecycleContract#callsOfAClosedStore")
+    default void aClosedStoreRefusesEveryCall(BiConsumer<ListStore, WriteCallback> call) {
+        append(store(), 1, "a");
+        ListStore closed = store();
+        closed.close();
+        Tellings tellings = new Tellings();
+        assertThatExceptionOfType(StoreClosedException.class)
+                .isThrownBy(() -> call.accept(closed, tellings.callback(1)));
+        closed.close();
+        assertThat(tellings.all()).isEmpty();
+    }
+
+    @Test
+    default void theFutureOfAnAppendToAClosedStoreFails() {
+        store().close();
+        CompletableFuture<Long> refused = store().append(1, bytes("a"));
+        assertThatThrownBy(() -> await(refused)).isInstanceOf(StoreClosedException.class);
+    }
+
+    @Test
+    default void aClosedStoreStillTellsItsStats() {
+        append(store(), 1, "a", "b");
+        store().close();
+        assertThat(store().stats().appends()).isEqualTo(2);
+        assertThat(store().stats().name()).isNotEmpty();
+    }
+
+    @Test
+    default void whatACallbackWritesDuringCloseIsToldOrRefused() {
+        CompletableFuture<String> outcome = new CompletableFuture<>();
+        for (int i = 0; i < 50; i++) {
+            store().append(1, bytes("x"), NOBODY);
+        }
+        store().append(1, bytes("last"), CallbackContract.onSuccess(() -> {
+            try {
+                store().append(2, bytes("after"), CallbackContract.onSuccess(() -> outcome.complete("told")));
+            } catch (CaravanException refusal) {
+                outcome.complete(refusal.getClass().getSimpleName());
+            }
+        }));
+        store().close();
+        assertThat(outcome).isDone();
+        assertThat(await(outcome)).isIn("told", "StoreClosedException");
+    }
+
+    @Test
+    default void everyWriteThatRacesWithCloseIsToldOrRefused() {
+        Tellings tellings = new Tellings();
+        long[] accepted = new long[3];
+        try (Crew crew = new Crew()) {
+            for (int i = 0; i < accepted.length; i++) {
+                int writer = i;
+                crew.add(() -> accepted[writer] = appendUntilClosed(writer, tellings));
+            }
+            crew.start();
+            tellings.await(20);
+            store().close();
+            crew.await();
+        }
+        assertThat(tellings.all()).hasSize((int) (accepted[0] + accepted[1] + accepted[2]));
+        assertThat(tellings.all()).allMatch(telling -> telling.problem() == null);
+        closeAndReopen();
+        if (durable()) {
+            for (int i = 0; i < accepted.length; i++) {
+                assertThat(nextSequence(i)).isEqualTo(accepted[i]);
+            }
+        }
+    }
+
+    private long nextSequence(long id) {
+        ListInfo info = store().info(id);
+        return info == null ? 0 : info.nextSequence();
+    }
+
+    private long appendUntilClosed(int id, Tellings tellings) {
+        long accepted = 0;
+        while (true) {
+            try {
+                store().append(id, bytes("x"), tellings.callback(id));
+                accepted++;
+            } catch (StoreClosedException closed) {
+                return accepted;
+            }
+        }
+    }
+
+    @Test
+    default void everyReadThatRacesWithCloseIsRightOrRefused() {
+        append(store(), 1, "a", "b", "c");
+        CompletableFuture<Void> reading = new CompletableFuture<>();
+        try (Crew crew = new Crew()) {
+            crew.add(() -> readUntilClosed(reading));
+            crew.add(() -> readUntilClosed(reading));
+            crew.start();
+            await(reading);
+            store().close();
+            crew.await();
+        }
+    }
+
+    private void readUntilClosed(CompletableFuture<Void> reading) {
+        try {
+            while (true) {
+                assertThat(texts(store(), 1)).containsExactly("0:a", "1:b", "2:c");
+                reading.complete(null);
+            }
+        } catch (StoreClosedException closed) {
+            return;
+        }
+    }
+
+    @Test
+    default void statsCountWhatWasAcceptedAndRefused() {
+        StoreStats before = store().stats();
+        append(store(), 1, "a", "bb");
+        told(told -> store().write(
+                        WriteBatch.create()
+                                .append(2, bytes("ccc"))
+                                .append(3, bytes(""))
+                                .trimTo(1, 1)
+                                .delete(3),
+                        told));
+        told(told -> store().trim(1, 0, told));
+        told(told -> store().trimTo(77, 1, told));
+        told(told -> store().delete(77, told));
+        Tellings tellings = new Tellings();
+        assertThatThrownBy(() -> store().append(1, bytes(maxValueBytes() + 1, 0), tellings.callback(1)));
+        assertThatThrownBy(() -> store().write(WriteBatch.create().expect(1, 9), tellings.callback(2)));
+
+        StoreStats after = store().stats();
+        assertThat(after.appends() - before.appends()).isEqualTo(4);
+        assertThat(after.appendedBytes() - before.appendedBytes()).isEqualTo(6);
+        assertThat(after.trims() - before.trims()).isEqualTo(3);
+        assertThat(after.deletes() - before.deletes()).isEqualTo(2);
+        assertThat(after.refusals() - before.refusals()).isEqualTo(2);
+        assertThat(after.lists()).isEqualTo(2);
+    }
+
+    @Test
+    default void aStoreKeepsEverythingWhenItIsOpenedAgain() {
+        assumeTrue(durable());
+        append(store(), 1, "a", "", "c");
+        append(store(), 2, "x", "y");
+        append(store(), 3, "gone");
+        told(told -> store().trim(1, 1, told));
+        told(told -> store().trim(2, 2, told));
+        told(told -> store().delete(3, told));
+        store().append(4, bytes(maxValueBytes(), 4), NOBODY);
+        StoreContents before = StoreContents.of(store());
+
+        closeAndReopen();
+
+        assertThat(StoreContents.of(store())).isEqualTo(before);
+        assertThat(append(store(), 1, "d")).isEqualTo(3);
+        assertThat(append(store(), 2, "z")).isEqualTo(2);
+        assertThat(append(store(), 3, "new")).isEqualTo(0);
+    }
+
+    @Test
+    default void aStoreKeepsEverythingOverManyOpenings() {
+        assumeTrue(durable());
+        for (int i = 0; i < 5; i++) {
+            assertThat(append(store(), 1, "v" + i)).isEqualTo(i);
+            if (i % 2 == 0) {
+                store().checkpoint();
+            }
+            closeAndReopen();
+            assertThat(texts(store(), 1)).hasSize(i + 1);
+        }
+    }
+}

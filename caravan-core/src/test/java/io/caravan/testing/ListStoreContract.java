@@ -1,0 +1,124 @@
+package io.caravan.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.StoreClosedException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The contract of {@link ListStore}, as tests. A subclass says how to open one implementation, and gets a test for every
+ * sentence of the interface's documentation, a part at a time.
+ *
+ * <p>Every test ends in the same way: what the store says is noted, the store is closed, verified, and opened again, and
+ * has to say the same. Tests run on a thread of their own, so that a store that hangs fails its test and not the build.
+ */
+@Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+public abstract class ListStoreContract
+        implements AppendContract,
+                BatchContract,
+                TrimContract,
+                ReadContract,
+                CallbackContract,
+                LifecycleContract,
+                InterruptContract,
+                ConcurrencyContract {
+
+    private static final int RANDOM_RUNS = 3;
+    private static final int RANDOM_OPERATIONS = 2_000;
+
+    private ListStore store;
+
+    /** Opens an empty store. */
+    protected abstract ListStore open();
+
+    /** Opens again what a closed store kept; overridden together with {@link #durable()}. */
+    protected ListStore reopen(ListStore closed) {
+        throw new UnsupportedOperationException("this store keeps nothing: " + closed);
+    }
+
+    /** Throws when the files of the closed store are not sound. */
+    protected void verify(ListStore closed) {
+        assertThat(closed).isNotNull();
+    }
+
+    /** How many random runs the suite makes, and how long each is: fewer where writes are slow. */
+    protected int randomRuns() {
+        return RANDOM_RUNS;
+    }
+
+    protected int randomOperations() {
+        return RANDOM_OPERATIONS;
+    }
+
+    @Override
+    public boolean durable() {
+        return false;
+    }
+
+    @Override
+    public ListStore store() {
+        return store;
+    }
+
+    @Override
+    public ListStore closeAndReopen() {
+        store = closeAndReopen(store);
+        return store;
+    }
+
+    private ListStore closeAndReopen(ListStore open) {
+        open.close();
+        verify(open);
+        return durable() ? reopen(open) : open();
+    }
+
+    @BeforeEach
+    void openStore() {
+        store = open();
+    }
+
+    @AfterEach
+    @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void closeReopenAndCompare() {
+        if (!durable()) {
+            store.close();
+            return;
+        }
+        if (isOpen()) {
+            StoreContents before = StoreContents.of(store);
+            closeAndReopen();
+            assertThat(StoreContents.of(store)).isEqualTo(before);
+        }
+        store.close();
+        verify(store);
+    }
+
+    private boolean isOpen() {
+        try {
+            return store.info(0) != null || store.writable();
+        } catch (StoreClosedException closed) {
+            return false;
+        }
+    }
+
+    @Test
+    void randomOperationsAnswerAsTheModelDoes() {
+        Seeds.forEach(randomRuns(), seed -> {
+            deleteAll();
+            ModelLists model = new ModelLists(maxValueBytes());
+            RandomOperations operations =
+                    new RandomOperations(seed, new RandomOperations.Shape(20, maxValueBytes(), maxValueBytes()), model);
+            store = new ModelRun(store, model, durable() ? this::closeAndReopen : same -> same)
+                    .run(operations, randomOperations());
+        });
+    }
+
+    private void deleteAll() {
+        store.forEachList(id -> StoreCalls.told(told -> store.delete(id, told)));
+    }
+}

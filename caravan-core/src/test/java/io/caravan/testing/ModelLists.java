@@ -1,0 +1,181 @@
+package io.caravan.testing;
+
+import io.caravan.ListInfo;
+import io.caravan.SequenceConflictException;
+import io.caravan.TrimmedException;
+import io.caravan.ValueTooLargeException;
+import io.caravan.WriteBatch;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a store should answer, worked out in the plainest way there is: a map from id to a list of values.
+ *
+ * <p>It shares no code with any store, on purpose. For one thread.
+ */
+public final class ModelLists {
+
+    /** A list: where it starts, and its retained values. */
+    private static final class Lane {
+        long firstSequence;
+        final List<byte[]> values = new ArrayList<>();
+
+        long nextSequence() {
+            return firstSequence + values.size();
+        }
+
+        long bytes() {
+            return values.stream().mapToLong(value -> value.length).sum();
+        }
+    }
+
+    private final Map<Long, Lane> lanes = new HashMap<>();
+    private final int maxValueBytes;
+
+    /** A model of a store with this limit. */
+    public ModelLists(int maxValueBytes) {
+        this.maxValueBytes = maxValueBytes;
+    }
+
+    public Outcome append(long id, byte[] value) {
+        return isTooLarge(value) ? tooLarge(value) : new Outcome.Written(add(id, value));
+    }
+
+    private boolean isTooLarge(byte[] value) {
+        return value.length > maxValueBytes;
+    }
+
+    private Outcome tooLarge(byte[] value) {
+        return Outcome.Refused.of(new ValueTooLargeException("value", value.length, maxValueBytes));
+    }
+
+    private long add(long id, byte[] value) {
+        Lane lane = lanes.computeIfAbsent(id, missing -> new Lane());
+        lane.values.add(value.clone());
+        return lane.nextSequence() - 1;
+    }
+
+    /** Performs all or nothing. */
+    public Outcome write(WriteBatch batch) {
+        Outcome refusal = refusal(batch);
+        return refusal != null ? refusal : new Outcome.Written(performAll(batch));
+    }
+
+    private @Nullable Outcome refusal(WriteBatch batch) {
+        for (WriteBatch.Expectation expected : batch.expectations()) {
+            long actual = nextSequence(expected.id());
+            if (actual != expected.nextSequence()) {
+                return Outcome.Refused.of(
+                        new SequenceConflictException(expected.id(), expected.nextSequence(), actual));
+            }
+        }
+        for (WriteBatch.Operation operation : batch.operations()) {
+            if (operation instanceof WriteBatch.Append append && isTooLarge(append.value())) {
+                return tooLarge(append.value());
+            }
+        }
+        return null;
+    }
+
+    private long performAll(WriteBatch batch) {
+        long last = -1;
+        for (WriteBatch.Operation operation : batch.operations()) {
+            if (operation instanceof WriteBatch.Append append) {
+                last = add(append.id(), append.value());
+            } else if (operation instanceof WriteBatch.Trim trim) {
+                trimTo(trim.id(), trim.firstSequence());
+            } else {
+                delete(operation.id());
+            }
+        }
+        return last;
+    }
+
+    public Outcome trim(long id, long count) {
+        Lane lane = lanes.get(id);
+        return lane == null ? new Outcome.Written(0) : drop(lane, Math.min(count, lane.values.size()));
+    }
+
+    public Outcome trimTo(long id, long firstSequence) {
+        Lane lane = lanes.get(id);
+        if (lane == null) {
+            return new Outcome.Written(0);
+        }
+        long count = Math.max(0, firstSequence - lane.firstSequence);
+        return drop(lane, Math.min(count, lane.values.size()));
+    }
+
+    private static Outcome drop(Lane lane, long count) {
+        lane.values.subList(0, (int) count).clear();
+        lane.firstSequence += count;
+        return new Outcome.Written(lane.firstSequence);
+    }
+
+    public Outcome delete(long id) {
+        lanes.remove(id);
+        return new Outcome.Written(-1);
+    }
+
+    public Outcome get(long id) {
+        return new Outcome.Streamed(values(id, firstSequence(id)));
+    }
+
+    public Outcome get(long id, long fromSequence) {
+        return fromSequence < firstSequence(id)
+                ? Outcome.Refused.of(new TrimmedException(id, fromSequence, firstSequence(id)))
+                : new Outcome.Streamed(values(id, fromSequence));
+    }
+
+    private List<Value> values(long id, long fromSequence) {
+        List<Value> values = new ArrayList<>();
+        for (long sequence = fromSequence; sequence < nextSequence(id); sequence++) {
+            values.add(Value.of(sequence, lanes.get(id).values.get((int) (sequence - firstSequence(id)))));
+        }
+        return values;
+    }
+
+    public Outcome info(long id) {
+        return new Outcome.Told(lanes.containsKey(id) ? infoOf(id) : null);
+    }
+
+    private ListInfo infoOf(long id) {
+        return new ListInfo(
+                id, firstSequence(id), nextSequence(id), lanes.get(id).bytes());
+    }
+
+    public Outcome list() {
+        return new Outcome.Listed(ids());
+    }
+
+    /** The lists that there are. */
+    public Set<Long> ids() {
+        return Set.copyOf(lanes.keySet());
+    }
+
+    /** The first retained sequence; 0 for a missing list. */
+    public long firstSequence(long id) {
+        Lane lane = lanes.get(id);
+        return lane == null ? 0 : lane.firstSequence;
+    }
+
+    /** The next append's sequence; 0 for a missing list. */
+    public long nextSequence(long id) {
+        Lane lane = lanes.get(id);
+        return lane == null ? 0 : lane.nextSequence();
+    }
+
+    /** What a store in this state would say of its lists. */
+    public StoreContents contents() {
+        SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
+        for (long id : lanes.keySet()) {
+            lists.put(id, new StoreContents.ListContents(infoOf(id), values(id, firstSequence(id))));
+        }
+        return new StoreContents(lists);
+    }
+}

@@ -1,0 +1,196 @@
+package io.caravan.testing;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+
+/** Something to ask of a store and of its model alike. */
+public sealed interface Operation {
+
+    /** Performs it on the model: what a store must answer. */
+    Outcome expect(ModelLists model);
+
+    /** An operation that a callback is told of. */
+    sealed interface Write extends Operation {
+        void start(ListStore store, WriteCallback callback);
+    }
+
+    /** An operation that answers at once. */
+    sealed interface Read extends Operation {
+        Outcome ask(ListStore store);
+
+        /** What it comes to, a refusal included. */
+        default Outcome perform(ListStore store) {
+            try {
+                return ask(store);
+            } catch (CaravanException refusal) {
+                return Outcome.Refused.of(refusal);
+            }
+        }
+    }
+
+    /** Upkeep, which changes nothing that a reader can see. */
+    enum Upkeep implements Operation {
+        FLUSH,
+        CHECKPOINT,
+        REOPEN;
+
+        @Override
+        public Outcome expect(ModelLists model) {
+            return new Outcome.Done();
+        }
+    }
+
+    /** See {@link ListStore#append(long, byte[], WriteCallback)}. */
+    record Append(long id, byte[] value) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.append(id, value);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            store.append(id, value, callback);
+        }
+
+        @Override
+        public String toString() {
+            return "append to " + id + " " + value.length + " bytes";
+        }
+    }
+
+    /** Appends from a direct buffer, out of its middle. */
+    record AppendBuffer(long id, byte[] value) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.append(id, value);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            ByteBuffer buffer = ByteBuffer.allocateDirect(value.length + 2);
+            buffer.position(1).limit(value.length + 1);
+            store.append(id, buffer.put(1, value), callback);
+        }
+
+        @Override
+        public String toString() {
+            return "append to " + id + " a buffer of " + value.length + " bytes";
+        }
+    }
+
+    /** See {@link ListStore#write}. */
+    record Batch(WriteBatch batch) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.write(batch);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            store.write(batch, callback);
+        }
+
+        @Override
+        public String toString() {
+            return "batch of " + batch.operations() + " expecting " + batch.expectations();
+        }
+    }
+
+    /** See {@link ListStore#trim}. */
+    record Trim(long id, long count) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.trim(id, count);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            store.trim(id, count, callback);
+        }
+    }
+
+    /** See {@link ListStore#trimTo}. */
+    record TrimTo(long id, long firstSequence) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.trimTo(id, firstSequence);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            store.trimTo(id, firstSequence, callback);
+        }
+    }
+
+    /** See {@link ListStore#delete}. */
+    record Delete(long id) implements Write {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.delete(id);
+        }
+
+        @Override
+        public void start(ListStore store, WriteCallback callback) {
+            store.delete(id, callback);
+        }
+    }
+
+    /** See {@link ListStore#get(long, io.caravan.EntryStream)}. */
+    record Get(long id) implements Read {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.get(id);
+        }
+
+        @Override
+        public Outcome ask(ListStore store) {
+            return new Outcome.Streamed(StoreCalls.values(store, id));
+        }
+    }
+
+    /** See {@link ListStore#get(long, long, io.caravan.EntryStream)}. */
+    record GetFrom(long id, long fromSequence) implements Read {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.get(id, fromSequence);
+        }
+
+        @Override
+        public Outcome ask(ListStore store) {
+            return new Outcome.Streamed(StoreCalls.values(store, id, fromSequence));
+        }
+    }
+
+    /** See {@link ListStore#info}. */
+    record Info(long id) implements Read {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.info(id);
+        }
+
+        @Override
+        public Outcome ask(ListStore store) {
+            return new Outcome.Told(store.info(id));
+        }
+    }
+
+    /** See {@link ListStore#forEachList}. */
+    record ListAll() implements Read {
+        @Override
+        public Outcome expect(ModelLists model) {
+            return model.list();
+        }
+
+        @Override
+        public Outcome ask(ListStore store) {
+            Set<Long> ids = new HashSet<>();
+            store.forEachList(ids::add);
+            return new Outcome.Listed(ids);
+        }
+    }
+}

@@ -1,0 +1,369 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.Entry;
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.TrimmedException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Reads: what is streamed, when it ends, and that it is the list of one moment. */
+public interface ReadContract extends ContractFixture {
+
+    /** Writes down every call, and stops after so many entries. */
+    final class Recorder implements EntryStream {
+        private final List<String> calls = new ArrayList<>();
+        private final int stopAfter;
+
+        Recorder(int stopAfter) {
+            this.stopAfter = stopAfter;
+        }
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            calls.add(sequence + ":" + UTF_8.decode(value));
+            return calls.size() < stopAfter;
+        }
+
+        @Override
+        public void finished() {
+            calls.add("finished");
+        }
+    }
+
+    private List<String> callsOfGet(long id, int stopAfter) {
+        Recorder recorder = new Recorder(stopAfter);
+        store().get(id, recorder);
+        return recorder.calls;
+    }
+
+    private List<String> callsOfGetFrom(long id, long fromSequence) {
+        Recorder recorder = new Recorder(Integer.MAX_VALUE);
+        store().get(id, fromSequence, recorder);
+        return recorder.calls;
+    }
+
+    @Test
+    default void aReadStreamsOldestFirstAndThenFinishes() {
+        append(store(), 1, "a", "b", "c");
+        assertThat(callsOfGet(1, 99)).containsExactly("0:a", "1:b", "2:c", "finished");
+    }
+
+    @Test
+    default void aMissingListReadsAsAnEmptyOne() {
+        assertThat(callsOfGet(1, 99)).containsExactly("finished");
+        assertThat(callsOfGetFrom(1, 0)).containsExactly("finished");
+        assertThat(callsOfGetFrom(1, 7)).containsExactly("finished");
+        assertThat(store().read(1)).isEmpty();
+    }
+
+    @Test
+    default void anEmptiedListFinishesAtOnce() {
+        append(store(), 1, "a", "b");
+        told(told -> store().trim(1, 2, told));
+        assertThat(callsOfGet(1, 99)).containsExactly("finished");
+        assertThat(callsOfGetFrom(1, 2)).containsExactly("finished");
+    }
+
+    @Test
+    default void aReadMayStartAtAnyRetainedEntry() {
+        append(store(), 1, "a", "b", "c", "d");
+        told(told -> store().trim(1, 1, told));
+        assertThat(callsOfGetFrom(1, 1)).containsExactly("1:b", "2:c", "3:d", "finished");
+        assertThat(callsOfGetFrom(1, 2)).containsExactly("2:c", "3:d", "finished");
+        assertThat(callsOfGetFrom(1, 3)).containsExactly("3:d", "finished");
+    }
+
+    @Test
+    default void aReadFromPastTheEndFinishesAtOnce() {
+        append(store(), 1, "a", "b");
+        assertThat(callsOfGetFrom(1, 2)).containsExactly("finished");
+        assertThat(callsOfGetFrom(1, 3)).containsExactly("finished");
+        assertThat(callsOfGetFrom(1, Long.MAX_VALUE)).containsExactly("finished");
+    }
+
+    @Test
+    default void aReadFromBeforeTheFirstRetainedEntryTellsWhereThatIs() {
+        append(store(), 1, "a", "b", "c");
+        told(told -> store().trim(1, 2, told));
+        for (long from = 0; from < 2; from++) {
+            assertTrimmed(from, 2);
+        }
+    }
+
+    @Test
+    default void aReadFromBeforeTheEndOfAnEmptiedListTellsWhereThatIs() {
+        append(store(), 1, "a", "b");
+        told(told -> store().trim(1, 2, told));
+        assertTrimmed(1, 2);
+    }
+
+    private void assertTrimmed(long fromSequence, long firstSequence) {
+        Recorder recorder = new Recorder(99);
+        TrimmedException trimmed =
+                catchThrowableOfType(TrimmedException.class, () -> store().get(1, fromSequence, recorder));
+        assertThat(trimmed.firstSequence()).isEqualTo(firstSequence);
+        assertThat(recorder.calls).isEmpty();
+    }
+
+    @Test
+    default void aStreamThatReturnsFalseIsNotCalledAgain() {
+        append(store(), 1, "a", "b", "c");
+        assertThat(callsOfGet(1, 1)).containsExactly("0:a");
+        assertThat(callsOfGet(1, 2)).containsExactly("0:a", "1:b");
+        assertThat(callsOfGet(1, 3)).as("stopped at the last entry").containsExactly("0:a", "1:b", "2:c");
+        assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+    }
+
+    @Test
+    default void aValueIsReadOnlyAndSpansFromPositionZeroToItsLength() {
+        append(store(), 1, "hello", "", "you");
+        List<Integer> lengths = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            assertThat(value.isReadOnly()).isTrue();
+            assertThat(value.position()).isEqualTo(0);
+            lengths.add(value.limit());
+        }));
+        assertThat(lengths).containsExactly(5, 0, 3);
+    }
+
+    @Test
+    default void whatAStreamDoesWithItsBufferIsItsOwnAffair() {
+        append(store(), 1, "hello", "you");
+        store().get(1, each((sequence, value) -> value.position(1).limit(2)));
+        assertThat(texts(store(), 1)).containsExactly("0:hello", "1:you");
+    }
+
+    @Test
+    default void whatAStreamThrowsReachesTheReader() {
+        append(store(), 1, "a", "b");
+        List<Long> seen = new ArrayList<>();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> store().get(1, each((sequence, value) -> {
+                    seen.add(sequence);
+                    throw new IllegalStateException("enough");
+                })))
+                .withMessage("enough");
+        assertThat(seen).containsExactly(0L);
+        assertStoreGoesOn();
+    }
+
+    @Test
+    default void whatAStreamThrowsAtItsEndReachesTheReader() {
+        append(store(), 1, "a", "b");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> store().get(1, new EntryStream() {
+                    @Override
+                    public boolean next(long sequence, ByteBuffer value) {
+                        return true;
+                    }
+
+                    @Override
+                    public void finished() {
+                        throw new IllegalStateException("enough");
+                    }
+                }));
+        assertStoreGoesOn();
+    }
+
+    private void assertStoreGoesOn() {
+        assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+        assertThat(told(told -> store().trim(1, 1, told))).isEqualTo(1);
+        assertThat(append(store(), 1, "c")).isEqualTo(2);
+        assertThat(texts(store(), 1)).containsExactly("1:b", "2:c");
+    }
+
+    @Test
+    default void aReadSeesTheListOfOneMomentThoughTheStreamChangesIt() {
+        append(store(), 1, "a", "b", "c");
+        List<String> seen = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            seen.add(sequence + ":" + UTF_8.decode(value));
+            if (sequence == 0) {
+                append(store(), 1, "d");
+                told(told -> store().trim(1, 2, told));
+                told(told -> store().delete(1, told));
+                append(store(), 1, "new");
+                assertThat(texts(store(), 1)).containsExactly("0:new");
+            }
+        }));
+        assertThat(seen).containsExactly("0:a", "1:b", "2:c");
+        assertThat(texts(store(), 1)).containsExactly("0:new");
+    }
+
+    @Test
+    default void whatAReadStillNeedsIsNotOverwritten() {
+        int length = maxValueBytes() / 2;
+        store().append(1, bytes(length, 0), NOBODY);
+        store().append(1, bytes(length, 1), NOBODY);
+        List<Value> seen = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            if (sequence == 0) {
+                told(told -> store().delete(1, told));
+                for (int i = 0; i < 20; i++) {
+                    store().append(2, bytes(length, 100 + i), NOBODY);
+                }
+                store().flush();
+            }
+            seen.add(Value.of(sequence, StoreCalls.copyOf(value)));
+        }));
+        assertThat(seen).containsExactly(Value.of(0, bytes(length, 0)), Value.of(1, bytes(length, 1)));
+    }
+
+    @Test
+    default void aSlowStreamHoldsUpNobody() {
+        append(store(), 1, "a", "b");
+        List<String> seen = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            try (Crew crew = new Crew()) {
+                crew.add(() -> append(store(), 1, "c")).add(() -> append(store(), 2, "x"));
+                crew.add(() -> texts(store(), 1)).add(() -> store().flush());
+                crew.run();
+            }
+            seen.add(sequence + ":" + UTF_8.decode(value));
+        }));
+        assertThat(seen).containsExactly("0:a", "1:b");
+        assertThat(texts(store(), 1)).hasSize(4);
+    }
+
+    @Test
+    default void aReadMayReadInTurn() {
+        append(store(), 1, "a", "b");
+        append(store(), 2, "x");
+        List<String> seen = new ArrayList<>();
+        store().get(1, each((sequence, value) -> {
+            seen.addAll(texts(store(), 2));
+            seen.addAll(texts(store(), 1, sequence));
+            seen.add("" + store().info(2).count());
+        }));
+        assertThat(seen).containsExactly("0:x", "0:a", "1:b", "1", "0:x", "1:b", "1");
+    }
+
+    @Test
+    default void readersAreCountedWhileTheyRead() {
+        append(store(), 1, "a");
+        List<Long> readers = new ArrayList<>();
+        store().get(1, each((sequence, value) -> readers.add(store().stats().pinnedReaders())));
+        assertThat(readers).containsExactly(1L);
+        assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+    }
+
+    @Test
+    default void readCollectsTheRetainedEntries() {
+        append(store(), 1, "a", "b", "");
+        told(told -> store().trim(1, 1, told));
+        List<Entry> entries = store().read(1);
+        assertThat(entries).extracting(Entry::sequence).containsExactly(1L, 2L);
+        assertThat(entries).extracting(Entry::value).containsExactly(bytes("b"), bytes(""));
+    }
+
+    @Test
+    default void infoTellsWhatAListHolds() {
+        append(store(), 1, "a", "", "ccc");
+        assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, 3, 4));
+        told(told -> store().trim(1, 1, told));
+        assertThat(store().info(1)).isEqualTo(new ListInfo(1, 1, 3, 3));
+        assertThat(store().info(1).count()).isEqualTo(2);
+        told(told -> store().trim(1, 2, told));
+        assertThat(store().info(1)).isEqualTo(new ListInfo(1, 3, 3, 0));
+    }
+
+    @Test
+    default void infoOfAMissingListIsNull() {
+        assertThat(store().info(1)).isNull();
+        append(store(), 1, "a");
+        assertThat(store().info(2)).isNull();
+    }
+
+    @Test
+    default void infoTellsOfAWriteAsSoonAsItIsAccepted() {
+        for (int i = 1; i <= 50; i++) {
+            store().append(1, bytes("x"), NOBODY);
+            assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, i, i));
+        }
+    }
+
+    @Test
+    default void forEachListTellsEveryListOnce() {
+        assertThat(ids()).isEmpty();
+        List<Long> expected = new ArrayList<>();
+        for (long id = -300; id < 300; id += 3) {
+            store().append(id, bytes("x"), NOBODY);
+            expected.add(id);
+        }
+        store().append(3, bytes("y"), NOBODY);
+        store().flush();
+        assertThat(ids()).containsExactlyInAnyOrderElementsOf(expected);
+    }
+
+    private List<Long> ids() {
+        List<Long> ids = new ArrayList<>();
+        store().forEachList(ids::add);
+        return ids;
+    }
+
+    @Test
+    default void forEachListRunsItsActionOutsideTheLocks() {
+        append(store(), 1, "a");
+        append(store(), 2, "b");
+        List<Long> ids = new ArrayList<>();
+        try (Crew crew = new Crew()) {
+            store().forEachList(id -> {
+                crew.add(() -> append(store(), id, "c")).run();
+                told(told -> store().delete(id, told));
+                ids.add(id);
+            });
+        }
+        assertThat(ids).containsExactlyInAnyOrder(1L, 2L);
+        assertThat(ids()).isEmpty();
+    }
+
+    @Test
+    default void whatTheActionOfForEachListThrowsReachesTheCaller() {
+        append(store(), 1, "a");
+        assertThatThrownBy(() -> store().forEachList(id -> {
+                    throw new UnsupportedOperationException("enough");
+                }))
+                .isInstanceOf(UnsupportedOperationException.class);
+        assertThat(append(store(), 1, "b")).isEqualTo(1);
+    }
+
+    @Test
+    default void aNegativeSequenceIsAMistake() {
+        append(store(), 1, "a");
+        Recorder recorder = new Recorder(99);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store().get(1, -1, recorder))
+                .withMessageContaining("fromSequence");
+        assertThatIllegalArgumentException().isThrownBy(() -> store().get(2, Long.MIN_VALUE, recorder));
+        assertThat(recorder.calls).isEmpty();
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    default void aReadForNobodyIsAMistake() {
+        append(store(), 1, "a");
+        assertThatNullPointerException().isThrownBy(() -> store().get(1, null));
+        assertThatNullPointerException().isThrownBy(() -> store().get(2, null));
+        assertThatNullPointerException().isThrownBy(() -> store().get(1, 0, null));
+        assertThatNullPointerException().isThrownBy(() -> store().forEachList(null));
+        assertThatNullPointerException().isThrownBy(() -> store().onWritable(null));
+        assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+    }
+}

@@ -1,0 +1,12 @@
+/**
+ * What tests of a store share, in this module and in those that build on it.
+ *
+ * <p>{@link io.caravan.testing.ListStoreContract} is the contract of {@link io.caravan.ListStore} as tests; a subclass
+ * per implementation says how to open it. {@link io.caravan.testing.ModelLists} says what a store should answer, {@link
+ * io.caravan.testing.RandomOperations} makes up what to ask, and {@link io.caravan.testing.ModelRun} asks both a store
+ * and the model. {@link io.caravan.testing.Seeds} makes all chance repeatable.
+ */
+@NullMarked
+package io.caravan.testing;
+
+import org.jspecify.annotations.NullMarked;
