@@ -80,7 +80,9 @@ public final class Frames {
             }
             int start = buffer.position() + HEADER_BYTES;
             buffer.position(start + length);
-            return new Frame(type, buffer.duplicate().position(start).limit(start + length).slice());
+            return new Frame(
+                    type,
+                    buffer.duplicate().position(start).limit(start + length).slice());
         }
 
         private boolean fill(int needed) throws IOException {

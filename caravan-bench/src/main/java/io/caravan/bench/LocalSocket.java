@@ -67,8 +67,8 @@ public final class LocalSocket implements AutoCloseable {
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
-        throw new IOException("the child did not connect in " + patience.toSeconds() + " s; its output is in "
-                + child.log());
+        throw new IOException(
+                "the child did not connect in " + patience.toSeconds() + " s; its output is in " + child.log());
     }
 
     @Override

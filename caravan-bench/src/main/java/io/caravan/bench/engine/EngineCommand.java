@@ -47,7 +47,8 @@ public final class EngineCommand implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
+            description =
+                    "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
     private @Nullable Path directory;
 
     @Option(

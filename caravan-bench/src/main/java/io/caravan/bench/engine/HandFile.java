@@ -14,8 +14,7 @@ final class HandFile implements AutoCloseable {
     private final FileChannel channel;
 
     HandFile(Path path) throws IOException {
-        channel = FileChannel.open(
-                path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     /** Makes it at least so large. */

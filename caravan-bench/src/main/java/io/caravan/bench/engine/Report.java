@@ -65,7 +65,8 @@ final class Report {
         if (spread.runs().size() < 2) {
             return median;
         }
-        String range = String.format(Locale.ROOT, figure.format() + " to " + figure.format(), spread.min(), spread.max());
+        String range =
+                String.format(Locale.ROOT, figure.format() + " to " + figure.format(), spread.min(), spread.max());
         return median + " (" + range + ")";
     }
 
@@ -90,7 +91,8 @@ final class Report {
         for (int column = 0; column < widths.length; column++) {
             String cell = cells.get(column);
             text.append("| ").append(cell);
-            text.append(String.valueOf(filler).repeat(widths[column] - cell.length())).append(' ');
+            text.append(String.valueOf(filler).repeat(widths[column] - cell.length()))
+                    .append(' ');
         }
         text.append("|\n");
     }

@@ -22,7 +22,8 @@ final class Results {
     /** The runs of one figure. */
     record Spread(double min, double median, double max, List<Double> runs) {
         static Spread of(List<Double> runs) {
-            double[] sorted = runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+            double[] sorted =
+                    runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
             int middle = sorted.length / 2;
             double median = sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
             return new Spread(sorted[0], median, sorted[sorted.length - 1], List.copyOf(runs));
@@ -58,7 +59,8 @@ final class Results {
     /** The figures that any row has. */
     List<Figure> figures() {
         return Arrays.stream(Figure.values())
-                .filter(figure -> rows.keySet().stream().anyMatch(row -> spreads(row).containsKey(figure)))
+                .filter(figure ->
+                        rows.keySet().stream().anyMatch(row -> spreads(row).containsKey(figure)))
                 .toList();
     }
 }

@@ -45,8 +45,7 @@ final class WaitingAppends {
         }
     }
 
-    private Histogram write(ListStore store, int first, long endNanos)
-            throws InterruptedException, ExecutionException {
+    private Histogram write(ListStore store, int first, long endNanos) throws InterruptedException, ExecutionException {
         Histogram nanos = new Histogram(DIGITS);
         long last = System.nanoTime();
         for (int i = first; last - endNanos < 0; i += writers) {

@@ -41,8 +41,8 @@ final class HostedTarget implements Target {
 
     @Override
     public void open() throws IOException {
-        ChildJvm child = ChildJvm.start(
-                StoreHost.class.getName(), List.of(socket.path().toString(), directory.toString()), log);
+        ChildJvm child =
+                ChildJvm.start(StoreHost.class.getName(), List.of(socket.path().toString(), directory.toString()), log);
         SocketChannel channel = socket.accept(child, PATIENCE);
         if (channel == null) {
             throw new IOException("the store's process ended at once; its output is in " + log);
@@ -115,8 +115,8 @@ final class HostedTarget implements Target {
         running.channel().close();
         host = null;
         if (status != ChildJvm.KILLED) {
-            throw new IOException("the store's process ended with status " + status + " before it was killed; its output"
-                    + " is in " + log);
+            throw new IOException("the store's process ended with status " + status
+                    + " before it was killed; its output" + " is in " + log);
         }
     }
 

@@ -20,7 +20,8 @@ final class Pipeline<R> {
     /** Where replies come from. */
     interface Source<R> {
         /** The next reply; null at the end of the connection. */
-        @Nullable R next() throws IOException;
+        @Nullable
+        R next() throws IOException;
     }
 
     /** Waits for one reply. */

@@ -159,8 +159,8 @@ final class Player {
 
     private static void checkText(TextBuffer is, TextBuffer should, String when) {
         if (!is.equals(should)) {
-            throw new ReplayException("the text rebuilt from the retained entries is not what was written, " + when + ": "
-                    + is.length() + " code points instead of " + should.length());
+            throw new ReplayException("the text rebuilt from the retained entries is not what was written, " + when
+                    + ": " + is.length() + " code points instead of " + should.length());
         }
     }
 

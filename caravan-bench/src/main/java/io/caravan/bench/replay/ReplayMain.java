@@ -58,7 +58,10 @@ public final class ReplayMain implements Callable<Integer> {
             description = "kill the store's process with SIGKILL N times on the way, reopen, check and go on")
     private int kills;
 
-    @Option(names = "--seed", paramLabel = "S", description = "seed of the moments of the kills; default: the time, printed")
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            description = "seed of the moments of the kills; default: the time, printed")
     private long seed = System.currentTimeMillis();
 
     @Option(names = "--window", paramLabel = "N", description = "appends under way at most; default ${DEFAULT-VALUE}")

@@ -20,7 +20,10 @@ final class RespConnection implements AutoCloseable {
     private static final int CONNECT_MILLIS = 5_000;
 
     /** What the server says: exactly one of the parts is there, or none for a null. */
-    record Reply(@Nullable String text, @Nullable String error, @Nullable List<byte[]> values) {
+    record Reply(
+            @Nullable String text,
+            @Nullable String error,
+            @Nullable List<byte[]> values) {
         static Reply text(String text) {
             return new Reply(text, null, null);
         }
@@ -64,7 +67,8 @@ final class RespConnection implements AutoCloseable {
     }
 
     /** The next reply; null when the server has closed the connection. */
-    @Nullable Reply receive() throws IOException {
+    @Nullable
+    Reply receive() throws IOException {
         int kind = in.read();
         return kind < 0 ? null : reply((char) kind, line());
     }

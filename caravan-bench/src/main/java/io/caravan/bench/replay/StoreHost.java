@@ -48,9 +48,8 @@ final class StoreHost {
     }
 
     private static ByteBuffer encode(List<byte[]> entries) {
-        int bytes = entries.stream()
-                .mapToInt(entry -> Integer.BYTES + entry.length)
-                .sum();
+        int bytes =
+                entries.stream().mapToInt(entry -> Integer.BYTES + entry.length).sum();
         ByteBuffer body = ByteBuffer.allocate(bytes);
         entries.forEach(entry -> body.putInt(entry.length).put(entry));
         return body.flip();

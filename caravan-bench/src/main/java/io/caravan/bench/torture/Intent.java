@@ -81,7 +81,9 @@ record Intent(long number, Call call, List<Operation> operations) {
     void encode(ByteBuffer target) {
         target.putLong(number).put((byte) call.ordinal()).put((byte) operations.size());
         for (Operation operation : operations) {
-            target.put((byte) operation.kind().ordinal()).putLong(operation.id()).putLong(operation.argument());
+            target.put((byte) operation.kind().ordinal())
+                    .putLong(operation.id())
+                    .putLong(operation.argument());
         }
     }
 

@@ -70,7 +70,8 @@ final class IntentGenerator {
 
     /** Mostly somewhere within the list, sometimes before its start or past its end. */
     private Operation trimTo(long id) {
-        return new Operation(Kind.TRIM_TO, id, Math.max(0, model.nextSequence(id) + 2 - random.nextLong(length(id) + 5L)));
+        return new Operation(
+                Kind.TRIM_TO, id, Math.max(0, model.nextSequence(id) + 2 - random.nextLong(length(id) + 5L)));
     }
 
     private List<Operation> batch() {

@@ -69,8 +69,9 @@ final class Ledger {
             case REFUSED -> told.put(body.getLong(), StoreModel.REFUSED);
             case LIST -> enterList(body);
             case LISTED -> listed = true;
-            case PROBLEM -> problems.add(
-                    "the child says: " + StandardCharsets.UTF_8.decode(body).toString());
+            case PROBLEM ->
+                problems.add(
+                        "the child says: " + StandardCharsets.UTF_8.decode(body).toString());
             case CLOSED -> closed = true;
         }
     }
@@ -121,7 +122,8 @@ final class Ledger {
     }
 
     /** What the store told of the intent: a sequence, {@link StoreModel#REFUSED}, or null when nothing was heard. */
-    @Nullable Long told(Intent intent) {
+    @Nullable
+    Long told(Intent intent) {
         return told.get(intent.number());
     }
 

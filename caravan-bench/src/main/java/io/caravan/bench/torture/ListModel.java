@@ -65,7 +65,8 @@ final class ListModel {
     }
 
     /** Where this list and the one found in its place differ, in words; null when they do not. */
-    @Nullable String difference(ListModel found) {
+    @Nullable
+    String difference(ListModel found) {
         if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {
             return "should hold sequences " + range() + ", holds " + found.range() + firstUnlike(found);
         }

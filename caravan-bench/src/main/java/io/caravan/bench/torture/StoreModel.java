@@ -22,7 +22,8 @@ final class StoreModel {
         return lists;
     }
 
-    @Nullable ListModel list(long id) {
+    @Nullable
+    ListModel list(long id) {
         return lists.get(id);
     }
 

@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -168,8 +167,7 @@ public final class Torture {
     private ChildSession start(LocalSocket socket, boolean work, RoundReport report) throws IOException {
         ChildPlan plan = new ChildPlan(
                 socket.path(), store, work, report.seed(), report.round(), options.workers(), options.lists());
-        return ChildSession.start(
-                socket, options.childMain(), plan, log, work ? Message.OPENED : Message.LISTED);
+        return ChildSession.start(socket, options.childMain(), plan, log, work ? Message.OPENED : Message.LISTED);
     }
 
     private void verify(RoundReport report) {

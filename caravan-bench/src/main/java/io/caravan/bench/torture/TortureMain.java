@@ -69,7 +69,8 @@ public final class TortureMain implements Callable<Integer> {
         TortureSummary summary = new Torture(options(work), System.out).run();
         System.out.println(summary);
         if (!summary.clean()) {
-            System.out.println("The store, a copy of it as the kill left it, and the children's output are kept in " + work);
+            System.out.println(
+                    "The store, a copy of it as the kill left it, and the children's output are kept in " + work);
             return 1;
         }
         if (directory == null) {

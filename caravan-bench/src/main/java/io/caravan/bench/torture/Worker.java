@@ -139,7 +139,10 @@ final class Worker extends Thread {
         if (random.nextBoolean()) {
             store.append(operation.id(), value, callback);
         } else {
-            store.append(operation.id(), ByteBuffer.allocateDirect(value.length).put(value).flip(), callback);
+            store.append(
+                    operation.id(),
+                    ByteBuffer.allocateDirect(value.length).put(value).flip(),
+                    callback);
         }
     }
 

@@ -114,7 +114,8 @@ class PlayerTest {
 
         @Override
         public void kill() {
-            entries.subList(Math.max(0, entries.size() - forgotten), entries.size()).clear();
+            entries.subList(Math.max(0, entries.size() - forgotten), entries.size())
+                    .clear();
         }
 
         @Override

@@ -36,7 +36,9 @@ class TraceTest {
     void aTraceWithAnotherEndIsRefused() throws IOException {
         Path file = directory.resolve("trace.json.gz");
         TraceGenerator.write(new Trace("", TRACE.endContent() + "x", TRACE.transactions()), file);
-        assertThatThrownBy(() -> TraceReader.read(file)).isInstanceOf(IOException.class).hasMessageContaining("endContent");
+        assertThatThrownBy(() -> TraceReader.read(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("endContent");
     }
 
     @Test

@@ -181,13 +181,15 @@ final class ToyStore implements ListStore {
             case NONE -> log(operations);
             case ACKNOWLEDGES_EARLY -> logLate(operations);
             case TEARS_BATCHES -> operations.forEach(this::logSlowly);
-            case FORGETS_TRIMS -> log(operations.stream()
-                    .filter(operation -> !(operation instanceof WriteBatch.Trim))
-                    .toList());
+            case FORGETS_TRIMS ->
+                log(operations.stream()
+                        .filter(operation -> !(operation instanceof WriteBatch.Trim))
+                        .toList());
             case CHANGES_BYTES -> log(now ? changed(operations) : operations);
-            case FORGETS_DELETES -> log(operations.stream()
-                    .filter(operation -> !(operation instanceof WriteBatch.Delete))
-                    .toList());
+            case FORGETS_DELETES ->
+                log(operations.stream()
+                        .filter(operation -> !(operation instanceof WriteBatch.Delete))
+                        .toList());
             case APPENDS_TWICE -> {
                 log(operations);
                 if (now) {
@@ -308,8 +310,7 @@ final class ToyStore implements ListStore {
     @Override
     public StoreStats stats() {
         StoreStats.Distribution none = StoreStats.Distribution.EMPTY;
-        return new StoreStats(
-                "toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0);
+        return new StoreStats("toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0);
     }
 
     @Override
