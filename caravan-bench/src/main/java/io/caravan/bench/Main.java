@@ -16,6 +16,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] arguments) {
+        Logging.warningsOnly();
         System.exit(run(arguments));
     }
 

@@ -92,7 +92,7 @@ final class Entries {
     private static void putNumber(ByteArrayOutputStream out, int number) {
         int rest = number;
         while (rest > PAYLOAD_MASK) {
-            out.write(rest & PAYLOAD_MASK | MORE);
+            out.write((rest & PAYLOAD_MASK) | MORE);
             rest >>>= PAYLOAD_BITS;
         }
         out.write(rest);

@@ -17,6 +17,7 @@ enum HostMessage {
 
     private static final HostMessage[] ALL = values();
 
+    @SuppressWarnings("EnumOrdinal") // both ends run the same classes
     byte type() {
         return (byte) ordinal();
     }

@@ -2,6 +2,7 @@ package io.caravan.bench.replay;
 
 import io.caravan.DurableListStore;
 import io.caravan.bench.Directories;
+import io.caravan.bench.Logging;
 import io.caravan.bench.ProgressLine;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -83,6 +84,7 @@ public final class ReplayMain implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     public static void main(String[] arguments) {
+        Logging.warningsOnly();
         System.exit(new CommandLine(new ReplayMain()).execute(arguments));
     }
 

@@ -78,6 +78,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return Long.BYTES + 2 + operations.size() * Operation.BYTES;
     }
 
+    @SuppressWarnings("EnumOrdinal") // both ends run the same classes
     void encode(ByteBuffer target) {
         target.putLong(number).put((byte) call.ordinal()).put((byte) operations.size());
         for (Operation operation : operations) {

@@ -21,6 +21,7 @@ enum Message {
 
     private static final Message[] ALL = values();
 
+    @SuppressWarnings("EnumOrdinal") // both ends run the same classes
     byte type() {
         return (byte) ordinal();
     }

@@ -3,6 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
+import io.caravan.bench.Logging;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,6 +59,7 @@ public final class TortureMain implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     public static void main(String[] arguments) {
+        Logging.warningsOnly();
         System.exit(new CommandLine(new TortureMain()).execute(arguments));
     }
 

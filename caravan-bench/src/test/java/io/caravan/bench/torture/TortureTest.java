@@ -29,7 +29,7 @@ class TortureTest {
     @Test
     void acknowledgingBeforeTheLogIsHandedToTheOperatingSystemIsCaught() throws IOException, InterruptedException {
         TortureSummary summary = torture(SabotagedChild.class, MANY_ROUNDS);
-        assertThat(summary.problems()).isNotEmpty();
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
         System.out.println("acknowledging early was caught in round " + summary.rounds());
     }
 

@@ -140,7 +140,7 @@ final class ToyStore implements ListStore {
         if (operation instanceof WriteBatch.Append append) {
             ToyList list = lists.computeIfAbsent(append.id(), id -> new ToyList());
             list.values.add(append.value());
-            return list.values.size() - 1;
+            return list.values.size() - 1L;
         } else if (operation instanceof WriteBatch.Trim trim) {
             ToyList list = lists.get(trim.id());
             if (list != null) {
