@@ -2,7 +2,7 @@ package io.caravan.bench.replay;
 
 import io.caravan.DurableListStore;
 import io.caravan.bench.Directories;
-import io.caravan.bench.Logging;
+import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -11,7 +11,6 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -84,8 +83,7 @@ public final class ReplayMain implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     public static void main(String[] arguments) {
-        Logging.warningsOnly();
-        System.exit(new CommandLine(new ReplayMain()).execute(arguments));
+        System.exit(Programs.run(new ReplayMain(), arguments));
     }
 
     @Override

@@ -3,13 +3,12 @@ package io.caravan.bench.torture;
 import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
-import io.caravan.bench.Logging;
+import io.caravan.bench.Programs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -59,8 +58,7 @@ public final class TortureMain implements Callable<Integer> {
     private @Nullable CommandSpec spec;
 
     public static void main(String[] arguments) {
-        Logging.warningsOnly();
-        System.exit(new CommandLine(new TortureMain()).execute(arguments));
+        System.exit(Programs.run(new TortureMain(), arguments));
     }
 
     @Override
