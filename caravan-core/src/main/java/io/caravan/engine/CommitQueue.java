@@ -117,9 +117,9 @@ final class CommitQueue {
 
     /** Adds a callback to the active commit and sees to it that the flusher knows. */
     void add(WriteCallback callback, long sequence) {
-        boolean first = active.count() == 0;
-        active.add(callback, sequence, clock.getAsLong());
-        if (first) {
+        active.add(callback, sequence);
+        if (active.count() == 1) {
+            active.startedAt(clock.getAsLong());
             wakeFlusher.run();
         }
     }
@@ -194,7 +194,7 @@ final class CommitQueue {
         return lastSealedLsn;
     }
 
-    /** Whether a write of any permitted size would find room, or be refused, but not wait. */
+    /** Whether a write would most likely find room in the log, or be refused, but not wait. */
     boolean writable() {
         boolean provisioned = provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.logStarved();
         return active.roomy() && provisioned;
@@ -204,9 +204,9 @@ final class CommitQueue {
         writableActions.add(action);
     }
 
-    /** The actions that wait for writability, if there is. */
+    /** Takes the actions that wait for writability. */
     List<Runnable> takeWritableActions() {
-        if (writableActions.isEmpty() || state.failure() == null && !writable()) {
+        if (writableActions.isEmpty()) {
             return List.of();
         }
         List<Runnable> actions = List.copyOf(writableActions);

@@ -107,7 +107,7 @@ public final class Engine implements ListStore {
         provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
     }
 
     /** Opens or creates the store that the storage holds; the engine owns the storage from here on. */
@@ -243,10 +243,14 @@ public final class Engine implements ListStore {
         state.lock.lock();
         try {
             state.checkOpen();
-            return state.failure() != null || queue.writable();
+            return writableNow();
         } finally {
             state.lock.unlock();
         }
+    }
+
+    private boolean writableNow() {
+        return state.failure() != null || queue.writable() && space.writable();
     }
 
     @Override
@@ -255,7 +259,7 @@ public final class Engine implements ListStore {
         state.lock.lock();
         try {
             state.checkOpen();
-            if (state.failure() == null && !queue.writable()) {
+            if (!writableNow()) {
                 queue.whenWritable(action);
                 return;
             }

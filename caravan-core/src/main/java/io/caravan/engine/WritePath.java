@@ -255,7 +255,7 @@ final class WritePath {
         try {
             changes.run();
         } catch (RuntimeException | Error broken) {
-            queue.requireFlush();
+            queue.requireForce();
             throw state.fail(broken);
         }
     }
