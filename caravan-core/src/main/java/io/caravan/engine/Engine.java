@@ -73,7 +73,7 @@ public final class Engine implements ListStore {
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
         writes = new WritePath(state, queue, space, config.maxValueBytes());
-        reads = new ReadPath(state, space, writes, recovered.heapFile(), gates.applied());
+        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
         pressure = new PressureWatch(config);
         Flusher flusher = new Flusher(
                 state,
