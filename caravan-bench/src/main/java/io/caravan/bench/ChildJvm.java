@@ -5,13 +5,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
  * A child JVM with this one's class path, that can be killed for real.
  *
  * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads the end of it stops
- * cleanly, so {@link #askToStop()} is a polite request, and no child outlives its parent.
+ * cleanly, so {@link #askToStop()} is a polite request. Children that are left when this JVM ends are killed.
  */
 public final class ChildJvm implements AutoCloseable {
     /** Exit status of a process that died of SIGKILL: 128 and the signal's number. */
@@ -21,6 +23,13 @@ public final class ChildJvm implements AutoCloseable {
     /** A child lives for seconds, so a quick start is worth more than the fastest code. */
     private static final List<String> FLAGS =
             List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "kill-children"));
+    }
 
     private final Process process;
     private final Path log;
@@ -43,6 +52,8 @@ public final class ChildJvm implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
+        RUNNING.add(process);
+        process.onExit().thenAccept(RUNNING::remove);
         return new ChildJvm(process, log);
     }
 

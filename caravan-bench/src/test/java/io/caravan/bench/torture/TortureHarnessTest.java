@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The harness itself: it must clear a store that keeps its promises, and catch every one that does not. */
 class TortureHarnessTest {
     private static final long SEED = 42;
-    private static final int MANY_ROUNDS = 20;
+    private static final int MANY_ROUNDS = 60;
 
     @TempDir
     private Path directory;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TortureTest {
     private static final long SEED = 7;
     private static final int FEW_ROUNDS = 4;
-    private static final int MANY_ROUNDS = 30;
+    private static final int MANY_ROUNDS = 60;
 
     @TempDir
     private Path directory;
