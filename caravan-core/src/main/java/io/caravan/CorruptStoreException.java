@@ -14,22 +14,25 @@ public final class CorruptStoreException extends CaravanException {
 
     /** Damage that belongs to no single entry. */
     public CorruptStoreException(String file, long offset, String problem) {
-        this(file, offset, NOT_APPLICABLE, NOT_APPLICABLE, file + " at offset " + offset + ": " + problem);
+        this(NOT_APPLICABLE, NOT_APPLICABLE, file, offset, file + " at offset " + offset + ": " + problem);
     }
 
     /** Damage of one entry. */
     public CorruptStoreException(String file, long offset, long id, long sequence, String problem) {
-        super(message(file, offset, id, sequence, problem));
+        this(
+                id,
+                sequence,
+                file,
+                offset,
+                file + " at offset " + offset + ": document " + id + ", sequence " + sequence + ": " + problem);
+    }
+
+    private CorruptStoreException(long id, long sequence, String file, long offset, String message) {
+        super(message);
         this.file = file;
         this.offset = offset;
         this.id = id;
         this.sequence = sequence;
-    }
-
-    private static String message(String file, long offset, long id, long sequence, String problem) {
-        return sequence == NOT_APPLICABLE
-                ? problem
-                : file + " at offset " + offset + ": document " + id + ", sequence " + sequence + ": " + problem;
     }
 
     public String file() {

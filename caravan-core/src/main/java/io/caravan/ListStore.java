@@ -153,10 +153,14 @@ public interface ListStore extends AutoCloseable {
     /** Whether a write would find room now. */
     boolean writable();
 
-    /** Runs the action once, on a store thread or at once on this one, when the store is writable. */
+    /**
+     * Runs the action once, at once on this thread or later on a store's, when the store is writable. It is run as well
+     * when the store fails or closes, so that whoever waits finds out. A new store may take a moment to become writable,
+     * as its files are made. On a store thread, what the action throws is logged and changes nothing.
+     */
     void onWritable(Runnable action);
 
-    /** Returns when everything accepted so far is durable at the store's level. */
+    /** Returns when everything accepted so far is durable at the store's level and its callbacks have been told. */
     void flush();
 
     /** Publishes a checkpoint and returns when that is done. A store that keeps nothing on disk has nothing to do. */

@@ -4,15 +4,12 @@ import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
 import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * One group commit: a frame and the callbacks to tell once it is durable. Filled under the store's lock, then owned by
  * the flusher until it is cleared.
  */
 final class Commit {
-    private static final Logger LOG = LoggerFactory.getLogger(Commit.class);
     private static final int FIRST_CAPACITY = 64;
     /** Bounds the memory of callbacks that come without bytes, such as trims that change nothing. */
     private static final int MAX_CALLBACKS = 1 << 18;
@@ -82,11 +79,7 @@ final class Commit {
     void acknowledge() {
         while (told < count) {
             int next = told++;
-            try {
-                callbacks[next].success(sequences[next]);
-            } catch (Exception | LinkageError | AssertionError thrown) {
-                LOG.error("A callback threw; the write is durable all the same", thrown);
-            }
+            Guarded.run("A write's callback", () -> callbacks[next].success(sequences[next]));
         }
     }
 
@@ -94,11 +87,7 @@ final class Commit {
     void fail(StoreFailedException problem) {
         while (told < count) {
             int next = told++;
-            try {
-                callbacks[next].failure(problem);
-            } catch (Exception | LinkageError | AssertionError thrown) {
-                LOG.error("A callback threw", thrown);
-            }
+            Guarded.run("A write's callback", () -> callbacks[next].failure(problem));
         }
     }
 

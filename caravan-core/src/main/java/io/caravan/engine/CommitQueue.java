@@ -165,6 +165,8 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
+            // The frame may have filled its segment: the next one is in use from now on, with as much ready behind it.
+            provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         state.changed.signalAll();
         return sealed;

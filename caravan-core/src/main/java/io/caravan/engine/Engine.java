@@ -379,6 +379,7 @@ public final class Engine implements ListStore {
         } finally {
             releaseEverything();
             state.endClose();
+            runWritableActions();
         }
     }
 
@@ -398,6 +399,18 @@ public final class Engine implements ListStore {
         if (!checkpointer.upToDate()) {
             checkpointer.publish();
         }
+    }
+
+    /** Whoever still waits for writability now finds the store closed. */
+    private void runWritableActions() {
+        List<Runnable> actions;
+        state.lock.lock();
+        try {
+            actions = queue.takeWritableActions();
+        } finally {
+            state.lock.unlock();
+        }
+        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 
     private void awaitReaders() {

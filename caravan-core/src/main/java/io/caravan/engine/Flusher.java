@@ -215,12 +215,6 @@ final class Flusher {
         } finally {
             state.lock.unlock();
         }
-        for (Runnable action : actions) {
-            try {
-                action.run();
-            } catch (RuntimeException thrown) {
-                LOG.error("An action that waited for writability threw", thrown);
-            }
-        }
+        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 }

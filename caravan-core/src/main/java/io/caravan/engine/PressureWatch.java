@@ -4,15 +4,12 @@ import io.caravan.HeapPressureListener;
 import io.caravan.StoreConfig;
 import io.caravan.StoreStats.HeapUse;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Tells a {@link HeapPressureListener} when a mark is crossed, with hysteresis: pressure is over only when both measures
  * have fallen a tenth below their marks. Used by the flusher only.
  */
 final class PressureWatch {
-    private static final Logger LOG = LoggerFactory.getLogger(PressureWatch.class);
     private static final double RELIEF = 0.9;
 
     private final @Nullable HeapPressureListener listener;
@@ -48,10 +45,6 @@ final class PressureWatch {
         if (told == null) {
             return;
         }
-        try {
-            told.pressure(high, used, fragmentation);
-        } catch (RuntimeException thrown) {
-            LOG.error("A heap-pressure listener threw", thrown);
-        }
+        Guarded.run("A heap-pressure listener", () -> told.pressure(high, used, fragmentation));
     }
 }
