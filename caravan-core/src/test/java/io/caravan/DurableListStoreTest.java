@@ -1,8 +1,10 @@
 package io.caravan;
 
+import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
@@ -67,5 +69,17 @@ class DurableListStoreTest extends ListStoreContract {
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
         assertThat(store().info(2)).isNull();
         assertThat(tellings.all()).isEmpty();
+    }
+
+    /** The log that is kept for the older checkpoint still names the heap segments that the list was in. */
+    @Test
+    void heapSegmentsStayAsLongAsTheKeptLogNamesThem() {
+        for (int round = 0; round < 10; round++) {
+            for (int i = 0; i < 4_000; i++) {
+                store().append(1, bytes("v" + i), NOBODY);
+            }
+            told(told -> store().delete(1, told));
+            closeAndReopen();
+        }
     }
 }

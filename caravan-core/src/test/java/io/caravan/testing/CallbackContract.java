@@ -178,14 +178,16 @@ public interface CallbackContract extends ContractFixture {
     }
 
     @Test
-    default void aCallbackMayWrite() {
+    default void aCallbackMayWriteWhenThereIsRoom() {
         Tellings tellings = new Tellings();
-        inCallback(store(), () -> {
-            store().append(1, bytes("a"), tellings.callback(1));
-            store().write(WriteBatch.create().append(1, bytes("b")), tellings.callback(2));
-            store().trim(1, 1, tellings.callback(3));
-            store().delete(2, tellings.callback(4));
-        });
+        inCallback(
+                store(),
+                () -> store().onWritable(() -> {
+                    store().append(1, bytes("a"), tellings.callback(1));
+                    store().write(WriteBatch.create().append(1, bytes("b")), tellings.callback(2));
+                    store().trim(1, 1, tellings.callback(3));
+                    store().delete(2, tellings.callback(4));
+                }));
         assertThat(tellings.await(4))
                 .containsExactly(
                         Tellings.Telling.success(1, 0),
@@ -205,10 +207,10 @@ public interface CallbackContract extends ContractFixture {
 
     private void appendInTurn(CountDownLatch written) {
         if (written.getCount() > 0) {
-            store().append(1, bytes("x"), onSuccess(() -> {
+            store().onWritable(() -> store().append(1, bytes("x"), onSuccess(() -> {
                 written.countDown();
                 appendInTurn(written);
-            }));
+            })));
         }
     }
 
@@ -230,6 +232,17 @@ public interface CallbackContract extends ContractFixture {
         append(store(), 1, "a");
         store().flush();
         assertThat(runs.all()).hasSize(1);
+    }
+
+    /** However far the log is filled when writes stop, the store becomes writable with nobody writing. */
+    @Test
+    default void anIdleStoreIsSoonWritable() {
+        for (int i = 0; i < 40; i++) {
+            append(store(), 1, "x");
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            store().onWritable(() -> writable.complete(null));
+            await(writable);
+        }
     }
 
     @Test

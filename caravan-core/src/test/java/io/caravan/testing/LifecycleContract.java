@@ -32,9 +32,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 public interface LifecycleContract extends ContractFixture {
 
     @Test
-    default void aNewStoreIsEmptyAndWritable() {
+    default void aNewStoreIsEmptyAndSoonWritable() {
         assertThat(StoreContents.of(store()).lists()).isEmpty();
-        assertThat(store().writable()).isTrue();
+        CompletableFuture<Void> writable = new CompletableFuture<>();
+        store().onWritable(() -> writable.complete(null));
+        await(writable);
         assertThat(store().stats().lists()).isEqualTo(0);
         assertThat(store().stats().failures()).isEqualTo(0);
     }
@@ -57,6 +59,16 @@ public interface LifecycleContract extends ContractFixture {
         store().append(1, bytes("b"), NOBODY);
         store().checkpoint();
         assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+    }
+
+    /** A log segment that was filled to its last block, and forced, may be recycled before anything else is written. */
+    @Test
+    default void checkpointsWithNothingWrittenBetweenThemDoNoHarm() {
+        for (int i = 0; i < 40; i++) {
+            assertThat(append(store(), 1, "x")).isEqualTo(i);
+            store().checkpoint();
+            store().checkpoint();
+        }
     }
 
     @Test
