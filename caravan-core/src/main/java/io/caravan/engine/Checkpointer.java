@@ -197,6 +197,7 @@ final class Checkpointer {
         try {
             space.releaseTrailing();
             peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());
+            provisioner.keepHeap(peakHeapSegments);
             Start start = new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
             if (logGeometry.segmentOf(start.lsn()) > provisioner.lastReadySegment()) {
                 throw new IOException("the log segment that replay would start in has no space yet");
