@@ -259,12 +259,13 @@ final class Checkpointer {
         newest = new Published(header, fileBytes);
         dueAtLsn = dueAt();
         kept.add(header.number());
-        provisioner.release(neededLogSegment, peakHeapSegments);
-        peakHeapSegments = header.heapSegments();
         while (kept.size() > 2) {
             storage.delete(FileNames.CHECKPOINT.of(kept.remove(0)));
         }
         storage.forceDirectory();
+        // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
+        provisioner.release(neededLogSegment, peakHeapSegments);
+        peakHeapSegments = header.heapSegments();
     }
 
     private void countFailure() {
