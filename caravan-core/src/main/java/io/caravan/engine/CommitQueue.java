@@ -167,6 +167,7 @@ final class CommitQueue {
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             lastSealedLsn = sealed.frame().baseLsn();
+            provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         state.changed.signalAll();
         return sealed;

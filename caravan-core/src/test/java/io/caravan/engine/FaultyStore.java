@@ -86,6 +86,15 @@ final class FaultyStore implements AutoCloseable {
         Eventually.await("log segments are ready", engine::writable);
     }
 
+    /** Returns when the flusher, of the only store that is open, waits to be woken. */
+    static void awaitIdleFlusher() {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("caravan-flusher memory")) {
+                Eventually.awaitWaitingOrDone(thread);
+            }
+        }
+    }
+
     /** Appends values of so many bytes to one list, all in flight together, and waits for them. */
     void appendMany(long id, int count, int length) {
         CompletableFuture<?>[] appends = new CompletableFuture<?>[count];
