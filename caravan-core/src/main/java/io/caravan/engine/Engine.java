@@ -114,7 +114,7 @@ public final class Engine implements ListStore {
         provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
     }
 
     /** Opens or creates the store that the storage holds; the engine owns the storage from here on. */

@@ -26,6 +26,7 @@ final class Provisioner {
     private final LogSegments log;
     private final HeapFile heapFile;
     private Runnable wake = () -> {};
+    private Runnable wakeFlusher = () -> {};
     private @Nullable HeapSpace space;
 
     private volatile long enteredSegment;
@@ -44,9 +45,11 @@ final class Provisioner {
         this.lastReadySegment = log.last();
     }
 
-    void serve(HeapSpace heapSpace, Runnable wakeWorker) {
+    /** The flusher runs the actions that wait for writability, so it is woken when a segment has made some. */
+    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeOfFlusher) {
         space = heapSpace;
         wake = wakeWorker;
+        wakeFlusher = wakeOfFlusher;
     }
 
     void wake() {
@@ -173,5 +176,6 @@ final class Provisioner {
             state.changed.signalAll();
             return true;
         });
+        wakeFlusher.run();
     }
 }
