@@ -4,4 +4,6 @@ module io.caravan.core {
     requires static transitive org.jspecify;
 
     exports io.caravan;
+    exports io.caravan.catalog to
+            io.caravan.server;
 }

@@ -45,11 +45,10 @@ final class Provisioner {
         this.lastReadySegment = log.last();
     }
 
-    /** The flusher runs the actions that wait for writability, so it is woken when a segment has made some. */
-    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeOfFlusher) {
+    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeFlushing) {
         space = heapSpace;
         wake = wakeWorker;
-        wakeFlusher = wakeOfFlusher;
+        wakeFlusher = wakeFlushing;
     }
 
     void wake() {
@@ -171,6 +170,7 @@ final class Provisioner {
         locked(() -> state.counters.failures++);
     }
 
+    /** Tells those who wait for space, and the flusher, which tells those who wait for writability. */
     private void signalChange() {
         locked(() -> {
             state.changed.signalAll();

@@ -1,0 +1,4 @@
+/** Somebody else's module. */
+module com.example.outside {
+    requires io.caravan.core;
+}

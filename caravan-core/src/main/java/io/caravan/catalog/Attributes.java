@@ -1,0 +1,180 @@
+package io.caravan.catalog;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A document's attributes: a small sorted map from short ASCII keys to byte values. Immutable.
+ *
+ * <p>Kept as the bytes that the catalog's entry holds, because a million documents may each have some and few are ever
+ * asked for. For each attribute, in the order of the keys:
+ *
+ * <pre>
+ *   0             1                   1+k                 3+k
+ *   +-------------+-------------------+-------------------+-------------------+
+ *   | key bytes k | key, ASCII        | value bytes v     | value             |
+ *   +-------------+-------------------+-------------------+-------------------+
+ * </pre>
+ *
+ * <p>The encoding is valid when (1) every length lies within it, (2) every key is of 1 to 64 printable ASCII characters,
+ * (3) keys rise, and (4) it is of at most {@value #MAX_BYTES} bytes.
+ */
+public final class Attributes {
+    /** Greatest length of a key, in characters. */
+    public static final int MAX_KEY_CHARS = 64;
+    /** Greatest length of all of a document's attributes together, as they are encoded. */
+    public static final int MAX_BYTES = 16 * 1024;
+
+    /** No attributes. */
+    public static final Attributes EMPTY = new Attributes(new byte[0]);
+
+    private final byte[] encoded;
+
+    private Attributes(byte[] encoded) {
+        this.encoded = encoded;
+    }
+
+    /**
+     * Takes attributes as they were encoded.
+     *
+     * @throws IllegalArgumentException saying which condition does not hold
+     */
+    static Attributes decode(byte[] encoded) {
+        if (encoded.length == 0) {
+            return EMPTY;
+        }
+        check(encoded.length <= MAX_BYTES, "attributes of " + encoded.length + " bytes are over the limit");
+        String previous = "";
+        int at = 0;
+        while (at < encoded.length) {
+            check(at + 1 + keyBytes(encoded, at) + Short.BYTES <= encoded.length, "an attribute's key is cut off");
+            String key = key(encoded, at);
+            checkKey(key);
+            check(previous.compareTo(key) < 0, "the attributes' keys do not rise");
+            previous = key;
+            at = next(encoded, at);
+        }
+        check(at == encoded.length, "an attribute's value is cut off");
+        return new Attributes(encoded);
+    }
+
+    private static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+
+    private static void checkKey(String key) {
+        check(
+                !key.isEmpty() && key.length() <= MAX_KEY_CHARS && key.chars().allMatch(c -> c > ' ' && c < 0x7F),
+                "an attribute's key must be of 1 to " + MAX_KEY_CHARS + " printable ASCII characters: '" + key + "'");
+    }
+
+    private static int keyBytes(byte[] encoded, int at) {
+        return encoded[at] & 0xFF;
+    }
+
+    private static String key(byte[] encoded, int at) {
+        return new String(encoded, at + 1, keyBytes(encoded, at), StandardCharsets.ISO_8859_1);
+    }
+
+    private static int valueAt(byte[] encoded, int at) {
+        return at + 1 + keyBytes(encoded, at) + Short.BYTES;
+    }
+
+    private static int valueBytes(byte[] encoded, int at) {
+        int lengthAt = valueAt(encoded, at) - Short.BYTES;
+        return encoded[lengthAt] & 0xFF | (encoded[lengthAt + 1] & 0xFF) << Byte.SIZE;
+    }
+
+    private static int next(byte[] encoded, int at) {
+        return valueAt(encoded, at) + valueBytes(encoded, at);
+    }
+
+    /** A copy of the value of this key, or null when there is none. */
+    public byte @Nullable [] get(String key) {
+        for (int at = 0; at < encoded.length; at = next(encoded, at)) {
+            if (key(encoded, at).equals(key)) {
+                int from = valueAt(encoded, at);
+                return Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at));
+            }
+        }
+        return null;
+    }
+
+    /**
+     * These attributes and this one, which replaces an earlier one of the same key.
+     *
+     * @throws IllegalArgumentException when the key is not of 1 to 64 printable ASCII characters, or all attributes
+     *     together would be over {@value #MAX_BYTES} bytes
+     */
+    public Attributes with(String key, byte[] value) {
+        checkKey(key);
+        SortedMap<String, byte[]> map = new TreeMap<>(asMap());
+        map.put(key, value);
+        return encode(map);
+    }
+
+    /** These attributes less that of this key. */
+    public Attributes without(String key) {
+        SortedMap<String, byte[]> map = new TreeMap<>(asMap());
+        return map.remove(key) == null ? this : encode(map);
+    }
+
+    private static Attributes encode(SortedMap<String, byte[]> map) {
+        long bytes = 0;
+        for (var attribute : map.entrySet()) {
+            bytes += 1 + attribute.getKey().length() + Short.BYTES + attribute.getValue().length;
+        }
+        check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
+        byte[] encoded = new byte[(int) bytes];
+        int at = 0;
+        for (var attribute : map.entrySet()) {
+            at = put(encoded, at, attribute.getKey(), attribute.getValue());
+        }
+        return encoded.length == 0 ? EMPTY : new Attributes(encoded);
+    }
+
+    private static int put(byte[] encoded, int at, String key, byte[] value) {
+        encoded[at] = (byte) key.length();
+        System.arraycopy(key.getBytes(StandardCharsets.ISO_8859_1), 0, encoded, at + 1, key.length());
+        int valueAt = at + 1 + key.length() + Short.BYTES;
+        encoded[valueAt - 2] = (byte) value.length;
+        encoded[valueAt - 1] = (byte) (value.length >>> Byte.SIZE);
+        System.arraycopy(value, 0, encoded, valueAt, value.length);
+        return valueAt + value.length;
+    }
+
+    /** A copy of all attributes. */
+    public SortedMap<String, byte[]> asMap() {
+        SortedMap<String, byte[]> map = new TreeMap<>();
+        for (int at = 0; at < encoded.length; at = next(encoded, at)) {
+            int from = valueAt(encoded, at);
+            map.put(key(encoded, at), Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at)));
+        }
+        return Collections.unmodifiableSortedMap(map);
+    }
+
+    byte[] encoded() {
+        return encoded;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Attributes attributes && Arrays.equals(encoded, attributes.encoded);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(encoded);
+    }
+
+    @Override
+    public String toString() {
+        return asMap().keySet().toString();
+    }
+}

@@ -1,0 +1,231 @@
+package io.caravan.catalog;
+
+import io.caravan.CaravanException;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Document names to list ids, plus small attributes per document, kept in one list of the store that also holds the
+ * documents.
+ *
+ * <p><b>Never apart.</b> What changes the catalog (a document's first value, its removal, its attributes) is an entry in
+ * that list, written in the same batch as the document's own operation: a crash keeps both or neither. An id is given out
+ * once, so a reader that has resolved a name can meet its document, or its absence, but never another document. The
+ * removal of a document that has had values needs no entry: the batch deletes its list, and an entry whose list is gone
+ * tells of a document that is gone. So a full store can still delete.
+ *
+ * <p><b>What is in memory</b> is what the store has accepted: names, ids, attributes, and the first and next sequence of
+ * each document. A write that the store refuses changes nothing here; one that it has accepted can fail only with the
+ * store itself, which is final.
+ *
+ * <p><b>Locks, in order:</b> (1) the stripes of all names of an edit, by rising number, from {@link #edit(DocumentName)}
+ * to {@link Edit#close()}; (2) the lock of {@link CatalogLog}, around a write with catalog entries; (3) the store's own.
+ * So a write is decided on and accepted while no other thread can change what its names mean: an append races a deletion
+ * into one of two orders, and never ends in a list without a name. Store callbacks take none of them.
+ *
+ * <p>Everything else in the store is the owner's affair, but the lists of ids from 1 on belong to the catalog's documents
+ * and must not be written except through it.
+ */
+public final class Catalog {
+    static final int STRIPE_BITS = 10;
+    private static final int STRIPES = 1 << STRIPE_BITS;
+
+    private final ListStore store;
+    private final CatalogLog log;
+    private final DocumentTable[] stripes = new DocumentTable[STRIPES];
+
+    private Catalog(ListStore store, long listId) {
+        this.store = store;
+        this.log = new CatalogLog(store, listId);
+        for (int i = 0; i < STRIPES; i++) {
+            stripes[i] = new DocumentTable();
+        }
+        log.load(new TableLoader());
+        log.findLists(new TableLoader());
+    }
+
+    /**
+     * Opens the catalog of a store.
+     *
+     * @param listId the list that holds it, zero or less: ids from 1 on are the documents'
+     * @throws io.caravan.CorruptStoreException when an entry is not one that a catalog writes
+     * @throws io.caravan.StoreVersionException when an entry is of another version
+     */
+    public static Catalog open(ListStore store, long listId) {
+        if (listId > 0) {
+            throw new IllegalArgumentException("listId must be zero or less, was " + listId);
+        }
+        return new Catalog(store, listId);
+    }
+
+    /**
+     * The document of this name, or null when there is none. Waits, as a read does, until what it tells of the catalog is
+     * durable; its sequences are those accepted.
+     */
+    public @Nullable DocumentState find(DocumentName name) {
+        DocumentTable stripe = stripe(name);
+        DocumentState state = null;
+        boolean inFlight;
+        stripe.lock.lock();
+        try {
+            Document document = stripe.find(name);
+            if (document != null) {
+                state = document.state();
+            }
+            inFlight = stripe.changesInFlight.get() > 0;
+        } finally {
+            stripe.lock.unlock();
+        }
+        if (inFlight) {
+            store.flush();
+        }
+        return state;
+    }
+
+    /** Number of documents; waits for nobody. */
+    public long size() {
+        return log.size();
+    }
+
+    /** Number of entries that the catalog's list retains, live or not. */
+    long retainedEntries() {
+        return log.retained();
+    }
+
+    /** Starts an edit of one document. Waits while another edit has a name of the same stripe. */
+    public Edit edit(DocumentName name) {
+        DocumentTable stripe = stripe(name);
+        stripe.lock.lock();
+        WriteBatch batch = WriteBatch.create();
+        return new Edit(this, List.of(stripe), Map.of(name, new DocumentEdit(name, stripe, log, batch)), batch);
+    }
+
+    /** Starts an edit of several documents. Waits while another edit has a name of one of their stripes. */
+    public Edit edit(Collection<DocumentName> names) {
+        List<DocumentTable> locked = lockStripes(names);
+        WriteBatch batch = WriteBatch.create();
+        Map<DocumentName, DocumentEdit> documents = new LinkedHashMap<>();
+        for (DocumentName name : names) {
+            documents.computeIfAbsent(name, n -> new DocumentEdit(n, stripe(n), log, batch));
+        }
+        return new Edit(this, locked, documents, batch);
+    }
+
+    private List<DocumentTable> lockStripes(Collection<DocumentName> names) {
+        int[] numbers = names.stream()
+                .mapToInt(Catalog::stripeNumber)
+                .sorted()
+                .distinct()
+                .toArray();
+        List<DocumentTable> locked = new ArrayList<>(numbers.length);
+        for (int number : numbers) {
+            stripes[number].lock.lock();
+            locked.add(stripes[number]);
+        }
+        return locked;
+    }
+
+    private static int stripeNumber(DocumentName name) {
+        return name.hashCode() & STRIPES - 1;
+    }
+
+    private DocumentTable stripe(DocumentName name) {
+        return stripes[stripeNumber(name)];
+    }
+
+    /** Writes an edit's batch; {@code changed} are its documents of which the catalog has to know. */
+    void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+        if (!changed.isEmpty()) {
+            commitChanges(batch, changed, callback);
+            return;
+        }
+        if (batch.operations().isEmpty()) {
+            // Changes nothing, but its callback comes after those of all that was accepted before.
+            log.addBarrier(batch);
+        }
+        store.write(batch, callback);
+    }
+
+    private void commitChanges(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+        InFlight inFlight = new InFlight(changed, callback);
+        boolean accepted = false;
+        try {
+            log.write(batch, changed, inFlight);
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                inFlight.end();
+            }
+        }
+    }
+
+    /** Counts a batch as in flight, in each of its stripes, until its callback is told. */
+    private static final class InFlight implements WriteCallback {
+        private final List<DocumentEdit> changed;
+        private final WriteCallback callback;
+
+        InFlight(List<DocumentEdit> changed, WriteCallback callback) {
+            this.changed = changed;
+            this.callback = callback;
+            changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
+        }
+
+        void end() {
+            changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+        }
+
+        @Override
+        public void success(long sequence) {
+            end();
+            callback.success(sequence);
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            end();
+            callback.failure(problem);
+        }
+    }
+
+    /** Fills the tables when the catalog is opened. */
+    private final class TableLoader implements CatalogLog.Loader {
+
+        @Override
+        public @Nullable Document remove(CatalogEntry entry) {
+            DocumentName name = DocumentName.of(entry.name());
+            Document document = stripe(name).find(name);
+            if (document != null) {
+                stripe(name).remove(document);
+            }
+            return document;
+        }
+
+        @Override
+        public Document add(CatalogEntry entry) {
+            Document document = new Document(
+                    entry.name(), entry.id(), entry.attributes(), entry.kind() == CatalogEntry.Kind.WITH_LIST);
+            stripe(DocumentName.of(entry.name())).add(document);
+            return document;
+        }
+
+        @Override
+        public boolean findList(Document document) {
+            ListInfo info = store.info(document.id);
+            if (info == null) {
+                stripe(DocumentName.of(document.name)).remove(document);
+                return false;
+            }
+            document.firstSequence = info.firstSequence();
+            document.nextSequence = info.nextSequence();
+            return true;
+        }
+    }
+}

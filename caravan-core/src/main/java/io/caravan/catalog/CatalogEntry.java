@@ -1,0 +1,117 @@
+package io.caravan.catalog;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreVersionException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * One entry of the catalog's list: what is to be known of one document from here on. Little-endian.
+ *
+ * <pre>
+ *   0         1         2                   4
+ *   +---------+---------+-------------------+---------------------------------------+
+ *   | version | kind    | name bytes n      | document id                           |
+ *   +---------+---------+-------------------+---------------------------------------+
+ *  12                                      20                  20+n
+ *   +---------------------------------------+-------------------+-------------------+
+ *   | next id                               | name              | attributes        |
+ *   +---------------------------------------+-------------------+-------------------+
+ * </pre>
+ *
+ * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has, 3 for a removal. {@code next id} is above
+ * every id ever given out, so the newest entry alone tells it. The attributes are encoded as {@link Attributes} says and
+ * take the rest of the entry; the store's checksum covers all of it.
+ *
+ * <p>An entry is valid when, in this order: (1) the version is one that this release reads; (2) the header is whole and
+ * the name lies within the entry; (3) the kind is known; (4) the name is of 1 to 1,024 bytes; (5) the id is above 0 and
+ * below the next id; (6) the attributes are valid.
+ *
+ * @param kind what is told
+ * @param id the document's id, which is its list's
+ * @param nextId the lowest id never given out
+ */
+record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes attributes) {
+    static final int VERSION = 0;
+    static final int KIND = VERSION + Byte.BYTES;
+    static final int NAME_BYTES = KIND + Byte.BYTES;
+    static final int ID = NAME_BYTES + Short.BYTES;
+    static final int NEXT_ID = ID + Long.BYTES;
+    static final int NAME = NEXT_ID + Long.BYTES;
+
+    static final int OLDEST_VERSION = 1;
+    static final int NEWEST_VERSION = 1;
+
+    /** What an entry tells; the position is the code on disk. */
+    enum Kind {
+        NONE,
+        /** The document exists and has no list. */
+        WITHOUT_LIST,
+        /** The document exists for as long as its list does. */
+        WITH_LIST,
+        /** The document, which had no list, does not exist any more. */
+        REMOVED;
+
+        private static final Kind[] BY_CODE = values();
+    }
+
+    byte[] encode() {
+        byte[] rest = attributes.encoded();
+        ByteBuffer buffer =
+                ByteBuffer.allocate(NAME + name.length + rest.length).order(ByteOrder.LITTLE_ENDIAN);
+        buffer.put(VERSION, (byte) NEWEST_VERSION);
+        buffer.put(KIND, (byte) kind.ordinal());
+        buffer.putShort(NAME_BYTES, (short) name.length);
+        buffer.putLong(ID, id);
+        buffer.putLong(NEXT_ID, nextId);
+        buffer.put(NAME, name);
+        buffer.put(NAME + name.length, rest);
+        return buffer.array();
+    }
+
+    /**
+     * Reads and checks an entry.
+     *
+     * @param listId the catalog's list, for messages
+     * @param sequence the entry's sequence, for messages
+     */
+    static CatalogEntry decode(ByteBuffer value, long listId, long sequence) {
+        ByteBuffer buffer = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            return decode(buffer);
+        } catch (IllegalArgumentException invalid) {
+            throw new CorruptStoreException("catalog", 0, listId, sequence, String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    private static CatalogEntry decode(ByteBuffer buffer) {
+        check(buffer.limit() > VERSION, "the entry is empty");
+        int version = buffer.get(VERSION);
+        if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
+            throw new StoreVersionException("the catalog", version, OLDEST_VERSION, NEWEST_VERSION);
+        }
+        check(buffer.limit() >= NAME, "the header is cut off");
+        int nameBytes = buffer.getShort(NAME_BYTES) & 0xFFFF;
+        check(NAME + nameBytes <= buffer.limit(), "the name is cut off");
+        int kind = buffer.get(KIND);
+        check(kind > Kind.NONE.ordinal() && kind < Kind.BY_CODE.length, "unknown kind " + kind);
+        check(nameBytes >= 1 && nameBytes <= DocumentName.MAX_BYTES, "a name of " + nameBytes + " bytes");
+        long id = buffer.getLong(ID);
+        long nextId = buffer.getLong(NEXT_ID);
+        check(id > 0 && id < nextId, "id " + id + " with next id " + nextId);
+        Attributes attributes = Attributes.decode(bytes(buffer, NAME + nameBytes, buffer.limit()));
+        return new CatalogEntry(Kind.BY_CODE[kind], id, nextId, bytes(buffer, NAME, NAME + nameBytes), attributes);
+    }
+
+    private static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException(otherwise);
+        }
+    }
+
+    private static byte[] bytes(ByteBuffer buffer, int from, int to) {
+        byte[] bytes = new byte[to - from];
+        buffer.get(from, bytes);
+        return bytes;
+    }
+}

@@ -1,0 +1,215 @@
+package io.caravan.catalog;
+
+import io.caravan.CaravanException;
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The catalog's list: one entry for each change, oldest first.
+ *
+ * <p><b>Rolling compaction.</b> An entry is live while it is the newest of a document that exists. When more than twice as
+ * many entries are retained as are live, and a few more, each change is followed by a small batch that appends the two
+ * oldest live entries again and trims the list up to the next one. So the list never holds more than about three times
+ * the live entries, no change costs more than another, and there is no moment at which everything is written. The newest
+ * entry is never trimmed, because it tells the next id.
+ *
+ * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that each
+ * entry gets; an expectation in every batch holds it to that.
+ */
+final class CatalogLog {
+    private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
+    /** Entries that may be retained beyond twice the live ones, so that a small catalog is left in peace. */
+    static final int FLOOR_ENTRIES = 64;
+    /** Live entries appended again after one change. More than one, so that compaction gains on the changes. */
+    static final int MOVES_PER_CHANGE = 2;
+
+    private static final WriteCallback NOBODY = new WriteCallback() {
+        @Override
+        public void success(long sequence) {}
+
+        @Override
+        public void failure(CaravanException problem) {}
+    };
+
+    private final ListStore store;
+    private final long listId;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicLong nextId = new AtomicLong(1);
+    /** Guarded by the lock. */
+    private final EntryOrder order = new EntryOrder();
+    /** Guarded by the lock. */
+    private long firstSequence;
+    /** Guarded by the lock. */
+    private long nextSequence;
+
+    CatalogLog(ListStore store, long listId) {
+        this.store = store;
+        this.listId = listId;
+    }
+
+    /** An id that was never given out before. */
+    long newId() {
+        return nextId.getAndIncrement();
+    }
+
+    /** Number of documents; waits for nobody. */
+    long size() {
+        return order.size();
+    }
+
+    /** Number of entries that the list retains. */
+    long retained() {
+        lock.lock();
+        try {
+            return nextSequence - firstSequence;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Writes the batch with the entries of the changed documents, and makes the change visible once it is accepted. */
+    void write(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
+        lock.lock();
+        try {
+            batch.expect(listId, nextSequence);
+            long[] sequences = appendEntries(batch, changed);
+            store.write(batch, callback);
+            for (int i = 0; i < changed.size(); i++) {
+                changed.get(i).publishToCatalog(order, sequences[i]);
+            }
+            nextSequence = sequences[changed.size()];
+            compact();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds an operation that changes nothing, so that the batch's callback has its place in the order of all callbacks. */
+    void addBarrier(WriteBatch batch) {
+        batch.trimTo(listId, 0);
+    }
+
+    /** The sequences that the changes' entries get, and behind them the one after. */
+    private long[] appendEntries(WriteBatch batch, List<DocumentEdit> changed) {
+        long[] sequences = new long[changed.size() + 1];
+        sequences[0] = nextSequence;
+        for (int i = 0; i < changed.size(); i++) {
+            CatalogEntry entry = changed.get(i).entry(nextId.get());
+            if (entry != null) {
+                batch.append(listId, entry.encode());
+            }
+            sequences[i + 1] = sequences[i] + (entry == null ? 0 : 1);
+        }
+        return sequences;
+    }
+
+    /** A compaction that the store refuses, for want of space, is tried again after the next change. */
+    private void compact() {
+        if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES) {
+            return;
+        }
+        WriteBatch batch = WriteBatch.create().expect(listId, nextSequence);
+        int moves = 0;
+        Document next = order.oldest();
+        while (next != null && moves < MOVES_PER_CHANGE) {
+            batch.append(listId, entry(next).encode());
+            moves++;
+            next = next.newer;
+        }
+        long keepFrom = next != null ? next.entrySequence : nextSequence - (moves == 0 ? 1 : 0);
+        batch.trimTo(listId, keepFrom);
+        try {
+            store.write(batch, NOBODY);
+        } catch (CaravanException refused) {
+            LOG.debug("the catalog's compaction waits: {}", refused.getMessage());
+            return;
+        }
+        firstSequence = keepFrom;
+        for (int i = 0; i < moves; i++) {
+            moveOldest();
+        }
+    }
+
+    private CatalogEntry entry(Document document) {
+        CatalogEntry.Kind kind = document.listed ? CatalogEntry.Kind.WITH_LIST : CatalogEntry.Kind.WITHOUT_LIST;
+        return new CatalogEntry(kind, document.id, nextId.get(), document.name, document.attributes);
+    }
+
+    private void moveOldest() {
+        Document moved = order.oldest();
+        if (moved != null) {
+            order.remove(moved);
+            moved.entrySequence = nextSequence++;
+            order.add(moved);
+        }
+    }
+
+    /** Reads the list into the table; called once, before anything is written. */
+    void load(Loader loader) {
+        store.get(listId, new EntryStream() {
+            private boolean started;
+
+            @Override
+            public boolean next(long sequence, ByteBuffer value) {
+                if (!started) {
+                    firstSequence = sequence;
+                    started = true;
+                }
+                nextSequence = sequence + 1;
+                CatalogEntry entry = CatalogEntry.decode(value, listId, sequence);
+                nextId.set(entry.nextId());
+                take(entry, sequence, loader);
+                return true;
+            }
+
+            @Override
+            public void finished() {}
+        });
+    }
+
+    private void take(CatalogEntry entry, long sequence, Loader loader) {
+        Document replaced = loader.remove(entry);
+        if (replaced != null) {
+            order.remove(replaced);
+        }
+        if (entry.kind() != CatalogEntry.Kind.REMOVED) {
+            Document document = loader.add(entry);
+            document.entrySequence = sequence;
+            order.add(document);
+        }
+    }
+
+    /** Forgets the documents whose lists are gone, and gives the others their sequences. */
+    void findLists(Loader loader) {
+        Document document = order.oldest();
+        while (document != null) {
+            Document newer = document.newer;
+            if (document.listed && !loader.findList(document)) {
+                order.remove(document);
+            }
+            document = newer;
+        }
+    }
+
+    /** What loading does to the tables. */
+    interface Loader {
+        /** Removes the document of the entry's name. */
+        @Nullable
+        Document remove(CatalogEntry entry);
+
+        /** Adds the entry's document. */
+        Document add(CatalogEntry entry);
+
+        /** Gives the document its list's sequences, or removes it and returns false when it has no list. */
+        boolean findList(Document document);
+    }
+}

@@ -1,0 +1,93 @@
+package io.caravan.catalog;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.Arrays;
+
+/**
+ * A document's name: 1 to 1,024 bytes of any value.
+ *
+ * <p>The hash is keyed with a secret drawn at start, so that a client who chooses names cannot make them collide. It
+ * must therefore never be stored.
+ */
+public final class DocumentName {
+    /** Greatest length of a name, in bytes. */
+    public static final int MAX_BYTES = 1024;
+
+    private static final VarHandle WORD = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final long SECRET = new SecureRandom().nextLong();
+    private static final long SECRET_FACTOR = new SecureRandom().nextLong() | 1;
+
+    private final byte[] bytes;
+    private final int hash;
+
+    private DocumentName(byte[] bytes) {
+        this.bytes = bytes;
+        this.hash = hash(bytes);
+    }
+
+    /**
+     * A name of these bytes, which are not copied and must not change.
+     *
+     * @throws IllegalArgumentException when they are not 1 to 1,024
+     */
+    public static DocumentName of(byte[] bytes) {
+        if (bytes.length < 1 || bytes.length > MAX_BYTES) {
+            throw new IllegalArgumentException(
+                    "a document's name must be of 1 to " + MAX_BYTES + " bytes, was of " + bytes.length);
+        }
+        return new DocumentName(bytes);
+    }
+
+    /** The name whose bytes are this text in UTF-8. */
+    public static DocumentName of(String text) {
+        return of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** A copy of the name's bytes. */
+    public byte[] toBytes() {
+        return bytes.clone();
+    }
+
+    byte[] bytes() {
+        return bytes;
+    }
+
+    /** Folds each word into the hash by a 128-bit product with a secret factor, whose halves are then combined. */
+    static int hash(byte[] bytes) {
+        long hash = SECRET ^ bytes.length;
+        int at = 0;
+        for (; at + Long.BYTES <= bytes.length; at += Long.BYTES) {
+            hash = fold(hash ^ (long) WORD.get(bytes, at));
+        }
+        long tail = 0;
+        for (; at < bytes.length; at++) {
+            tail = tail << Byte.SIZE | bytes[at] & 0xFF;
+        }
+        hash = fold(hash ^ tail);
+        return (int) (hash ^ hash >>> Integer.SIZE);
+    }
+
+    private static long fold(long word) {
+        return Math.multiplyHigh(word, SECRET_FACTOR) ^ word * SECRET_FACTOR;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof DocumentName name && Arrays.equals(bytes, name.bytes);
+    }
+
+    @Override
+    public int hashCode() {
+        return hash;
+    }
+
+    /** The bytes as UTF-8 text, for messages. */
+    @Override
+    public String toString() {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

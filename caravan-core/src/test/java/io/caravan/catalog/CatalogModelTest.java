@@ -1,0 +1,175 @@
+package io.caravan.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
+import io.caravan.testing.Seeds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** Random edits against a plain map, and a crash after every batch that the store took. */
+class CatalogModelTest {
+    private static final long LIST_ID = 0;
+    private static final int STEPS = 600;
+    private static final int NAMES = 12;
+
+    /** What a document should be; the id is whatever the catalog chose. */
+    private record Expected(long firstSequence, long nextSequence, Attributes attributes) {}
+
+    @Test
+    void everyPrefixOfTheBatchesIsTheCatalogOfItsMoment() {
+        Seeds.forEach(6, CatalogModelTest::run);
+    }
+
+    private static void run(long seed) {
+        Random random = new Random(seed);
+        RecordingStore store = new RecordingStore(new MemoryListStore());
+        Catalog catalog = Catalog.open(store, LIST_ID);
+        Map<DocumentName, Expected> model = new HashMap<>();
+        List<Map<DocumentName, Expected>> models = new ArrayList<>();
+        for (int step = 0; step < STEPS; step++) {
+            edit(catalog, random, model);
+            while (models.size() < store.batches.size()) {
+                models.add(Map.copyOf(model));
+            }
+            if (random.nextInt(50) == 0) {
+                catalog = Catalog.open(store, LIST_ID);
+            }
+        }
+        store.close();
+        assertEveryPrefix(store.batches, models);
+    }
+
+    private static void edit(Catalog catalog, Random random, Map<DocumentName, Expected> model) {
+        Set<DocumentName> names = new LinkedHashSet<>();
+        for (int i = 0; i <= random.nextInt(3); i++) {
+            names.add(DocumentName.of("name" + random.nextInt(NAMES)));
+        }
+        try (Edit edit = catalog.edit(names)) {
+            for (DocumentName name : names) {
+                for (int i = 0; i <= random.nextInt(3); i++) {
+                    operate(edit.document(name), random);
+                }
+            }
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            names.forEach(name -> expect(model, name, edit.document(name).state()));
+        }
+    }
+
+    private static void operate(DocumentEdit document, Random random) {
+        switch (random.nextInt(8)) {
+            case 0, 1, 2 -> document.append(new byte[random.nextInt(10)]);
+            case 3 -> document.trimTo(random.nextInt(20));
+            case 4 -> document.attributes(Attributes.EMPTY.with("k" + random.nextInt(3), new byte[random.nextInt(3)]));
+            case 5 -> document.create();
+            default -> document.delete();
+        }
+    }
+
+    private static void expect(Map<DocumentName, Expected> model, DocumentName name, DocumentState state) {
+        if (state == null) {
+            model.remove(name);
+        } else {
+            model.put(name, new Expected(state.firstSequence(), state.nextSequence(), state.attributes()));
+        }
+    }
+
+    /** Replays the batches one by one, and opens the catalog after each as if the process had died there. */
+    private static void assertEveryPrefix(List<WriteBatch> batches, List<Map<DocumentName, Expected>> models) {
+        try (ListStore replayed = new MemoryListStore()) {
+            for (int i = 0; i < batches.size(); i++) {
+                replayed.write(batches.get(i), WriteCallback.completing(new CompletableFuture<>()));
+                assertIs(Catalog.open(replayed, LIST_ID), replayed, models.get(i), i);
+            }
+        }
+    }
+
+    private static void assertIs(Catalog catalog, ListStore store, Map<DocumentName, Expected> model, int batch) {
+        assertThat(catalog.size()).as("documents after batch %d", batch).isEqualTo(model.size());
+        Set<Long> lists = new TreeSet<>();
+        model.forEach((name, expected) -> {
+            DocumentState state = catalog.find(name);
+            assertThat(state).as("%s after batch %d", name, batch).isNotNull();
+            assertThat(new Expected(state.firstSequence(), state.nextSequence(), state.attributes()))
+                    .as("%s after batch %d", name, batch)
+                    .isEqualTo(expected);
+            if (state.nextSequence() > 0) {
+                lists.add(state.id());
+            }
+        });
+        Set<Long> found = new TreeSet<>();
+        store.forEachList(id -> {
+            if (id != LIST_ID) {
+                found.add(id);
+            }
+        });
+        assertThat(found).as("lists after batch %d", batch).isEqualTo(lists);
+    }
+
+    @Test
+    void appendsRacingDeletionsNeverLeaveAListWithoutAName() throws InterruptedException {
+        try (ListStore store = new MemoryListStore()) {
+            Catalog catalog = Catalog.open(store, LIST_ID);
+            AtomicBoolean failed = new AtomicBoolean();
+            List<Thread> threads = new ArrayList<>();
+            for (int t = 0; t < 4; t++) {
+                Random random = new Random(t);
+                Thread thread = new Thread(() -> {
+                    for (int i = 0; i < 3_000; i++) {
+                        edit(catalog, random, new HashMap<>());
+                    }
+                });
+                thread.setUncaughtExceptionHandler((which, problem) -> failed.set(true));
+                threads.add(thread);
+                thread.start();
+            }
+            for (Thread thread : threads) {
+                thread.join();
+            }
+            assertThat(failed).isFalse();
+            assertNothingIsAstray(catalog, store);
+            assertNothingIsAstray(Catalog.open(store, LIST_ID), store);
+        }
+    }
+
+    private static void assertNothingIsAstray(Catalog catalog, ListStore store) {
+        Map<DocumentName, Expected> model = new HashMap<>();
+        for (int i = 0; i < NAMES; i++) {
+            DocumentName name = DocumentName.of("name" + i);
+            expect(model, name, catalog.find(name));
+        }
+        assertIs(catalog, store, model, -1);
+        model.forEach((name, expected) -> {
+            DocumentState state = catalog.find(name);
+            assertThat(store.read(state.id())).as("values of %s", name).hasSize((int) state.length());
+        });
+    }
+
+    /** Remembers every batch that the store took. */
+    private static final class RecordingStore extends ForwardingListStore {
+        private final List<WriteBatch> batches = new ArrayList<>();
+
+        RecordingStore(ListStore store) {
+            super(store);
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            super.write(batch, callback);
+            batches.add(batch);
+        }
+    }
+}

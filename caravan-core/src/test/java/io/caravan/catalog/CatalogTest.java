@@ -1,0 +1,311 @@
+package io.caravan.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class CatalogTest {
+    private static final long LIST_ID = 0;
+    private static final DocumentName A = DocumentName.of("a");
+    private static final DocumentName B = DocumentName.of("b");
+    private static final byte[] VALUE = {1};
+
+    private final ListStore store = new MemoryListStore();
+    private final FullStore full = new FullStore(store);
+    private Catalog catalog = Catalog.open(full, LIST_ID);
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private void edit(DocumentName name, Consumer<DocumentEdit> operations) {
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        try (Edit edit = catalog.edit(name)) {
+            operations.accept(edit.document(name));
+            edit.commit(WriteCallback.completing(durable));
+        }
+        durable.join();
+    }
+
+    private DocumentState state(DocumentName name) {
+        return Objects.requireNonNull(catalog.find(name), "no document " + name);
+    }
+
+    private void reopen() {
+        catalog = Catalog.open(full, LIST_ID);
+    }
+
+    @Test
+    void theFirstValueMakesTheDocument() {
+        assertThat(catalog.find(A)).isNull();
+        edit(A, document -> document.append(VALUE));
+        edit(A, document -> document.append(VALUE));
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 2, Attributes.EMPTY));
+        assertThat(store.read(1)).hasSize(2);
+        assertThat(catalog.size()).isOne();
+        reopen();
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 2, Attributes.EMPTY));
+    }
+
+    @Test
+    void onlyTheFirstValueCostsAnEntry() {
+        edit(A, document -> document.append(VALUE));
+        edit(A, document -> document.append(VALUE));
+        edit(A, document -> document.trimTo(1));
+        assertThat(store.read(LIST_ID)).hasSize(1);
+    }
+
+    @Test
+    void aDeletedDocumentsIdIsNeverUsedAgain() {
+        edit(A, document -> document.append(VALUE));
+        edit(A, DocumentEdit::delete);
+        assertThat(catalog.find(A)).isNull();
+        reopen();
+        assertThat(catalog.find(A)).isNull();
+        edit(A, document -> document.append(VALUE));
+        assertThat(state(A).id()).isEqualTo(2);
+        assertThat(store.info(1)).isNull();
+    }
+
+    @Test
+    void anEmptiedDocumentStaysAndKeepsItsSequences() {
+        edit(A, document -> document.append(VALUE));
+        edit(A, document -> document.trimTo(9));
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 1, 1, Attributes.EMPTY));
+        reopen();
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 1, 1, Attributes.EMPTY));
+    }
+
+    @Test
+    void aDocumentMayHaveAttributesAndNoValues() {
+        Attributes typed = Attributes.EMPTY.with("type", new byte[] {7});
+        edit(A, document -> document.attributes(typed));
+        reopen();
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 0, typed));
+        edit(A, document -> document.append(VALUE));
+        reopen();
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 1, typed));
+        edit(B, DocumentEdit::create);
+        edit(B, DocumentEdit::delete);
+        reopen();
+        assertThat(catalog.find(B)).isNull();
+        assertThat(state(A).attributes()).isEqualTo(typed);
+    }
+
+    @Test
+    void anEditSeesItsOwnOperations() {
+        edit(A, document -> document.append(VALUE));
+        edit(A, document -> {
+            document.delete();
+            assertThat(document.state()).isNull();
+            assertThat(document.append(VALUE)).isZero();
+            assertThat(document.append(VALUE)).isOne();
+            document.trimTo(1);
+            assertThat(document.state()).isEqualTo(new DocumentState(2, 1, 2, Attributes.EMPTY));
+        });
+        assertThat(state(A)).isEqualTo(new DocumentState(2, 1, 2, Attributes.EMPTY));
+        reopen();
+        assertThat(state(A)).isEqualTo(new DocumentState(2, 1, 2, Attributes.EMPTY));
+        assertThat(store.info(1)).isNull();
+    }
+
+    @Test
+    void anEditOfSeveralDocumentsIsOneBatch() {
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        try (Edit edit = catalog.edit(List.of(B, A, B))) {
+            edit.document(A).append(VALUE);
+            edit.document(B).append(VALUE);
+            edit.commit(WriteCallback.completing(durable));
+        }
+        durable.join();
+        assertThat(full.batches).isOne();
+        assertThat(catalog.size()).isEqualTo(2);
+        assertThat(state(A).id()).isNotEqualTo(state(B).id());
+    }
+
+    @Test
+    void anEditThatIsNotCommittedChangesNothing() {
+        try (Edit edit = catalog.edit(A)) {
+            edit.document(A).append(VALUE);
+        }
+        assertThat(catalog.find(A)).isNull();
+        assertThat(full.batches).isZero();
+    }
+
+    @Test
+    void anEditHoldsOnlyTheNamesItWasOpenedForAndCommitsOnce() {
+        try (Edit edit = catalog.edit(A)) {
+            assertThatIllegalArgumentException().isThrownBy(() -> edit.document(B));
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> edit.commit(WriteCallback.completing(new CompletableFuture<>())));
+        }
+    }
+
+    @Test
+    void aRefusedWriteLeavesTheCatalogAsItWas() {
+        edit(A, document -> document.append(VALUE));
+        full.full = true;
+        assertThatExceptionOfType(OutOfSpaceException.class)
+                .isThrownBy(() -> edit(B, document -> document.append(VALUE)));
+        assertThatExceptionOfType(OutOfSpaceException.class)
+                .isThrownBy(() -> edit(A, document -> document.append(VALUE)));
+        assertThatExceptionOfType(OutOfSpaceException.class)
+                .isThrownBy(() -> edit(A, document -> document.attributes(Attributes.EMPTY.with("k", VALUE))));
+        full.full = false;
+        assertThat(catalog.find(B)).isNull();
+        assertThat(state(A)).isEqualTo(new DocumentState(1, 0, 1, Attributes.EMPTY));
+        edit(B, document -> document.append(VALUE));
+        assertThat(state(B).nextSequence()).isOne();
+        reopen();
+        assertThat(state(B).nextSequence()).isOne();
+    }
+
+    @Test
+    void aFullStoreStillTrimsAndDeletes() {
+        edit(A, document -> document.append(VALUE));
+        edit(B, document -> document.append(VALUE));
+        full.full = true;
+        edit(A, document -> document.trimTo(1));
+        edit(B, DocumentEdit::delete);
+        assertThat(state(A).length()).isZero();
+        assertThat(catalog.find(B)).isNull();
+        reopen();
+        assertThat(catalog.find(B)).isNull();
+    }
+
+    @Test
+    void compactionKeepsTheListInProportionToWhatIsLive() {
+        for (int i = 0; i < 100; i++) {
+            edit(DocumentName.of("live" + i), document -> document.append(VALUE));
+        }
+        for (int i = 0; i < 5_000; i++) {
+            DocumentName name = DocumentName.of("short" + i % 7);
+            edit(name, document -> document.append(VALUE));
+            edit(name, DocumentEdit::delete);
+            assertThat(catalog.retainedEntries())
+                    .isLessThanOrEqualTo(3 * catalog.size() + CatalogLog.FLOOR_ENTRIES)
+                    .isEqualTo(Objects.requireNonNull(store.info(LIST_ID)).count());
+        }
+        reopen();
+        assertThat(catalog.size()).isEqualTo(100);
+        edit(A, document -> document.append(VALUE));
+        assertThat(state(A).id()).isEqualTo(5_101);
+    }
+
+    @Test
+    void theNextIdOutlivesTheDeletionOfEverything() {
+        for (int i = 0; i < 200; i++) {
+            edit(DocumentName.of("n" + i), document -> document.append(VALUE));
+        }
+        for (int i = 0; i < 200; i++) {
+            edit(DocumentName.of("n" + i), DocumentEdit::delete);
+        }
+        reopen();
+        assertThat(catalog.size()).isZero();
+        edit(A, document -> document.append(VALUE));
+        assertThat(state(A).id()).isEqualTo(201);
+    }
+
+    @Test
+    void compactionThatIsRefusedIsMadeUpForLater() {
+        for (int i = 0; i < 200; i++) {
+            edit(DocumentName.of("n" + i), document -> document.append(VALUE));
+        }
+        full.full = true;
+        for (int i = 0; i < 190; i++) {
+            edit(DocumentName.of("n" + i), DocumentEdit::delete);
+        }
+        full.full = false;
+        edit(A, document -> document.append(VALUE));
+        edit(B, document -> document.append(VALUE));
+        assertThat(catalog.retainedEntries()).isLessThan(3 * 12 + CatalogLog.FLOOR_ENTRIES);
+        reopen();
+        assertThat(catalog.size()).isEqualTo(12);
+    }
+
+    @Test
+    void readersWaitForWhatTheyAreToldOfTheCatalogToBeDurable() {
+        HeldStore held = new HeldStore(store);
+        catalog = Catalog.open(held, LIST_ID);
+        try (Edit edit = catalog.edit(A)) {
+            edit.document(A).append(VALUE);
+            edit.commit(WriteCallback.completing(new CompletableFuture<>()));
+        }
+        assertThat(state(A).id()).isOne();
+        assertThat(held.flushes).isOne();
+        assertThat(state(A).id()).isOne();
+        assertThat(held.flushes).as("nothing is in flight any more").isOne();
+    }
+
+    @Test
+    void refusesAListThatIsNoCatalog() {
+        store.append(LIST_ID, new byte[] {1, 2, 3}).join();
+        assertThatExceptionOfType(CorruptStoreException.class)
+                .isThrownBy(this::reopen)
+                .withMessageContaining("document 0, sequence 0");
+    }
+
+    @Test
+    void refusesAListIdThatADocumentCouldGet() {
+        assertThatIllegalArgumentException().isThrownBy(() -> Catalog.open(store, 1));
+    }
+
+    /** Refuses every batch that needs space, when told to. */
+    private static final class FullStore extends ForwardingListStore {
+        private boolean full;
+        private int batches;
+
+        FullStore(ListStore store) {
+            super(store);
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            if (full && batch.operations().stream().anyMatch(WriteBatch.Append.class::isInstance)) {
+                throw new OutOfSpaceException("full");
+            }
+            batches++;
+            super.write(batch, callback);
+        }
+    }
+
+    /** Tells its callbacks nothing until it is flushed. */
+    private static final class HeldStore extends ForwardingListStore {
+        private Runnable held = () -> {};
+        private int flushes;
+
+        HeldStore(ListStore store) {
+            super(store);
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            CompletableFuture<Long> written = new CompletableFuture<>();
+            super.write(batch, WriteCallback.completing(written));
+            held = () -> callback.success(written.join());
+        }
+
+        @Override
+        public void flush() {
+            flushes++;
+            held.run();
+        }
+    }
+}

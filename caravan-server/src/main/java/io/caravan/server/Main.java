@@ -1,0 +1,49 @@
+package io.caravan.server;
+
+import io.caravan.CaravanException;
+import java.io.IOException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called. */
+@Command(
+        name = "caravan",
+        description = "A durable store of append-only lists, one per document.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.VersionProvider.class,
+        subcommands = {ServeCommand.class, VerifyCommand.class, HelpCommand.class})
+public final class Main {
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    /** Runs a command line, and returns its exit code. */
+    static int run(String... args) {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(Main::explain)
+                .execute(args);
+    }
+
+    /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */
+    private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
+            throws Exception {
+        if (problem instanceof CaravanException || problem instanceof IOException) {
+            commandLine.getErr().println("caravan: " + problem.getMessage());
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        throw problem;
+    }
+
+    /** Tells the release. */
+    static final class VersionProvider implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            return new String[] {"caravan " + Version.current()};
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.caravan.server;
+
+import io.caravan.Durability;
+import io.caravan.StoreStats;
+import io.caravan.server.document.DocumentService;
+import io.netty.channel.group.ChannelGroup;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** What a server tells of itself. */
+public final class ServerStatus {
+    /** The Redis whose answers the RESP side resembles, for clients that look. */
+    private static final String REDIS_VERSION = "7.0.0";
+
+    private final long startedNanos = System.nanoTime();
+    private final DocumentService documents;
+    private final ChannelGroup connections;
+    private final Durability durability;
+
+    public ServerStatus(DocumentService documents, ChannelGroup connections, Durability durability) {
+        this.documents = documents;
+        this.connections = connections;
+        this.durability = durability;
+    }
+
+    /** All open connections. */
+    public ChannelGroup connections() {
+        return connections;
+    }
+
+    /** Settings by the names that Redis has for them. */
+    public Map<String, String> redisSettings() {
+        return Map.of("save", "", "appendonly", durability == Durability.NONE ? "no" : "yes", "appendfsync", fsync());
+    }
+
+    private String fsync() {
+        return durability == Durability.SYNC ? "always" : "no";
+    }
+
+    /** Sections of named figures, as Redis's {@code INFO} has them. */
+    public Map<String, Map<String, Object>> sections() {
+        StoreStats stats = documents.stats();
+        Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
+        sections.put("Server", server());
+        sections.put("Clients", ordered("connected_clients", connections.size()));
+        sections.put("Stats", writes(stats));
+        sections.put("Persistence", persistence(stats));
+        sections.put("Keyspace", ordered("documents", documents.documents(), "lists", stats.lists()));
+        return sections;
+    }
+
+    private Map<String, Object> server() {
+        return ordered(
+                "redis_version", REDIS_VERSION,
+                "redis_mode", "standalone",
+                "caravan_version", Version.current(),
+                "java_version", Runtime.version(),
+                "process_id", ProcessHandle.current().pid(),
+                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+    }
+
+    private static Map<String, Object> writes(StoreStats stats) {
+        return ordered(
+                "appends", stats.appends(),
+                "appended_bytes", stats.appendedBytes(),
+                "trims", stats.trims(),
+                "deletes", stats.deletes(),
+                "refusals", stats.refusals(),
+                "failures", stats.failures(),
+                "pinned_readers", stats.pinnedReaders());
+    }
+
+    private Map<String, Object> persistence(StoreStats stats) {
+        return ordered(
+                "loading", 0,
+                "durability", durability.name().toLowerCase(Locale.ROOT),
+                "store", stats.name(),
+                "log_forces", stats.forces(),
+                "log_bytes", stats.logBytes(),
+                "log_bytes_since_checkpoint", stats.logBytesSinceCheckpoint(),
+                "records_per_flush_mean",
+                        String.format(Locale.ROOT, "%.1f", stats.batchRecords().mean()),
+                "force_p50_us", micros(stats.forceNanos().p50()),
+                "force_p99_us", micros(stats.forceNanos().p99()),
+                "ack_p50_us", micros(stats.ackNanos().p50()),
+                "ack_p99_us", micros(stats.ackNanos().p99()),
+                "checkpoints", stats.checkpoints(),
+                "heap_total_bytes", stats.heap().totalBytes(),
+                "heap_used_bytes", stats.heap().usedBytes(),
+                "heap_free_bytes", stats.heap().freeBytes(),
+                "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
+    }
+
+    private static long micros(long nanos) {
+        return TimeUnit.NANOSECONDS.toMicros(nanos);
+    }
+
+    private static Map<String, Object> ordered(Object... namesAndValues) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            map.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return map;
+    }
+}

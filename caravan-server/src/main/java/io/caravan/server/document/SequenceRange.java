@@ -1,0 +1,17 @@
+package io.caravan.server.document;
+
+/**
+ * Sequences from {@code from} on and below {@code to}.
+ *
+ * @param from the first one
+ * @param to the one after the last
+ */
+public record SequenceRange(long from, long to) {
+    /** No sequences. */
+    public static final SequenceRange EMPTY = new SequenceRange(0, 0);
+
+    /** How many they are. */
+    public long count() {
+        return Math.max(0, to - from);
+    }
+}

@@ -1,0 +1,90 @@
+package io.caravan.server.resp;
+
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place of one answer in the order of its connection's answers. The answer comes whole, by {@link #complete}, or
+ * piece by piece, by {@link #add} and {@link #end}.
+ *
+ * <p>Fields are the event loop's, but for {@code reply}, which the completing thread writes before it passes this on, and
+ * {@code nextCompleted}, which is {@link CompletionInbox}'s.
+ */
+final class PendingReply {
+    private final ReplyQueue queue;
+    private @Nullable Reply reply;
+    private @Nullable Queue<Piece> pieces;
+    private boolean done;
+
+    @Nullable
+    PendingReply nextCompleted;
+
+    /**
+     * Part of an answer.
+     *
+     * @param bytes released once they are written
+     * @param gone is run then, on the event loop
+     */
+    record Piece(ByteBuf bytes, Runnable gone) {
+        void drop() {
+            bytes.release();
+            gone.run();
+        }
+    }
+
+    PendingReply(ReplyQueue queue) {
+        this.queue = queue;
+    }
+
+    /** Gives the answer; on any thread, once. */
+    void complete(Reply answer) {
+        reply = answer;
+        queue.completed(this);
+    }
+
+    /** Marks the answer as given. */
+    void markDone() {
+        done = true;
+    }
+
+    ReplyQueue queue() {
+        return queue;
+    }
+
+    /** Adds a piece of an answer. */
+    void add(Piece piece) {
+        if (queue.closed()) {
+            piece.drop();
+            return;
+        }
+        if (pieces == null) {
+            pieces = new ArrayDeque<>();
+        }
+        pieces.add(piece);
+        queue.changed();
+    }
+
+    /** Says that all pieces have been added. */
+    void end() {
+        done = true;
+        queue.changed();
+    }
+
+    /** Whether nothing more will come. */
+    boolean done() {
+        return done;
+    }
+
+    @Nullable
+    Reply reply() {
+        return reply;
+    }
+
+    /** The next piece that has not been written, or null. */
+    @Nullable
+    Piece pollPiece() {
+        return pieces == null ? null : pieces.poll();
+    }
+}

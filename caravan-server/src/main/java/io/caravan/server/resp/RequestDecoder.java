@@ -1,0 +1,190 @@
+package io.caravan.server.resp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes requests of bytes: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN
+ * k\r\n}).
+ *
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory for
+ * words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed} is
+ * passed on and all further bytes are dropped.
+ */
+final class RequestDecoder extends ByteToMessageDecoder {
+    private static final byte[][] NO_WORDS = new byte[0][];
+    private static final String INVALID_ARRAY = "invalid multibulk length";
+    private static final String INVALID_WORD = "invalid bulk length";
+    private static final int FIRST_WORDS = 8;
+    /** More digits than any length within the limits has. */
+    private static final int MAX_DIGITS = 18;
+
+    private static final int LINE_END_BYTES = 2;
+    /** Stands for a number whose line has not arrived whole. */
+    private static final long INCOMPLETE = Long.MIN_VALUE;
+
+    private final RespLimits limits;
+
+    private boolean malformed;
+    /** Words of the request that have arrived, in the first {@link #wordCount} places. */
+    private byte[][] words = NO_WORDS;
+
+    private int wordCount;
+    /** Words that the request has; 0 between requests. */
+    private int wordsAnnounced;
+    /** Length of the word that is next, or -1 when it has not been read. */
+    private int wordBytes = -1;
+
+    private long requestBytes;
+    /** Bytes of an unfinished line that are known to hold no line end. */
+    private int lineScanned;
+
+    RequestDecoder(RespLimits limits) {
+        this.limits = limits;
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        try {
+            while (!malformed && in.isReadable() && step(in, out)) {
+                // Each step takes one piece of a request.
+            }
+        } catch (Violation violation) {
+            malformed = true;
+            words = NO_WORDS;
+            out.add(new Request.Malformed(String.valueOf(violation.getMessage())));
+        }
+        if (malformed) {
+            in.skipBytes(in.readableBytes());
+        }
+    }
+
+    /** Returns false when more bytes are needed. */
+    private boolean step(ByteBuf in, List<Object> out) {
+        if (wordsAnnounced > 0) {
+            return wordBytes < 0 ? wordLength(in) : word(in, out);
+        }
+        return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(in, out);
+    }
+
+    private boolean arrayLength(ByteBuf in) {
+        long length = number(in, INVALID_ARRAY);
+        if (length == INCOMPLETE) {
+            return false;
+        }
+        check(length <= RespLimits.MAX_WORDS, INVALID_ARRAY);
+        wordsAnnounced = (int) Math.max(0, length);
+        words = NO_WORDS;
+        wordCount = 0;
+        requestBytes = 0;
+        return true;
+    }
+
+    private boolean wordLength(ByteBuf in) {
+        byte type = in.getByte(in.readerIndex());
+        if (type != '$') {
+            throw new Violation("expected '$', got '" + printable(type) + "'");
+        }
+        long length = number(in, INVALID_WORD);
+        if (length == INCOMPLETE) {
+            return false;
+        }
+        check(length >= 0 && length <= limits.maxWordBytes(), INVALID_WORD);
+        requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
+        check(requestBytes <= limits.maxRequestBytes(), "too big request");
+        wordBytes = (int) length;
+        return true;
+    }
+
+    private static char printable(byte b) {
+        return b > ' ' && b < 0x7F ? (char) b : '?';
+    }
+
+    private boolean word(ByteBuf in, List<Object> out) {
+        if (in.readableBytes() < wordBytes + LINE_END_BYTES) {
+            return false;
+        }
+        byte[] word = new byte[wordBytes];
+        in.readBytes(word);
+        check(in.readByte() == '\r' && in.readByte() == '\n', "expected a line end after a bulk string");
+        wordBytes = -1;
+        add(word);
+        if (wordCount == wordsAnnounced) {
+            out.add(new Command(words.length == wordCount ? words : Arrays.copyOf(words, wordCount)));
+            words = NO_WORDS;
+            wordsAnnounced = 0;
+        }
+        return true;
+    }
+
+    private void add(byte[] word) {
+        if (wordCount == words.length) {
+            words = Arrays.copyOf(words, Math.min(wordsAnnounced, Math.max(FIRST_WORDS, 2 * wordCount)));
+        }
+        words[wordCount++] = word;
+    }
+
+    /** Reads the number of a line that starts with a type byte, or nothing of it when it has not arrived whole. */
+    private static long number(ByteBuf in, String otherwise) {
+        int start = in.readerIndex() + 1;
+        int end = in.writerIndex();
+        int at = start;
+        boolean negative = at < end && in.getByte(at) == '-';
+        int firstDigit = negative ? start + 1 : start;
+        long number = 0;
+        for (at = firstDigit; at < end; at++) {
+            byte b = in.getByte(at);
+            if (b == '\r') {
+                break;
+            }
+            check(b >= '0' && b <= '9' && at - firstDigit < MAX_DIGITS, otherwise);
+            number = number * 10 + (b - '0');
+        }
+        if (at + 1 >= end) {
+            return INCOMPLETE;
+        }
+        check(at > firstDigit && in.getByte(at + 1) == '\n', otherwise);
+        in.readerIndex(at + LINE_END_BYTES);
+        return negative ? -number : number;
+    }
+
+    private boolean line(ByteBuf in, List<Object> out) {
+        int start = in.readerIndex();
+        int end = in.indexOf(start + lineScanned, in.writerIndex(), (byte) '\n');
+        int lineBytes = (end < 0 ? in.writerIndex() : end) - start;
+        check(lineBytes <= RespLimits.MAX_INLINE_BYTES, "too big inline request");
+        if (end < 0) {
+            lineScanned = lineBytes;
+            return false;
+        }
+        lineScanned = 0;
+        byte[] line = new byte[lineBytes];
+        in.readBytes(line).skipBytes(1);
+        byte @Nullable [][] split = InlineWords.split(line);
+        if (split == null) {
+            throw new Violation("unbalanced quotes in request");
+        }
+        if (split.length > 0) {
+            out.add(new Command(split));
+        }
+        return true;
+    }
+
+    private static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new Violation(otherwise);
+        }
+    }
+
+    private static final class Violation extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Violation(String problem) {
+            super(problem, null, false, false);
+        }
+    }
+}

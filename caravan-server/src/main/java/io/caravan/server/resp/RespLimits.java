@@ -1,0 +1,17 @@
+package io.caravan.server.resp;
+
+/**
+ * What a request may ask for; more ends the connection before memory is spent on it.
+ *
+ * @param maxWordBytes greatest length of one word of a request
+ * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes for
+ *     each
+ */
+public record RespLimits(int maxWordBytes, long maxRequestBytes) {
+    /** Greatest number of words in a request. */
+    public static final int MAX_WORDS = 1024 * 1024;
+    /** Greatest length of a request in a single line. */
+    public static final int MAX_INLINE_BYTES = 64 * 1024;
+    /** What a word takes in memory beside its bytes, about. */
+    public static final int WORD_OVERHEAD_BYTES = 24;
+}

@@ -1,0 +1,123 @@
+package io.caravan.server;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** A store whose disk can be stopped: it accepts writes and tells of them only when it runs; and it can be full of them. */
+final class HeldStore extends ForwardingListStore {
+    private final List<Runnable> held = new ArrayList<>();
+    private final List<Runnable> awaitingRoom = new ArrayList<>();
+    private boolean holding;
+    private boolean noRoom;
+    private int accepted;
+
+    HeldStore(ListStore store) {
+        super(store);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        super.write(batch, new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                tell(() -> callback.success(sequence));
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                tell(() -> callback.failure(problem));
+            }
+        });
+        synchronized (this) {
+            accepted++;
+            notifyAll();
+        }
+    }
+
+    private void tell(Runnable callback) {
+        synchronized (this) {
+            if (holding) {
+                held.add(callback);
+                return;
+            }
+        }
+        callback.run();
+    }
+
+    synchronized void hold() {
+        holding = true;
+    }
+
+    void release() {
+        List<Runnable> all;
+        synchronized (this) {
+            holding = false;
+            all = List.copyOf(held);
+            held.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until so many writes were accepted in all. */
+    synchronized void awaitAccepted(int writes) throws InterruptedException {
+        while (accepted < writes) {
+            wait();
+        }
+    }
+
+    synchronized int accepted() {
+        return accepted;
+    }
+
+    synchronized void takeRoom() {
+        noRoom = true;
+    }
+
+    void giveRoom() {
+        List<Runnable> all;
+        synchronized (this) {
+            noRoom = false;
+            all = List.copyOf(awaitingRoom);
+            awaitingRoom.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until somebody waits for room. */
+    synchronized void awaitWaiter() throws InterruptedException {
+        while (awaitingRoom.isEmpty()) {
+            wait();
+        }
+    }
+
+    @Override
+    public synchronized boolean writable() {
+        return !noRoom;
+    }
+
+    @Override
+    public void onWritable(Runnable action) {
+        synchronized (this) {
+            if (noRoom) {
+                awaitingRoom.add(action);
+                notifyAll();
+                return;
+            }
+        }
+        action.run();
+    }
+
+    /** What is held is not durable, so a flush would wait. */
+    @Override
+    public void flush() {
+        CompletableFuture<Void> released = new CompletableFuture<>();
+        tell(() -> released.complete(null));
+        released.join();
+    }
+}

@@ -1,0 +1,44 @@
+package io.caravan.server;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.resp.RespLimits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** A server over a store in memory, on a loopback port of its own. */
+final class ServerFixture implements AutoCloseable {
+    static final int MAX_WORD_BYTES = 1024 * 1024;
+    static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+
+    final HeldStore store;
+    final Server server;
+
+    ServerFixture() throws IOException {
+        this(new MemoryListStore());
+    }
+
+    ServerFixture(ListStore store) throws IOException {
+        this.store = new HeldStore(store);
+        this.server = Server.start(
+                this.store,
+                new ServerConfig(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        new RespLimits(MAX_WORD_BYTES, MAX_REQUEST_BYTES),
+                        Durability.NONE));
+    }
+
+    RespClient connect() throws IOException {
+        return new RespClient(server.respAddress());
+    }
+
+    @Override
+    public void close() {
+        store.giveRoom();
+        store.release();
+        server.close();
+        store.close();
+    }
+}
