@@ -434,6 +434,7 @@ public final class Engine implements ListStore {
 
     private void stopWorkers() {
         checkpointerWorker.stop();
+        checkpointer.refuseRequests();
         provisionerWorker.stop();
         flusherWorker.stop();
     }
