@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.StoreClosedException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.FileNames;
@@ -55,7 +56,10 @@ final class Checkpointer {
     private final PartitionCapture capture;
 
     /** Requests that wait for a checkpoint, or for a task of their own. Guarded by the store's lock. */
-    private final Deque<Runnable> requests = new ArrayDeque<>();
+    private final Deque<Request> requests = new ArrayDeque<>();
+
+    /** Whether nobody will serve requests any more. Guarded by the store's lock. */
+    private boolean stopped;
 
     private final List<Long> kept = new ArrayList<>();
     private Published newest;
@@ -113,31 +117,57 @@ final class Checkpointer {
 
     /** Runs a task on the checkpointer's thread, so that no file is recycled while it runs; completes with it. */
     CompletableFuture<Void> submit(FileTask task) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
+        Request request = new Request(task, new CompletableFuture<>());
         state.lock.lock();
         try {
-            requests.add(() -> complete(task, done));
+            if (stopped) {
+                request.refuse(state.name());
+            } else {
+                requests.add(request);
+            }
         } finally {
             state.lock.unlock();
         }
         wake.run();
-        return done;
+        return request.done();
     }
 
-    private static void complete(FileTask task, CompletableFuture<Void> done) {
+    /** Tells everybody who still waits that nobody will serve them; called when the worker has stopped. */
+    void refuseRequests() {
+        state.lock.lock();
         try {
-            task.run();
-            done.complete(null);
-        } catch (IOException | RuntimeException failed) {
-            done.completeExceptionally(failed);
+            stopped = true;
+            requests.forEach(request -> request.refuse(state.name()));
+            requests.clear();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** A task, and who waits for it. */
+    private record Request(FileTask task, CompletableFuture<Void> done) {
+        void serve() {
+            try {
+                task.run();
+                done.complete(null);
+            } catch (IOException | RuntimeException failed) {
+                done.completeExceptionally(failed);
+            } catch (Error broken) {
+                done.completeExceptionally(broken);
+                throw broken;
+            }
+        }
+
+        void refuse(String store) {
+            done.completeExceptionally(new StoreClosedException(store));
         }
     }
 
     /** A request, or a checkpoint if one is due; see {@link Worker.Step}. */
     long step() {
-        Runnable request = nextRequest();
+        Request request = nextRequest();
         if (request != null) {
-            request.run();
+            request.serve();
             return 0;
         }
         if (state.failure() != null || gates.applied().position() < dueAtLsn) {
@@ -154,7 +184,7 @@ final class Checkpointer {
         }
     }
 
-    private @Nullable Runnable nextRequest() {
+    private @Nullable Request nextRequest() {
         state.lock.lock();
         try {
             return requests.poll();
@@ -197,6 +227,7 @@ final class Checkpointer {
         try {
             space.releaseTrailing();
             peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());
+            provisioner.keepHeap(peakHeapSegments);
             Start start = new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
             if (logGeometry.segmentOf(start.lsn()) > provisioner.lastReadySegment()) {
                 throw new IOException("the log segment that replay would start in has no space yet");
@@ -258,12 +289,13 @@ final class Checkpointer {
         newest = new Published(header, fileBytes);
         dueAtLsn = dueAt();
         kept.add(header.number());
-        provisioner.release(neededLogSegment, peakHeapSegments);
-        peakHeapSegments = header.heapSegments();
         while (kept.size() > 2) {
             storage.delete(FileNames.CHECKPOINT.of(kept.remove(0)));
         }
         storage.forceDirectory();
+        // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
+        provisioner.release(neededLogSegment, peakHeapSegments);
+        peakHeapSegments = header.heapSegments();
     }
 
     private void countFailure() {

@@ -40,6 +40,7 @@ public final class Engine implements ListStore {
     private final HeapSpace space;
     private final WritePath writes;
     private final ReadPath reads;
+    private final Provisioner provisioner;
     private final Checkpointer checkpointer;
     private final LsnGate forced;
     private final PressureWatch pressure;
@@ -55,7 +56,7 @@ public final class Engine implements ListStore {
         var end = recovered.end();
         state = new StoreState(
                 "store " + config.directory() + " (" + config.durability() + ")", recovered.index(), recovered.heap());
-        Provisioner provisioner = new Provisioner(
+        provisioner = new Provisioner(
                 state,
                 recovered.log(),
                 recovered.heapFile(),
@@ -154,6 +155,8 @@ public final class Engine implements ListStore {
         flusherWorker.start();
         checkpointerWorker.start();
         if (recovered.end().frames() > 0) {
+            // The log may end where its last segment does, and the checkpoint's replay starts in the next.
+            provisioner.step();
             checkpoint(checkpointer::publish);
         }
         provisionerWorker.start();
@@ -447,6 +450,7 @@ public final class Engine implements ListStore {
 
     private void stopWorkers() {
         checkpointerWorker.stop();
+        checkpointer.refuseRequests();
         provisionerWorker.stop();
         flusherWorker.stop();
     }

@@ -87,6 +87,14 @@ final class Provisioner {
         wake();
     }
 
+    /**
+     * A replay may need so many heap segments, until {@link #release} says otherwise. Called under the store's lock before
+     * any of them goes out of use, as the newest published checkpoint knows nothing of those that were added since.
+     */
+    void keepHeap(int heapSegments) {
+        neededHeapSegments = Math.max(neededHeapSegments, heapSegments);
+    }
+
     /** Does all that is wanted now; see {@link Worker.Step}. */
     long step() {
         logProblem = attempt("log", logProblem, this::provideLog);
@@ -143,7 +151,7 @@ final class Provisioner {
                 return true;
             });
         }
-        int needed = Math.max(neededHeapSegments, locked(served::segments));
+        int needed = locked(() -> Math.max(neededHeapSegments, served.segments()));
         if (heapFile.segmentCount() > needed) {
             heapFile.dropFrom(needed);
         }

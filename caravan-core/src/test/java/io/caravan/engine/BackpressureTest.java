@@ -1,0 +1,166 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.NotWritableException;
+import io.caravan.testing.CallbackContract;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import io.caravan.testing.Tellings;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/** Writers that are faster than the disk: who waits, who is told not to write, and who is called when there is room. */
+@Patient
+class BackpressureTest {
+    /** Two of these fill a log buffer of 8 KiB. */
+    private static final byte[] LARGE = bytes(3900, 1);
+
+    private static void fillTheActiveBuffer(FaultyStore store, Hold force) {
+        store.engine.append(1, LARGE, NOBODY);
+        force.awaitReached();
+        store.engine.append(1, LARGE, NOBODY);
+        store.engine.append(1, LARGE, NOBODY);
+    }
+
+    @Test
+    void aStoreIsNotWritableWhileItsBuffersAreMoreThanHalfFull() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            assertThat(store.engine.writable()).isTrue();
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                assertThat(store.engine.writable()).isFalse();
+            }
+            Eventually.await("the store is writable again", store.engine::writable);
+        }
+    }
+
+    @Test
+    void aWriterWaitsForRoomAndThenGoesOn() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            FutureTask<Long> append = new FutureTask<>(() -> append(store.engine, 2, "x".repeat(1000)));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                Thread writer = new Thread(append, "writer");
+                writer.start();
+                Eventually.awaitWaitingOrDone(writer);
+                assertThat(store.engine.stats().appends()).isEqualTo(3);
+            }
+            assertThat(append.get()).isEqualTo(0);
+            assertThat(store.engine.stats().appends()).isEqualTo(4);
+        }
+    }
+
+    @Test
+    void anActionRunsOnceAndOnlyWhenThereIsRoom() {
+        try (FaultyStore store = FaultyStore.open()) {
+            Tellings runs = new Tellings();
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                store.engine.onWritable(() -> runs.callback(1).success(store.engine.writable() ? 1 : 0));
+                assertThat(runs.all()).isEmpty();
+            }
+            assertThat(runs.await(1)).containsExactly(Tellings.Telling.success(1, 1));
+            append(store.engine, 1, "more");
+            store.engine.flush();
+            assertThat(runs.all()).hasSize(1);
+        }
+    }
+
+    @Test
+    void anActionThatThrowsDoesNotKeepTheNextFromRunning() {
+        try (FaultyStore store = FaultyStore.open()) {
+            CountDownLatch ran = new CountDownLatch(1);
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                store.engine.onWritable(() -> {
+                    throw new IllegalStateException("an action's own mistake, thrown on purpose");
+                });
+                store.engine.onWritable(ran::countDown);
+            }
+            Eventually.await("the second action ran", () -> ran.getCount() == 0);
+            assertThat(append(store.engine, 2, "goes on")).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void aCallbackIsToldInsteadOfWaitingForItself() {
+        try (FaultyStore store = FaultyStore.open()) {
+            CompletableFuture<Integer> accepted = new CompletableFuture<>();
+            store.engine.append(1, LARGE, CallbackContract.onSuccess(() -> {
+                int count = 0;
+                try {
+                    while (count < 100) {
+                        store.engine.append(2, LARGE, NOBODY);
+                        count++;
+                    }
+                    accepted.completeExceptionally(new AssertionError("a callback filled more than the buffers hold"));
+                } catch (NotWritableException full) {
+                    accepted.complete(count);
+                }
+            }));
+            assertThat(await(accepted)).isBetween(1, 2);
+            store.engine.flush();
+            assertThat(store.engine.info(2).nextSequence()).isEqualTo(await(accepted).longValue());
+            assertThat(store.engine.stats().refusals()).isEqualTo(1);
+        }
+    }
+
+    /** An event loop that writes only when it may would otherwise never write again. */
+    @Test
+    void aStoreWhoseLastFrameEndsItsSegmentBecomesWritable() {
+        try (FaultyStore store = FaultyStore.open()) {
+            // The segment's first block is its header; three frames of a block each fill the rest.
+            append(store.engine, 1, "a");
+            append(store.engine, 1, "b");
+            append(store.engine, 1, "c");
+            Eventually.await("the store is writable", store.engine::writable);
+            assertThat(append(store.engine, 1, "d")).isEqualTo(3);
+        }
+    }
+
+    /** Room may come from a new log segment instead of a flush; nobody writes meanwhile, and the action runs all the same. */
+    @Test
+    void anActionRunsWhenTheNextLogSegmentIsReady() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            CountDownLatch ran = new CountDownLatch(1);
+            try (Hold create = store.faults.hold(on(Kind.CREATE, "log-.*"))) {
+                for (int i = 0; i < 4; i++) {
+                    append(store.engine, 1, "frame " + i);
+                }
+                create.awaitReached();
+                Eventually.await("the log's room is used up", () -> !store.engine.writable());
+                store.engine.onWritable(ran::countDown);
+                FaultyStore.awaitIdleFlusher();
+                assertThat(ran.getCount()).isEqualTo(1);
+            }
+            Eventually.await("the action ran", () -> ran.getCount() == 0);
+        }
+    }
+
+    @Test
+    void actionsRunWhenTheStoreFailsSoThatNobodyWaitsForEver() {
+        try (FaultyStore store = FaultyStore.open()) {
+            CountDownLatch ran = new CountDownLatch(1);
+            store.faults.fail(on(Kind.FORCE, LOG));
+            try (Hold force = store.faults.hold(on(Kind.WRITE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                store.engine.onWritable(ran::countDown);
+            }
+            Eventually.await("the action ran", () -> ran.getCount() == 0);
+            assertThat(store.engine.writable()).as("a write would not wait but be refused").isTrue();
+        }
+    }
+}

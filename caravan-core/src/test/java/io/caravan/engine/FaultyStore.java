@@ -1,0 +1,175 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.bytes;
+
+import io.caravan.StoreConfig;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
+import io.caravan.testing.MemoryStorage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+
+/** An open engine on a disk in memory that fails as it is told, small enough to reach every limit soon. */
+final class FaultyStore implements AutoCloseable {
+    static final int MAX_VALUE_BYTES = 4096;
+    static final int LOG_SEGMENT_BYTES = 16 * 1024;
+    static final int HEAP_SEGMENT_BYTES = 16 * 1024;
+
+    /** Names of log segments that are in use, and of heap segments and finished or unfinished checkpoints. */
+    static final String LOG = "log-[0-9a-f]*\\.wal";
+
+    static final String HEAP = "heap-[0-9a-f]*\\.dat";
+    static final String CHECKPOINT = "checkpoint-[0-9a-f]*\\.ckp";
+    static final String UNFINISHED_CHECKPOINT = CHECKPOINT + "\\.tmp";
+
+    final StoreConfig config;
+    final MemoryStorage disk;
+    final FaultStorage faults;
+    final Engine engine;
+
+    private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
+        this.config = config;
+        this.disk = disk;
+        this.faults = new FaultStorage(disk);
+        try {
+            this.engine = Engine.open(config, faults, clock);
+        } catch (IOException refused) {
+            throw new UncheckedIOException(refused);
+        }
+    }
+
+    /** Checkpoints come only when a test asks for them. */
+    static StoreConfig.Builder small() {
+        return StoreConfig.builder(Path.of("memory"))
+                .maxValueBytes(MAX_VALUE_BYTES)
+                .logBufferBytes(8 * 1024)
+                .logSegmentBytes(LOG_SEGMENT_BYTES)
+                .heapSegmentBytes(HEAP_SEGMENT_BYTES)
+                .checkpointFloorBytes(1L << 40);
+    }
+
+    static FaultyStore open() {
+        return open(small().build());
+    }
+
+    static FaultyStore open(StoreConfig config) {
+        return open(config, new MemoryStorage());
+    }
+
+    static FaultyStore open(StoreConfig config, MemoryStorage disk) {
+        return open(config, disk, System::nanoTime);
+    }
+
+    static FaultyStore open(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
+        return new FaultyStore(config, disk, clock);
+    }
+
+    /** The store as it is opened after a power cut at this moment; this one goes on by itself. */
+    FaultyStore afterPowerCut() {
+        return open(config, disk.powerCut());
+    }
+
+    /** The same after a kill of the process. */
+    FaultyStore afterKill() {
+        return open(config, disk.processKill());
+    }
+
+    /** Returns when the provisioner has made all that it makes ahead, so that it stays out of a test's way. */
+    void awaitProvisioned() {
+        Eventually.await("log segments are ready", engine::writable);
+    }
+
+    /** Returns when the flusher, of the only store that is open, waits to be woken. */
+    static void awaitIdleFlusher() {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("caravan-flusher memory")) {
+                Eventually.awaitWaitingOrDone(thread);
+            }
+        }
+    }
+
+    /** Appends values of so many bytes to one list, all in flight together, and waits for them. */
+    void appendMany(long id, int count, int length) {
+        CompletableFuture<?>[] appends = new CompletableFuture<?>[count];
+        for (int i = 0; i < count; i++) {
+            appends[i] = engine.append(id, bytes(length, i));
+        }
+        CompletableFuture.allOf(appends).join();
+    }
+
+    /** Names of the files there are that match, sorted. */
+    List<String> files(String pattern) {
+        return files(disk, pattern);
+    }
+
+    static List<String> files(MemoryStorage disk, String pattern) {
+        return disk.list().stream()
+                .filter(name -> name.matches(pattern))
+                .sorted()
+                .toList();
+    }
+
+    /** Everything that the heap's files hold, as they are mapped. */
+    String heapBytes() {
+        return allBytes(HEAP);
+    }
+
+    /** The bytes of all files that match, one character a byte, so that text is found in them. */
+    String allBytes(String pattern) {
+        StringBuilder all = new StringBuilder();
+        for (String name : files(pattern)) {
+            all.append(latin1(disk.bytes(name)));
+        }
+        return all.toString();
+    }
+
+    static String latin1(ByteBuffer bytes) {
+        byte[] copy = new byte[bytes.capacity()];
+        bytes.get(0, copy);
+        return new String(copy, java.nio.charset.StandardCharsets.ISO_8859_1);
+    }
+
+    /** Where in the heap's files a value lies; its entry starts a little before. */
+    Place find(byte[] value) {
+        String text = latin1(ByteBuffer.wrap(value));
+        List<Place> places = files(HEAP).stream()
+                .flatMap(name -> {
+                    int at = latin1(disk.bytes(name)).indexOf(text);
+                    return at < 0 ? Stream.empty() : Stream.of(new Place(name, at));
+                })
+                .toList();
+        if (places.size() != 1) {
+            throw new AssertionError("expected the value in one heap file, found it in " + places);
+        }
+        return places.get(0);
+    }
+
+    /** A position in a file. */
+    record Place(String file, int offset) {}
+
+    /** Proves that what a clean close left is sound. */
+    void closeAndVerify() {
+        engine.close();
+        try {
+            List<?> problems = Verifier.verify(disk, (step, done, total) -> {}).faults();
+            if (!problems.isEmpty()) {
+                throw new AssertionError("faults: " + problems);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    @Override
+    public void close() {
+        faults.heal();
+        engine.close();
+    }
+}

@@ -1,0 +1,140 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListInfo;
+import io.caravan.WriteBatch;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import io.caravan.testing.Tellings;
+import io.caravan.testing.Tellings.Telling;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Invariant 1: an acknowledgement follows the force that covers it. */
+@Patient
+class Invariant01AcknowledgementFollowsTheForceTest {
+
+    @Test
+    void noCallbackFiresWhileTheForceIsHeld() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "before");
+            Tellings tellings = new Tellings();
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.append(1, bytes("first of the held batch"), tellings.callback(1));
+                force.awaitReached();
+                store.engine.append(1, bytes("gathers behind it"), tellings.callback(2));
+                store.engine.write(WriteBatch.create().append(2, bytes("x")).trimTo(1, 1), tellings.callback(3));
+                store.engine.trim(1, 1, tellings.callback(4));
+                store.engine.delete(2, tellings.callback(5));
+                // The flusher is inside the force: whatever it tells before it, it has told.
+                assertThat(tellings.all()).isEmpty();
+            }
+            assertThat(tellings.await(5))
+                    .containsExactly(
+                            Telling.success(1, 1),
+                            Telling.success(2, 2),
+                            Telling.success(3, 0),
+                            Telling.success(4, 2),
+                            Telling.success(5, -1));
+        }
+    }
+
+    @Test
+    void eachBatchWaitsForItsOwnForce() {
+        try (FaultyStore store = FaultyStore.open();
+                Hold first = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
+                Hold second = store.faults.hold(nth(2, on(Kind.FORCE, LOG)))) {
+            Tellings tellings = new Tellings();
+            store.engine.append(1, bytes("a"), tellings.callback(1));
+            first.awaitReached();
+            store.engine.append(1, bytes("b"), tellings.callback(2));
+            first.release();
+            second.awaitReached();
+            assertThat(tellings.all()).containsExactly(Telling.success(1, 0));
+            second.release();
+            assertThat(tellings.await(2)).containsExactly(Telling.success(1, 0), Telling.success(2, 1));
+        }
+    }
+
+    @Test
+    void whatWasAcknowledgedIsThereAfterAPowerCutInTheCallback() {
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int i = 0; i < 20; i++) {
+                String text = "value " + i;
+                append(store.engine, i % 3, text);
+                try (FaultyStore cut = store.afterPowerCut()) {
+                    assertThat(texts(cut.engine, i % 3)).endsWith(i / 3 + ":" + text);
+                }
+            }
+        }
+    }
+
+    /** Readers never see what a crash could take back. */
+    @ParameterizedTest
+    @MethodSource("reads")
+    void aReadWaitsForTheForce(Reader reader, Object after) throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a");
+            FutureTask<Object> read = new FutureTask<>(() -> reader.read(store.engine));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.append(1, bytes("b"), NOBODY);
+                store.engine.trim(1, 1, NOBODY);
+                store.engine.append(2, bytes("new"), NOBODY);
+                force.awaitReached();
+                Thread thread = new Thread(read, "reader");
+                thread.start();
+                Eventually.awaitWaitingOrDone(thread);
+                assertThat(read).isNotDone();
+            }
+            assertThat(read.get()).isEqualTo(after);
+        }
+    }
+
+    private interface Reader {
+        Object read(Engine engine);
+    }
+
+    static Stream<Arguments> reads() {
+        return Stream.of(
+                read("get", engine -> texts(engine, 1), List.of("1:b")),
+                read("get from", engine -> texts(engine, 1, 2), List.of()),
+                read("info", engine -> engine.info(1), new ListInfo(1, 1, 2, 1)),
+                read("info of a new list", engine -> engine.info(2), new ListInfo(2, 0, 1, 3)));
+    }
+
+    private static Arguments read(String name, Reader reader, Object after) {
+        return Arguments.argumentSet(name, reader, after);
+    }
+
+    @Test
+    void aReadOfADeletedListWaitsForTheForceOfTheDeletion() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a");
+            FutureTask<List<String>> read = new FutureTask<>(() -> texts(store.engine, 1));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.delete(1, NOBODY);
+                force.awaitReached();
+                Thread thread = new Thread(read, "reader");
+                thread.start();
+                Eventually.awaitWaitingOrDone(thread);
+                assertThat(read).isNotDone();
+            }
+            assertThat(read.get()).isEmpty();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.copyOf;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static io.caravan.testing.StoreCalls.values;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.Durability;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
+import io.caravan.testing.Value;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 2: the heap file holds only bytes of durable frames, and a region is overwritten only by a frame that
+ * follows, in the log, the frame that freed it.
+ */
+@Patient
+class Invariant02HeapHoldsOnlyDurableFramesTest {
+    /** Twelve of these fill the one heap segment, and leave less than another one needs. */
+    private static final int FULL_COUNT = 12;
+
+    private static final int FULL_LENGTH = 1000;
+
+    private static StoreConfig.Builder oneHeapSegment() {
+        return FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES);
+    }
+
+    @Test
+    void whileTheForceIsHeldTheHeapHasNothingOfTheFrame() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "already durable");
+            Eventually.await(
+                    "the first value is applied", () -> store.heapBytes().contains("already durable"));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.append(1, bytes("not durable yet"), NOBODY);
+                force.awaitReached();
+                assertThat(store.allBytes(LOG)).contains("not durable yet");
+                assertThat(store.heapBytes()).contains("already durable").doesNotContain("not durable yet");
+            }
+            assertThat(texts(store.engine, 1)).containsExactly("0:already durable", "1:not durable yet");
+            assertThat(store.heapBytes()).contains("not durable yet");
+        }
+    }
+
+    @Test
+    void aFrameWhoseForceFailedNeverReachesTheHeap() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.faults.fail(on(Kind.FORCE, LOG));
+            assertThatExceptionOfType(io.caravan.StoreFailedException.class)
+                    .isThrownBy(() -> append(store.engine, 1, "never durable"));
+            store.engine.close();
+            assertThat(store.heapBytes()).doesNotContain("never durable");
+        }
+    }
+
+    @Test
+    void aTrimmedRegionIsTakenOnlyWhenTheTrimIsForced() throws Exception {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, FULL_COUNT, FULL_LENGTH);
+            FutureTask<Long> append =
+                    new FutureTask<>(() -> told(told -> store.engine.append(2, bytes(FULL_LENGTH, 99), told)));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.trim(1, FULL_COUNT, NOBODY);
+                force.awaitReached();
+                Thread writer = new Thread(append, "writer");
+                writer.start();
+                Eventually.awaitWaitingOrDone(writer);
+                assertThat(store.engine.stats().appends()).isEqualTo(FULL_COUNT);
+                assertThat(store.engine.stats().heap().usedBytes()).isGreaterThan(FULL_COUNT * FULL_LENGTH);
+            }
+            assertThat(append.get()).isEqualTo(0);
+            assertThat(values(store.engine, 2)).containsExactly(Value.of(0, bytes(FULL_LENGTH, 99)));
+        }
+    }
+
+    /** Without forces the flusher applies at once, so a region freed too early would be overwritten at once. */
+    @Test
+    void noCrashBringsBackAListWhoseRegionsAreOverwritten() throws Exception {
+        StoreConfig config = oneHeapSegment().durability(Durability.PROCESS).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.appendMany(1, FULL_COUNT, FULL_LENGTH);
+            store.engine.checkpoint();
+            List<Value> before = values(store.engine, 1);
+            String heap = store.heapBytes();
+            told(told -> store.engine.trim(1, FULL_COUNT, told));
+            FutureTask<Long> append =
+                    new FutureTask<>(() -> told(told -> store.engine.append(2, bytes(FULL_LENGTH, 99), told)));
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                Thread writer = new Thread(append, "writer");
+                writer.start();
+                Eventually.awaitWaitingOrDone(writer);
+                store.engine.stats();
+                assertThat(append).isNotDone();
+                assertThat(store.heapBytes()).isEqualTo(heap);
+                // The trim is not forced, so a power cut takes it back, and the list must be whole.
+                try (FaultyStore cut = store.afterPowerCut()) {
+                    assertThat(values(cut.engine, 1)).isEqualTo(before);
+                }
+            }
+            assertThat(append.get()).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void aPinnedListsRegionsAreNotTakenUnderItsReader() {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, FULL_COUNT, FULL_LENGTH);
+            List<Value> before = values(store.engine, 1);
+            List<Value> read = new ArrayList<>();
+            store.engine.get(1, StoreCalls.each((sequence, value) -> {
+                if (sequence == 0) {
+                    told(told -> store.engine.trim(1, FULL_COUNT, told));
+                    assertThatExceptionOfType(OutOfSpaceException.class)
+                            .isThrownBy(() -> store.engine.append(2, bytes(FULL_LENGTH, 99), NOBODY));
+                }
+                read.add(Value.of(sequence, copyOf(value)));
+            }));
+            assertThat(read).isEqualTo(before);
+            assertThat(await(store.engine.append(2, bytes(FULL_LENGTH, 99)))).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void aDeletedListsRegionsAreNotTakenUnderItsReader() {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, FULL_COUNT, FULL_LENGTH);
+            List<Value> before = values(store.engine, 1);
+            List<Value> read = new ArrayList<>();
+            store.engine.get(1, StoreCalls.each((sequence, value) -> {
+                if (sequence == 0) {
+                    told(told -> store.engine.delete(1, told));
+                    assertThatExceptionOfType(OutOfSpaceException.class)
+                            .isThrownBy(() -> store.engine.append(1, bytes(FULL_LENGTH, 99), NOBODY));
+                }
+                read.add(Value.of(sequence, copyOf(value)));
+            }));
+            assertThat(read).isEqualTo(before);
+            assertThat(await(store.engine.append(1, bytes(FULL_LENGTH, 99)))).isEqualTo(0);
+        }
+    }
+}

@@ -1,0 +1,196 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.CHECKPOINT;
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.WriteBatch;
+import io.caravan.format.FileNames;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.ModelLists;
+import io.caravan.testing.ModelRun;
+import io.caravan.testing.Patient;
+import io.caravan.testing.RandomOperations;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.concurrent.FutureTask;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Invariant 3: replay applies logged positions and never asks the allocator, and any number of replays from any retained
+ * checkpoint ends in the same state.
+ */
+@Patient
+class Invariant03ReplayIsIdempotentTest {
+
+    @Test
+    void everyRetainedCheckpointReplaysToTheSameStateAnyNumberOfTimes() {
+        Seeds.forEach(5, seed -> {
+            try (FaultyStore store = FaultyStore.open()) {
+                ModelLists model = new ModelLists(FaultyStore.MAX_VALUE_BYTES);
+                RandomOperations operations =
+                        new RandomOperations(seed, new RandomOperations.Shape(20, 500, 2000), model);
+                ModelRun run = new ModelRun(store.engine, model, same -> same);
+                run.run(operations, 300);
+                store.engine.checkpoint();
+                run.run(operations, 300);
+                store.engine.checkpoint();
+                run.run(operations, 300);
+                store.engine.flush();
+                assertReplaysAgree(store.disk.processKill());
+                assertReplaysAgree(store.disk.powerCut());
+            }
+        });
+    }
+
+    /** Replays from both checkpoints, once and twice and one after the other. */
+    private static void assertReplaysAgree(MemoryStorage disk) throws IOException {
+        List<Long> checkpoints = checkpoints(disk);
+        assertThat(checkpoints).hasSize(2);
+        IndexDump expected = IndexDump.replay(disk.processKill(), checkpoints.get(1), 1);
+        SortedMap<String, ByteBuffer> heap = null;
+        for (long number : checkpoints) {
+            assertThat(IndexDump.replay(disk.processKill(), number, 1)).isEqualTo(expected);
+            MemoryStorage replayed = disk.processKill();
+            assertThat(IndexDump.replay(replayed, number, 2)).isEqualTo(expected);
+            heap = heapOf(replayed);
+            assertThat(IndexDump.replay(replayed, number, 1)).isEqualTo(expected);
+            assertThat(heapOf(replayed)).isEqualTo(heap);
+        }
+        MemoryStorage oneAfterTheOther = disk.processKill();
+        for (int i = 0; i < 2; i++) {
+            for (long number : checkpoints) {
+                assertThat(IndexDump.replay(oneAfterTheOther, number, 1)).isEqualTo(expected);
+            }
+        }
+    }
+
+    private static List<Long> checkpoints(MemoryStorage disk) {
+        return FaultyStore.files(disk, CHECKPOINT).stream()
+                .map(name -> FileNames.CHECKPOINT.number(name).orElseThrow())
+                .toList();
+    }
+
+    private static SortedMap<String, ByteBuffer> heapOf(MemoryStorage disk) {
+        SortedMap<String, ByteBuffer> files = disk.contents();
+        files.keySet().removeIf(name -> !name.matches(HEAP));
+        return files;
+    }
+
+    /** A recovered store is the one that was cut off, down to the addresses: nothing was allocated anew. */
+    @Test
+    void aReplayPutsEveryEntryWhereTheLogSays() throws IOException {
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int i = 0; i < 30; i++) {
+                append(store.engine, i % 3, "value " + i);
+            }
+            told(told -> store.engine.trim(0, 5, told));
+            append(store.engine, 1, "fills the holes, so the order of the regions is not that of the log");
+            append(store.engine, 2, "this too");
+            store.engine.flush();
+            FaultyStore.Place place = store.find(bytes("this too"));
+            MemoryStorage cut = store.disk.powerCut();
+            // Not one byte of the heap was forced, so all that is found comes from the log.
+            assertThat(FaultyStore.latin1(cut.bytes(place.file()))).doesNotContain("this too");
+            IndexDump.replay(cut, 0, 1);
+            assertThat(FaultyStore.latin1(cut.bytes(place.file())).indexOf("this too"))
+                    .isEqualTo(place.offset());
+        }
+    }
+
+    /** A fuzzy checkpoint: lists change between the note of its start, the capture of a partition, and the next. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 300, 700, 1024})
+    void whatIsWrittenDuringACheckpointIsReplayedOnce(int heldWrite) throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int id = 0; id < 100; id++) {
+                append(store.engine, id, "a" + id, "b" + id);
+            }
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            Predicate<Call> writes = on(Kind.WRITE, UNFINISHED_CHECKPOINT);
+            try (Hold create = store.faults.hold(on(Kind.CREATE, UNFINISHED_CHECKPOINT));
+                    Hold write = store.faults.hold(nth(heldWrite, writes))) {
+                new Thread(checkpoint, "checkpoint").start();
+                create.awaitReached();
+                changeEveryList(store.engine);
+                create.release();
+                write.awaitReached();
+                changeEveryList(store.engine);
+            }
+            checkpoint.get();
+            changeEveryList(store.engine);
+            StoreContents expected = StoreContents.of(store.engine);
+            assertReplaysAgree(store.disk.processKill());
+            assertReplaysAgree(store.disk.powerCut());
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(StoreContents.of(cut.engine)).isEqualTo(expected);
+                cut.closeAndVerify();
+            }
+        }
+    }
+
+    private static void changeEveryList(Engine engine) {
+        for (int id = 0; id < 100; id++) {
+            switch (id % 5) {
+                case 0 -> engine.append(id, bytes("appended " + id), NOBODY);
+                case 1 -> engine.trim(id, 1, NOBODY);
+                case 2 -> engine.delete(id, NOBODY);
+                case 3 -> engine.write(WriteBatch.create().delete(id).append(id, bytes("born again " + id)), NOBODY);
+                default ->
+                    engine.write(WriteBatch.create().append(id, bytes("x" + id)).trimTo(id, 2), NOBODY);
+            }
+            engine.append(1000 + id, bytes("new " + id), NOBODY);
+        }
+        engine.flush();
+    }
+
+    /** Between a checkpoint's start and its publication, nothing may go that a replay from the one before needs. */
+    @Test
+    void heapSegmentsStayWhileAReplayNeedsThem() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.engine.checkpoint();
+            store.appendMany(1, 40, 4000);
+            int segments = store.files(HEAP).size();
+            assertThat(segments).isGreaterThan(5);
+            append(store.engine, 2, "kept");
+            told(told -> store.engine.trim(1, 40, told));
+            store.engine.flush();
+            Eventually.await(
+                    "the trimmed regions are free",
+                    () -> store.engine.stats().heap().usedBytes() < 100);
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold create = store.faults.hold(on(Kind.CREATE, UNFINISHED_CHECKPOINT))) {
+                new Thread(checkpoint, "checkpoint").start();
+                create.awaitReached();
+                // New log segments make the provisioner work, which also takes away heap segments.
+                store.faults.forgetCalls();
+                for (int i = 0; i < 10; i++) {
+                    append(store.engine, 3, "x".repeat(3000));
+                }
+                store.awaitProvisioned();
+                try (FaultyStore cut = store.afterPowerCut()) {
+                    assertThat(StoreContents.of(cut.engine)).isEqualTo(StoreContents.of(store.engine));
+                }
+                assertThat(store.faults.calls(on(Kind.DELETE, HEAP))).isEmpty();
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.engine.FaultyStore.Place;
+import io.caravan.format.EntryLayout;
+import io.caravan.testing.Patient;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 4: every byte read back is checked, and an entry is bound to its id, its list's birth and its sequence. What
+ * is wrong is told with file, offset, id and sequence. (Damage to log and checkpoint files has tests of its own.)
+ */
+@Patient
+class Invariant04EveryByteReadIsCheckedTest {
+
+    @Test
+    void everyFlippedBitOfAnEntryIsTold() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 5, "before", "the victim", "after");
+            assertThat(texts(store.engine, 5)).hasSize(3);
+            Place entry = entryOf(store, "the victim");
+            ByteBuffer file = store.disk.bytes(entry.file());
+            for (int i = 0; i < EntryLayout.VALUE + "the victim".length(); i++) {
+                for (int bit = 0; bit < Byte.SIZE; bit++) {
+                    flip(file, entry.offset() + i, bit);
+                    assertToldOf(store, entry, 5, 1, List.of("0:before"));
+                    flip(file, entry.offset() + i, bit);
+                }
+            }
+            assertThat(texts(store.engine, 5)).containsExactly("0:before", "1:the victim", "2:after");
+        }
+    }
+
+    private static void flip(ByteBuffer file, int at, int bit) {
+        file.put(at, (byte) (file.get(at) ^ 1 << bit));
+    }
+
+    private static Place entryOf(FaultyStore store, String text) {
+        Place value = store.find(bytes(text));
+        return new Place(value.file(), value.offset() - EntryLayout.VALUE);
+    }
+
+    /** Reading tells of exactly this entry, after having given those before it. */
+    private static void assertToldOf(FaultyStore store, Place entry, long id, long sequence, List<String> before) {
+        List<String> given = new ArrayList<>();
+        CorruptStoreException problem = catchThrowableOfType(
+                CorruptStoreException.class,
+                () -> store.engine.get(id, io.caravan.testing.StoreCalls.each((at, value) -> {
+                    byte[] copy = new byte[value.remaining()];
+                    value.get(copy);
+                    given.add(at + ":" + new String(copy, java.nio.charset.StandardCharsets.UTF_8));
+                })));
+        assertThat(problem).as("what the read threw").isNotNull();
+        assertThat(given).isEqualTo(before);
+        assertThat(problem.file()).isEqualTo(store.disk.describe(entry.file()));
+        assertThat(problem.offset()).isEqualTo(entry.offset());
+        assertThat(problem.id()).isEqualTo(id);
+        assertThat(problem.sequence()).isEqualTo(sequence);
+        assertThat(problem)
+                .hasMessageContaining(entry.file())
+                .hasMessageContaining("offset " + entry.offset())
+                .hasMessageContaining("document " + id)
+                .hasMessageContaining("sequence " + sequence);
+    }
+
+    @Test
+    void anEntryOfAnotherListIsNotTakenForThisOne() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "same length A");
+            append(store.engine, 2, "same length B");
+            assertThat(texts(store.engine, 2)).hasSize(1);
+            Place target = entryOf(store, "same length A");
+            copy(store, entryOf(store, "same length B"), target, "same length B".length());
+            assertToldOf(store, target, 1, 0, List.of());
+        }
+    }
+
+    @Test
+    void anEntryOfTheSameListIsNotTakenForItsNeighbour() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "same length A", "same length B");
+            assertThat(texts(store.engine, 1)).hasSize(2);
+            Place target = entryOf(store, "same length B");
+            copy(store, entryOf(store, "same length A"), target, "same length A".length());
+            assertToldOf(store, target, 1, 1, List.of("0:same length A"));
+        }
+    }
+
+    private static void copy(FaultyStore store, Place from, Place to, int length) {
+        byte[] entry = new byte[EntryLayout.entryBytes(length)];
+        store.disk.bytes(from.file()).get(from.offset(), entry);
+        store.disk.bytes(to.file()).put(to.offset(), entry);
+    }
+
+    /** Id, sequence and value are all the same: only the list's birth tells the two apart. */
+    @Test
+    void anEntryOfAListsFormerLifeIsNotTakenForTheSameOneOfThisLife() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "the same value");
+            assertThat(texts(store.engine, 1)).hasSize(1);
+            Place former = entryOf(store, "the same value");
+            byte[] stale = new byte[EntryLayout.entryBytes("the same value".length())];
+            store.disk.bytes(former.file()).get(former.offset(), stale);
+            told(told -> store.engine.delete(1, told));
+            store.disk.bytes(former.file()).put(former.offset(), new byte[stale.length]);
+
+            append(store.engine, 1, "the same value");
+            assertThat(texts(store.engine, 1)).containsExactly("0:the same value");
+            Place entry = entryOf(store, "the same value");
+            store.disk.bytes(entry.file()).put(entry.offset(), stale);
+            assertToldOf(store, entry, 1, 0, List.of());
+        }
+    }
+
+    @Test
+    void anEntryThatNeverReachedTheDiskIsTold() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a value");
+            append(store.engine, 1, "");
+            assertThat(texts(store.engine, 1)).hasSize(2);
+            Place entry = entryOf(store, "a value");
+            store.disk.bytes(entry.file()).put(entry.offset(), new byte[EntryLayout.entryBytes("a value".length())]);
+            assertToldOf(store, entry, 1, 0, List.of());
+            // An empty value has a length of zero and so has a hole of zeros: its checksum still is not zero.
+            assertThat(texts(store.engine, 1, 1)).containsExactly("1:");
+        }
+    }
+
+    @Test
+    void damageStaysWhereItIs() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "the victim");
+            append(store.engine, 2, "a bystander");
+            assertThat(texts(store.engine, 2)).hasSize(1);
+            Place entry = entryOf(store, "the victim");
+            flip(store.disk.bytes(entry.file()), entry.offset() + EntryLayout.VALUE, 0);
+            assertToldOf(store, entry, 1, 0, List.of());
+            assertThat(texts(store.engine, 2)).containsExactly("0:a bystander");
+            assertThat(append(store.engine, 1, "goes on")).isEqualTo(1);
+            assertThat(texts(store.engine, 1, 1)).containsExactly("1:goes on");
+            assertThat(store.engine.stats().pinnedReaders()).isZero();
+        }
+    }
+}

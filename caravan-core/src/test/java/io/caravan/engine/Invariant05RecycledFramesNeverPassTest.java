@@ -1,0 +1,141 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.FrameLayout.Identity;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreContents;
+import io.caravan.wal.LogGeometry;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 5: a frame's LSN is its byte position in the log, and neither a recycled segment's old frames nor another
+ * store's can ever pass for new ones.
+ */
+@Patient
+class Invariant05RecycledFramesNeverPassTest {
+    private static final LogGeometry GEOMETRY = new LogGeometry(FaultyStore.LOG_SEGMENT_BYTES);
+    private static final Identity IDENTITY = new Identity(GEOMETRY.firstFrame(7), 0x5EED, 7);
+
+    private static ByteBuffer segmentWithAFrame() {
+        ByteBuffer frame = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        frame.put(FrameLayout.HEADER_BYTES, bytes("sixteen bytes it"));
+        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, 16, 1);
+        ByteBuffer segment = ByteBuffer.allocate(GEOMETRY.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        segment.put(GEOMETRY.offsetOf(IDENTITY.lsn()), frame.array());
+        return segment;
+    }
+
+    @Test
+    void aFrameIsValidWhereItWasWritten() {
+        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(IDENTITY.lsn()), IDENTITY))
+                .isTrue();
+    }
+
+    @Test
+    void aFrameIsNotValidAnywhereElse() {
+        ByteBuffer segment = segmentWithAFrame();
+        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
+        segment.put(at + Blocks.BLOCK_BYTES, segment, at, Blocks.BLOCK_BYTES);
+        long copyLsn = IDENTITY.lsn() + Blocks.BLOCK_BYTES;
+        assertThat(FrameLayout.valid(segment, at + Blocks.BLOCK_BYTES, new Identity(copyLsn, 0x5EED, 7)))
+                .isFalse();
+    }
+
+    @Test
+    void aFrameIsNotValidInARecycledSegment() {
+        Identity sameOffsetLater = new Identity(GEOMETRY.firstFrame(9), 0x5EED, 9);
+        assertThat(FrameLayout.valid(segmentWithAFrame(), GEOMETRY.offsetOf(IDENTITY.lsn()), sameOffsetLater))
+                .isFalse();
+    }
+
+    @Test
+    void aFrameOfAnotherStoreIsNotValid() {
+        Identity otherStore = new Identity(IDENTITY.lsn(), 0xBAD, IDENTITY.segment());
+        Identity otherSegment = new Identity(IDENTITY.lsn(), 0x5EED, IDENTITY.segment() + 1);
+        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
+        assertThat(FrameLayout.valid(segmentWithAFrame(), at, otherStore)).isFalse();
+        assertThat(FrameLayout.valid(segmentWithAFrame(), at, otherSegment)).isFalse();
+    }
+
+    /** Not even when somebody corrects the fields: they are all inside the checksum. */
+    @Test
+    void lsnStoreAndSegmentAreInsideTheChecksum() {
+        int at = GEOMETRY.offsetOf(IDENTITY.lsn());
+        for (int field : new int[] {FrameLayout.LSN, FrameLayout.STORE_ID, FrameLayout.SEGMENT}) {
+            ByteBuffer segment = segmentWithAFrame();
+            segment.putLong(at + field, segment.getLong(at + field) + 1);
+            Identity corrected = new Identity(
+                    segment.getLong(at + FrameLayout.LSN),
+                    segment.getLong(at + FrameLayout.STORE_ID),
+                    segment.getLong(at + FrameLayout.SEGMENT));
+            assertThat(FrameLayout.valid(segment, at, corrected)).isFalse();
+        }
+    }
+
+    /** Writes and cuts again and again, so that the log's end comes to lie before old frames of every kind. */
+    @Test
+    void oldFramesBehindTheLogsEndAreNeverReplayed() {
+        Predicate<Call> recycling =
+                on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG) && call.newName().matches(LOG));
+        int cutsBeforeOldFrames = 0;
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int i = 0; i < 120; i++) {
+                append(store.engine, i % 4, "turn " + i + "x".repeat(i * 37 % 3000));
+                told(told -> store.engine.trim(3, 1, told));
+                if (i % 10 == 9) {
+                    int turn = i;
+                    told(told -> store.engine.trimTo(turn % 4, turn / 8, told));
+                    store.engine.checkpoint();
+                    store.awaitProvisioned();
+                }
+                StoreContents expected = StoreContents.of(store.engine);
+                cutsBeforeOldFrames += oldFramesBehindTheEnd(store.disk.powerCut()) > 0 ? 1 : 0;
+                try (FaultyStore cut = store.afterPowerCut()) {
+                    assertThat(StoreContents.of(cut.engine)).isEqualTo(expected);
+                    append(cut.engine, 9, "goes on behind the old frames");
+                    try (FaultyStore again = cut.afterPowerCut()) {
+                        assertThat(StoreContents.of(again.engine)).isEqualTo(StoreContents.of(cut.engine));
+                    }
+                }
+            }
+            Eventually.await("a segment is recycled", () -> !store.faults
+                    .calls(recycling)
+                    .isEmpty());
+        }
+        assertThat(cutsBeforeOldFrames).as("the test met what it is about").isGreaterThan(20);
+    }
+
+    /** Frames, by their magic, that stand where their LSN says they do not. */
+    private static int oldFramesBehindTheEnd(MemoryStorage disk) {
+        List<Long> old = new ArrayList<>();
+        for (String name : FaultyStore.files(disk, LOG)) {
+            long segment = FileNames.LOG.number(name).orElseThrow();
+            ByteBuffer bytes = disk.bytes(name);
+            for (int at = Blocks.BLOCK_BYTES; at < bytes.capacity(); at += Blocks.BLOCK_BYTES) {
+                if (bytes.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                        && bytes.getLong(at + FrameLayout.LSN) != GEOMETRY.startOf(segment) + at) {
+                    old.add(GEOMETRY.startOf(segment) + at);
+                }
+            }
+        }
+        return old.size();
+    }
+}

@@ -1,0 +1,116 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.CHECKPOINT;
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileNames;
+import io.caravan.testing.FaultStorage;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.Patient;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Invariant 7: recovery cuts off a torn tail only; anything else refuses, and leaves every file byte for byte as it was.
+ * (What is told of each kind of damage has tests of its own.)
+ */
+@Patient
+class Invariant07RefusalsChangeNothingTest {
+
+    /** A store that was cut off with two checkpoints, frames to replay in several segments, and no heap byte forced since. */
+    private static MemoryStorage cutOff() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a");
+            append(store.engine, 1, "b");
+            store.engine.checkpoint();
+            for (int i = 0; i < 8; i++) {
+                append(store.engine, 1, "to be replayed " + i);
+            }
+            store.awaitProvisioned();
+            return store.disk.powerCut();
+        }
+    }
+
+    static Stream<Arguments> damages() {
+        return Stream.of(
+                damage("a bad frame with valid ones after it", CorruptStoreException.class, disk -> {
+                    ByteBuffer log = disk.bytes(FileNames.LOG.of(1));
+                    log.put(Blocks.BLOCK_BYTES + 50, (byte) ~log.get(Blocks.BLOCK_BYTES + 50));
+                }),
+                damage(
+                        "a missing log segment",
+                        StoreDirectoryException.class,
+                        disk -> disk.remove(FileNames.LOG.of(1))),
+                damage(
+                        "a missing heap segment",
+                        StoreDirectoryException.class,
+                        disk -> disk.remove(FileNames.HEAP.of(0))),
+                damage("no whole checkpoint", CorruptStoreException.class, disk -> FaultyStore.files(disk, CHECKPOINT)
+                        .forEach(name -> disk.bytes(name).put(60, (byte) ~disk.bytes(name).get(60)))),
+                damage(
+                        "an unknown file",
+                        StoreDirectoryException.class,
+                        disk -> disk.put("notes.txt", new byte[] {1, 2, 3})));
+    }
+
+    private static Arguments damage(String name, Class<?> refusal, Consumer<MemoryStorage> damage) {
+        return Arguments.argumentSet(name, refusal, damage);
+    }
+
+    @ParameterizedTest
+    @MethodSource("damages")
+    void aRefusalChangesNothing(Class<? extends CaravanException> refusal, Consumer<MemoryStorage> damage) {
+        MemoryStorage disk = cutOff();
+        damage.accept(disk);
+        SortedMap<String, ByteBuffer> before = disk.contents();
+        FaultStorage watched = new FaultStorage(disk);
+        for (int attempt = 0; attempt < 2; attempt++) {
+            assertThat(catchThrowable(() -> Engine.open(FaultyStore.small().build(), watched, System::nanoTime)))
+                    .isInstanceOf(refusal);
+            assertThat(disk.contents()).isEqualTo(before);
+        }
+        assertThat(watched.calls(Call::changes)).isEmpty();
+    }
+
+    @Test
+    void theSameStoreUndamagedOpensAndReplays() {
+        MemoryStorage disk = cutOff();
+        SortedMap<String, ByteBuffer> before = disk.contents();
+        try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), disk)) {
+            assertThat(texts(store.engine, 1)).hasSize(10).endsWith("9:to be replayed 7");
+            assertThat(disk.contents()).isNotEqualTo(before);
+        }
+    }
+
+    @Test
+    void aTornTailIsCutOffAndNothingBeforeIt() {
+        MemoryStorage whole = cutOff();
+        List<String> logs = FaultyStore.files(whole, LOG);
+        // Ten frames of a block each, three in a segment: the last one is the first of the fourth segment.
+        String last = logs.get(3);
+        for (int at = Blocks.BLOCK_BYTES; at < Blocks.BLOCK_BYTES + 100; at++) {
+            MemoryStorage disk = whole.powerCut();
+            disk.bytes(last).put(at, (byte) ~disk.bytes(last).get(at));
+            try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), disk)) {
+                assertThat(texts(store.engine, 1)).endsWith("8:to be replayed 6");
+                assertThat(append(store.engine, 1, "instead")).isEqualTo(9);
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.CHECKPOINT;
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Durability;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.FileNames;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreContents;
+import io.caravan.wal.LogGeometry;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 8: a checkpoint is published by write, force, rename, force of the directory. The last two are kept, and the
+ * log back to the older one; what neither needs goes only then.
+ */
+@Patient
+class Invariant08CheckpointOrderTest {
+    private static final Predicate<Call> DELETES = on(Kind.DELETE, ".*");
+    private static final Predicate<Call> RECYCLING =
+            on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG));
+
+    /** Three checkpoints, and log enough that the next publication has something to delete and to recycle. */
+    private static FaultyStore withThreeCheckpoints() {
+        FaultyStore store = FaultyStore.open();
+        for (int i = 0; i < 3; i++) {
+            append(store.engine, 1, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "short " + i);
+            store.engine.checkpoint();
+        }
+        append(store.engine, 1, "x".repeat(4000), "last");
+        store.awaitProvisioned();
+        return store;
+    }
+
+    @Test
+    void theOrderIsHeapLogWriteForceRenameDirectoryAndOnlyThenDeletions() {
+        try (FaultyStore store = withThreeCheckpoints()) {
+            store.faults.forgetCalls();
+            store.engine.checkpoint();
+            Eventually.await("segments are recycled", () -> !store.faults
+                    .calls(RECYCLING)
+                    .isEmpty());
+            List<Call> calls = store.faults.calls();
+            int heapForce = first(calls, on(Kind.MAP_FORCE, HEAP));
+            int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
+            int lastWrite = last(calls, on(Kind.WRITE, UNFINISHED_CHECKPOINT));
+            int force = first(calls, on(Kind.FORCE, UNFINISHED_CHECKPOINT));
+            int rename = first(calls, on(Kind.RENAME, CHECKPOINT));
+            int directory = rename + first(calls.subList(rename, calls.size()), on(Kind.FORCE_DIRECTORY, ""));
+            assertThat(List.of(heapForce, create, lastWrite, force, rename, directory))
+                    .as("places of the steps in the order of calls")
+                    .isSorted()
+                    .doesNotHaveDuplicates();
+            assertThat(first(calls, on(Kind.DELETE, CHECKPOINT))).isGreaterThan(directory);
+            assertThat(first(calls, RECYCLING)).isGreaterThan(directory);
+            assertThat(calls.stream().filter(on(Kind.FORCE, UNFINISHED_CHECKPOINT))).hasSize(1);
+        }
+    }
+
+    private static int first(List<Call> calls, Predicate<Call> wanted) {
+        for (int i = 0; i < calls.size(); i++) {
+            if (wanted.test(calls.get(i))) {
+                return i;
+            }
+        }
+        throw new AssertionError("no such call in " + calls);
+    }
+
+    private static int last(List<Call> calls, Predicate<Call> wanted) {
+        for (int i = calls.size() - 1; i >= 0; i--) {
+            if (wanted.test(calls.get(i))) {
+                return i;
+            }
+        }
+        throw new AssertionError("no such call in " + calls);
+    }
+
+    /** Each step is held in turn; until the directory is forced, a cut finds the checkpoint before, and all of it. */
+    @Test
+    void untilTheDirectoryIsForcedNothingGoesAndACutFindsEverything() throws Exception {
+        List<Predicate<Call>> steps = List.of(
+                nth(1, on(Kind.CREATE, UNFINISHED_CHECKPOINT)),
+                nth(500, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
+                nth(1, on(Kind.FORCE, UNFINISHED_CHECKPOINT)),
+                nth(1, on(Kind.RENAME, CHECKPOINT)),
+                nth(1, on(Kind.FORCE_DIRECTORY, "")));
+        for (Predicate<Call> step : steps) {
+            try (FaultyStore store = withThreeCheckpoints()) {
+                store.faults.forgetCalls();
+                StoreContents expected = StoreContents.of(store.engine);
+                FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+                try (Hold hold = store.faults.hold(step)) {
+                    new Thread(checkpoint, "checkpoint").start();
+                    hold.awaitReached();
+                    assertThat(store.faults.calls(DELETES)).isEmpty();
+                    assertThat(store.faults.calls(RECYCLING)).isEmpty();
+                    try (FaultyStore cut = store.afterPowerCut();
+                            FaultyStore killed = store.afterKill()) {
+                        assertThat(cut.files(CHECKPOINT)).contains(FileNames.CHECKPOINT.of(3));
+                        assertThat(StoreContents.of(cut.engine)).isEqualTo(expected);
+                        assertThat(StoreContents.of(killed.engine)).isEqualTo(expected);
+                        cut.closeAndVerify();
+                        killed.closeAndVerify();
+                    }
+                }
+                checkpoint.get();
+                assertThat(store.faults.calls(on(Kind.DELETE, CHECKPOINT))).hasSize(1);
+            }
+        }
+    }
+
+    /** A log segment is recycled only when the checkpoint that needs it is gone for good. */
+    @Test
+    void theOldestCheckpointIsGoneDurablyBeforeItsLogIs() throws Exception {
+        try (FaultyStore store = withThreeCheckpoints()) {
+            store.faults.forgetCalls();
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold hold = store.faults.hold(on(Kind.DELETE, CHECKPOINT))) {
+                new Thread(checkpoint, "checkpoint").start();
+                hold.awaitReached();
+                // New segments make the provisioner work, which also recycles.
+                append(store.engine, 2, "x".repeat(4000), "y".repeat(4000), "z".repeat(4000), "x".repeat(4000));
+                store.awaitProvisioned();
+                assertThat(store.faults.calls(RECYCLING)).isEmpty();
+            }
+            checkpoint.get();
+            Eventually.await("segments are recycled", () -> !store.faults
+                    .calls(RECYCLING)
+                    .isEmpty());
+        }
+    }
+
+    @Test
+    void twoCheckpointsAreKeptAndTheLogBackToTheOlder() throws IOException {
+        LogGeometry geometry = new LogGeometry(FaultyStore.LOG_SEGMENT_BYTES);
+        try (FaultyStore store = FaultyStore.open()) {
+            for (int i = 1; i <= 12; i++) {
+                append(store.engine, 1, "x".repeat(4000), "y".repeat(4000), "short " + i);
+                store.engine.checkpoint();
+                store.awaitProvisioned();
+                List<String> kept = store.files(CHECKPOINT);
+                assertThat(kept).containsExactly(FileNames.CHECKPOINT.of(i - 1), FileNames.CHECKPOINT.of(i));
+                long needed = geometry.segmentOf(header(store, i - 1).startLsn());
+                assertThat(store.files(LOG)).contains(FileNames.LOG.of(needed));
+                assertOpensFromTheOlder(store, i);
+            }
+            assertThat(store.files(LOG)).doesNotContain(FileNames.LOG.of(0));
+        }
+    }
+
+    private static CheckpointHeader header(FaultyStore store, long number) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(store.disk, number)) {
+            return reader.header();
+        }
+    }
+
+    private static void assertOpensFromTheOlder(FaultyStore store, long newest) {
+        var cut = store.disk.powerCut();
+        String name = FileNames.CHECKPOINT.of(newest);
+        var bytes = cut.bytes(name);
+        bytes.put(bytes.capacity() - 1, (byte) (bytes.get(bytes.capacity() - 1) ^ 1));
+        try (FaultyStore older = FaultyStore.open(store.config, cut)) {
+            assertThat(StoreContents.of(older.engine)).isEqualTo(StoreContents.of(store.engine));
+        }
+    }
+
+    /** The index that a checkpoint holds must not be ahead of the log. */
+    @Test
+    void aCheckpointIsNotPublishedBeforeTheLogIsForcedPastItsCapture() throws Exception {
+        try (FaultyStore store = FaultyStore.open(
+                FaultyStore.small().durability(Durability.PROCESS).build())) {
+            append(store.engine, 1, "not forced");
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold hold = store.faults.hold(on(Kind.FORCE, LOG))) {
+                new Thread(checkpoint, "checkpoint").start();
+                hold.awaitReached();
+                assertThat(store.faults.calls(on(Kind.RENAME, CHECKPOINT)))
+                        .as("but for the one of the creation")
+                        .hasSize(1);
+                assertThat(checkpoint).isNotDone();
+            }
+            checkpoint.get();
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(texts(cut.engine, 1)).containsExactly("0:not forced");
+                cut.closeAndVerify();
+            }
+        }
+    }
+
+    @Test
+    void aFailedStepLeavesTheCheckpointsThatThereWere() {
+        for (Predicate<Call> step : List.of(
+                nth(1, on(Kind.CREATE, UNFINISHED_CHECKPOINT)),
+                nth(3, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
+                nth(1, on(Kind.FORCE, UNFINISHED_CHECKPOINT)),
+                nth(1, on(Kind.RENAME, CHECKPOINT)))) {
+            try (FaultyStore store = withThreeCheckpoints()) {
+                List<String> before = store.files(CHECKPOINT);
+                store.faults.fail(step);
+                assertThat(org.assertj.core.api.Assertions.catchThrowable(store.engine::checkpoint))
+                        .isInstanceOf(io.caravan.StoreIoException.class);
+                assertThat(store.files(CHECKPOINT)).isEqualTo(before);
+                append(store.engine, 1, "a checkpoint that failed harms nothing");
+                store.engine.checkpoint();
+                assertThat(store.files(CHECKPOINT)).hasSize(2).isNotEqualTo(before);
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.CaravanException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreContents;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 10: out of space refuses appends with a clear error and keeps everything else working; when space returns, so
+ * do appends, with no restart. Files are really allocated before anything is mapped.
+ */
+@Patient
+class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
+
+    /** Appends until there is no space; returns how many went in. */
+    private static int fill(FaultyStore store, long id, int length) {
+        int count = 0;
+        while (true) {
+            try {
+                await(store.engine.append(id, bytes(length, count)));
+                count++;
+            } catch (OutOfSpaceException full) {
+                return count;
+            }
+        }
+    }
+
+    /** The heap has space for everything, so that only the log runs out of it. */
+    private static StoreConfig.Builder amplyHeaped() {
+        return FaultyStore.small().heapSegmentBytes(4 << 20);
+    }
+
+    private static OutOfSpaceException refusal(FaultyStore store, int length) {
+        return catchThrowableOfType(
+                OutOfSpaceException.class, () -> store.engine.append(1, bytes(length, 0), NOBODY));
+    }
+
+    @Test
+    void whenTheLogCannotGrowAppendsAreRefusedAndAllElseGoesOn() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            for (int id = 10; id < 20; id++) {
+                append(store.engine, id, "a", "b", "c");
+            }
+            store.awaitProvisioned();
+            store.faults.full(true);
+            int count = fill(store, 1, 2000);
+            assertThat(refusal(store, 1))
+                    .hasMessageContaining("log segment")
+                    .hasMessageContaining("No space left on device");
+            assertThat(catchThrowableOfType(
+                            OutOfSpaceException.class,
+                            () -> store.engine.write(WriteBatch.create().append(1, bytes("x")), NOBODY)))
+                    .isNotNull();
+
+            assertThat(texts(store.engine, 10)).containsExactly("0:a", "1:b", "2:c");
+            assertThat(told(told -> store.engine.trim(10, 1, told))).isEqualTo(1);
+            assertThat(told(told -> store.engine.trimTo(11, 2, told))).isEqualTo(2);
+            assertThat(told(told -> store.engine.delete(12, told))).isEqualTo(-1);
+            assertThat(texts(store.engine, 10)).containsExactly("1:b", "2:c");
+            assertThat(texts(store.engine, 11)).containsExactly("2:c");
+            assertThat(store.engine.info(12)).isNull();
+            assertThat(store.engine.info(1).nextSequence()).isEqualTo(count);
+            store.engine.flush();
+            assertThat(store.engine.writable()).as("a write is refused, it does not wait").isTrue();
+            StoreContents before = StoreContents.of(store.engine);
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(StoreContents.of(cut.engine)).isEqualTo(before);
+            }
+
+            store.faults.full(false);
+            Eventually.await("appends are accepted again", () -> refusal(store, 1) == null);
+            store.engine.flush();
+            assertThat(store.engine.info(1).nextSequence()).isGreaterThan(count);
+            store.closeAndVerify();
+        }
+    }
+
+    /** The reserve is a log segment: here 255 frames, so even one flush for each of these fits. */
+    @Test
+    void theReserveTakesManyTrimsAndDeletions() {
+        StoreConfig config = amplyHeaped().logSegmentBytes(1 << 20).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int id = 100; id < 300; id++) {
+                store.engine.append(id, bytes("a"), NOBODY);
+                store.engine.append(id, bytes("b"), NOBODY);
+            }
+            store.engine.flush();
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 2000);
+            for (int id = 100; id < 200; id++) {
+                int trimmed = id;
+                assertThat(told(told -> store.engine.trim(trimmed, 1, told))).isEqualTo(1);
+            }
+            for (int id = 200; id < 300; id++) {
+                int deleted = id;
+                assertThat(told(told -> store.engine.delete(deleted, told))).isEqualTo(-1);
+            }
+            assertThat(texts(store.engine, 199)).containsExactly("1:b");
+            assertThat(store.engine.info(299)).isNull();
+            assertThat(refusal(store, 1)).isNotNull();
+        }
+    }
+
+    /** Appends may not touch the reserve, not even the smallest, and not in company of a trim. */
+    @Test
+    void appendsLeaveTheReserveAlone() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            append(store.engine, 5, "a", "b");
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 3000);
+            fill(store, 1, 1);
+            for (int i = 0; i < 2; i++) {
+                assertThat(told(told -> store.engine.trim(5, 1, told))).isPositive();
+                assertThat(catchThrowableOfType(
+                                OutOfSpaceException.class,
+                                () -> store.engine.write(
+                                        WriteBatch.create().append(5, bytes("x")).trimTo(1, 1), NOBODY)))
+                        .isNotNull();
+            }
+        }
+    }
+
+    @Test
+    void whenTheHeapCannotGrowAppendsAreRefusedUntilItCan() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, "heap-.*"));
+            int count = fill(store, 1, 3000);
+            assertThat(refusal(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
+            assertThat(told(told -> store.engine.trim(1, 1, told))).isEqualTo(1);
+            Eventually.await("what was trimmed is taken again", () -> refusal(store, 3000) == null);
+            assertThat(refusal(store, 3000)).isNotNull();
+            assertThat(store.engine.read(1)).hasSize(count);
+
+            store.faults.heal();
+            Eventually.await("the heap grows", () -> refusal(store, 3000) == null);
+            store.engine.flush();
+            assertThat(store.engine.read(1)).hasSize(count + 1);
+        }
+    }
+
+    @Test
+    void whenTheHeapIsAtItsLimitATrimMakesSpace() {
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(2 * HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            int count = fill(store, 1, 1000);
+            assertThat(count).isBetween(22, 24);
+            assertThat(refusal(store, 1000)).hasMessageContaining("maxHeapBytes is " + 2 * HEAP_SEGMENT_BYTES);
+            assertThat(store.files(HEAP)).hasSize(2);
+            for (int round = 0; round < 5; round++) {
+                told(told -> store.engine.trim(1, 5, told));
+                assertThat(fill(store, 1, 1000)).isEqualTo(5);
+            }
+            assertThat(store.engine.read(1)).hasSize(count);
+            told(told -> store.engine.delete(1, told));
+            assertThat(fill(store, 2, 1000)).isEqualTo(count);
+            assertThat(store.files(HEAP)).hasSize(2);
+            store.closeAndVerify();
+        }
+    }
+
+    @Test
+    void aRefusedBatchTakesNothing() {
+        StoreConfig config = FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int i = 0; i < 10; i++) {
+                await(store.engine.append(1, bytes(1000, i)));
+            }
+            long used = store.engine.stats().heap().usedBytes();
+            WriteBatch batch = WriteBatch.create();
+            for (int i = 0; i < 3; i++) {
+                batch.append(2, bytes(1000, i));
+            }
+            assertThat(catchThrowableOfType(CaravanException.class, () -> store.engine.write(batch, NOBODY)))
+                    .isInstanceOf(OutOfSpaceException.class);
+            assertThat(store.engine.stats().heap().usedBytes()).isEqualTo(used);
+            assertThat(store.engine.info(2)).isNull();
+            assertThat(await(store.engine.append(2, bytes(1000, 1)))).isEqualTo(0);
+        }
+    }
+
+    /** A mapped write must never be the first to ask the disk for space. */
+    @Test
+    void filesAreAllocatedInFullBeforeTheyAreMappedOrUsed() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.appendMany(1, 30, 3000);
+            assertThat(store.faults.calls(on(Kind.CREATE, "heap-.*")))
+                    .hasSizeGreaterThan(3)
+                    .extracting(Call::bytes)
+                    .containsOnly((long) HEAP_SEGMENT_BYTES);
+            assertThat(store.faults.calls(on(Kind.CREATE, "log-.*")))
+                    .extracting(Call::bytes)
+                    .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
+            assertThat(store.files(HEAP)).allSatisfy(name -> assertThat(store.disk.bytes(name).capacity())
+                    .isEqualTo(HEAP_SEGMENT_BYTES));
+        }
+    }
+
+    @Test
+    void aCheckpointThatFindsNoSpaceIsMadeLater() {
+        StoreConfig config = FaultyStore.small()
+                .checkpointFloorBytes(20_000)
+                .checkpointFraction(0.001)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            store.awaitProvisioned();
+            store.faults.full(true);
+            fill(store, 1, 2000);
+            Eventually.await("a checkpoint has failed", () -> store.engine.stats().failures() >= 2);
+            long published = store.engine.stats().checkpoints();
+            assertThat(texts(store.engine, 1)).isNotEmpty();
+            store.faults.full(false);
+            Eventually.await(
+                    "a checkpoint is published", () -> store.engine.stats().checkpoints() > published);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+package io.caravan.testing;
+
+import io.caravan.io.MappedFile;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+
+/**
+ * A storage that does as it is told: it holds calls until they are released, makes calls fail, runs out of space, and
+ * remembers every call in order. What it is not told to spoil goes through to another storage.
+ */
+public final class FaultStorage implements Storage {
+
+    /** What a call does. Reads of mapped memory are no calls; all else is. */
+    public enum Kind {
+        CREATE,
+        OPEN,
+        READ,
+        WRITE,
+        FORCE,
+        MAP,
+        MAP_FORCE,
+        RENAME,
+        DELETE,
+        FORCE_DIRECTORY,
+        CLOSE
+    }
+
+    /**
+     * One call, noted before it is performed.
+     *
+     * @param file the file's name as it was opened; empty for the directory
+     * @param fileNumber tells files apart that had the same name, and follows one through its renames
+     * @param position where a write starts; otherwise 0
+     * @param bytes how many are written or created; otherwise 0
+     * @param newName what a rename renames to; otherwise empty
+     */
+    public record Call(Kind kind, String file, int fileNumber, long position, long bytes, String newName) {
+        /** Whether this changes what is on the disk. */
+        public boolean changes() {
+            return switch (kind) {
+                case CREATE, WRITE, RENAME, DELETE -> true;
+                case OPEN, READ, FORCE, MAP, MAP_FORCE, FORCE_DIRECTORY, CLOSE -> false;
+            };
+        }
+    }
+
+    /** Calls of one kind, on files whose whole name, before or after a rename, the regular expression matches. */
+    public static Predicate<Call> on(Kind kind, String names) {
+        Pattern pattern = Pattern.compile(names);
+        return call -> call.kind == kind
+                && (pattern.matcher(call.file).matches()
+                        || kind == Kind.RENAME && pattern.matcher(call.newName).matches());
+    }
+
+    /** Only the n-th of these calls, counted from now on, the first being 1. */
+    public static Predicate<Call> nth(int n, Predicate<Call> calls) {
+        AtomicInteger count = new AtomicInteger();
+        return call -> calls.test(call) && count.incrementAndGet() == n;
+    }
+
+    private interface Rule {
+        void apply(Call call) throws IOException;
+    }
+
+    /** Holds calls from before they are performed until {@link #release()}. */
+    public static final class Hold implements AutoCloseable {
+        private final Predicate<Call> calls;
+        private final CountDownLatch reached = new CountDownLatch(1);
+        private final CountDownLatch released = new CountDownLatch(1);
+
+        private Hold(Predicate<Call> calls) {
+            this.calls = calls;
+        }
+
+        private void apply(Call call) {
+            if (released.getCount() > 0 && calls.test(call)) {
+                reached.countDown();
+                awaitLatch(released, call + " was not released");
+            }
+        }
+
+        /** Returns when a call is being held. */
+        public void awaitReached() {
+            awaitLatch(reached, "no call came that was to be held");
+        }
+
+        /** Whether a call is or was held. */
+        public boolean reached() {
+            return reached.getCount() == 0;
+        }
+
+        /** Lets the held calls, and all later ones, go on. */
+        public void release() {
+            released.countDown();
+        }
+
+        @Override
+        public void close() {
+            release();
+        }
+
+        private static void awaitLatch(CountDownLatch latch, String problem) {
+            try {
+                if (!latch.await(StoreCalls.PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                    throw new AssertionError(problem);
+                }
+            } catch (InterruptedException interrupted) {
+                throw new AssertionError("interrupted", interrupted);
+            }
+        }
+    }
+
+    private final Storage inner;
+    private final List<Rule> rules = new CopyOnWriteArrayList<>();
+    private final List<Call> calls = new ArrayList<>();
+    private final Map<String, Integer> numbers = new HashMap<>();
+    private int lastNumber;
+    private volatile boolean full;
+
+    /** Wraps another storage. */
+    public FaultStorage(Storage inner) {
+        this.inner = inner;
+    }
+
+    /** Holds these calls. */
+    public Hold hold(Predicate<Call> held) {
+        Hold hold = new Hold(held);
+        rules.add(hold::apply);
+        return hold;
+    }
+
+    /** Makes these calls fail, and do nothing. */
+    public void fail(Predicate<Call> failing) {
+        rules.add(call -> {
+            if (failing.test(call)) {
+                throw new IOException("made to fail: " + call.kind + " of " + call.file);
+            }
+        });
+    }
+
+    /** Lets everything go through again; what is held stays held. */
+    public void heal() {
+        rules.clear();
+        full = false;
+    }
+
+    /** From now on, until told otherwise, no file can be created and none can grow. */
+    public void full(boolean noSpace) {
+        full = noSpace;
+    }
+
+    /** All calls so far, in order. */
+    public List<Call> calls() {
+        synchronized (calls) {
+            return List.copyOf(calls);
+        }
+    }
+
+    /** Those of all calls so far. */
+    public List<Call> calls(Predicate<Call> wanted) {
+        return calls().stream().filter(wanted).toList();
+    }
+
+    /** Forgets the calls so far. */
+    public void forgetCalls() {
+        synchronized (calls) {
+            calls.clear();
+        }
+    }
+
+    private void before(Kind kind, String file, int number, long position, long bytes, String newName)
+            throws IOException {
+        Call call = new Call(kind, file, number, position, bytes, newName);
+        synchronized (calls) {
+            calls.add(call);
+        }
+        for (Rule rule : rules) {
+            rule.apply(call);
+        }
+    }
+
+    private void before(Kind kind, String file) throws IOException {
+        before(kind, file, number(file), 0, 0, "");
+    }
+
+    private void refuseWhenFull(String file) throws IOException {
+        if (full) {
+            throw new IOException(describe(file) + ": No space left on device");
+        }
+    }
+
+    private int number(String file) {
+        synchronized (calls) {
+            return numbers.computeIfAbsent(file, unknown -> ++lastNumber);
+        }
+    }
+
+    private int newNumber(String file) {
+        synchronized (calls) {
+            numbers.put(file, ++lastNumber);
+            return lastNumber;
+        }
+    }
+
+    @Override
+    public List<String> list() throws IOException {
+        return inner.list();
+    }
+
+    @Override
+    public StoreFile create(String name, long bytes) throws IOException {
+        int number = newNumber(name);
+        before(Kind.CREATE, name, number, 0, bytes, "");
+        refuseWhenFull(name);
+        return new File(inner.create(name, bytes), name, number);
+    }
+
+    @Override
+    public StoreFile open(String name) throws IOException {
+        before(Kind.OPEN, name);
+        return new File(inner.open(name), name, number(name));
+    }
+
+    @Override
+    public void rename(String from, String to) throws IOException {
+        before(Kind.RENAME, from, number(from), 0, 0, to);
+        inner.rename(from, to);
+        synchronized (calls) {
+            numbers.put(to, number(from));
+            numbers.remove(from);
+        }
+    }
+
+    @Override
+    public void delete(String name) throws IOException {
+        before(Kind.DELETE, name);
+        inner.delete(name);
+        synchronized (calls) {
+            numbers.remove(name);
+        }
+    }
+
+    @Override
+    public void forceDirectory() throws IOException {
+        before(Kind.FORCE_DIRECTORY, "");
+        inner.forceDirectory();
+    }
+
+    @Override
+    public String describe(String name) {
+        return inner.describe(name);
+    }
+
+    @Override
+    public void close() throws IOException {
+        inner.close();
+    }
+
+    private final class File implements StoreFile {
+        private final StoreFile file;
+        private final String name;
+        private final int number;
+
+        File(StoreFile file, String name, int number) {
+            this.file = file;
+            this.name = name;
+            this.number = number;
+        }
+
+        private void before(Kind kind, long position, long bytes) throws IOException {
+            FaultStorage.this.before(kind, name, number, position, bytes, "");
+        }
+
+        @Override
+        public String path() {
+            return file.path();
+        }
+
+        @Override
+        public long size() throws IOException {
+            return file.size();
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) throws IOException {
+            before(Kind.READ, position, target.remaining());
+            return file.read(target, position);
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) throws IOException {
+            before(Kind.WRITE, position, source.remaining());
+            if (position + source.remaining() > file.size()) {
+                refuseWhenFull(name);
+            }
+            file.write(source, position);
+        }
+
+        @Override
+        public void force() throws IOException {
+            before(Kind.FORCE, 0, 0);
+            file.force();
+        }
+
+        @Override
+        public MappedFile map() throws IOException {
+            before(Kind.MAP, 0, 0);
+            return forced(file.map());
+        }
+
+        @Override
+        public MappedFile mapPrivately() throws IOException {
+            before(Kind.MAP, 0, 0);
+            return forced(file.mapPrivately());
+        }
+
+        private MappedFile forced(MappedFile mapping) {
+            return new MappedFile() {
+                @Override
+                public ByteBuffer buffer() {
+                    return mapping.buffer();
+                }
+
+                @Override
+                public void force() throws IOException {
+                    before(Kind.MAP_FORCE, 0, 0);
+                    mapping.force();
+                }
+            };
+        }
+
+        @Override
+        public void close() throws IOException {
+            before(Kind.CLOSE, 0, 0);
+            file.close();
+        }
+    }
+}

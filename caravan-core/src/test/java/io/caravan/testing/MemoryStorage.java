@@ -1,0 +1,218 @@
+package io.caravan.testing;
+
+import io.caravan.io.MappedFile;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A directory in memory, in two layers: what was written, which is what a reader sees, and what was forced, which is all
+ * that a power cut leaves. Files forced but never named durably, and names forced for files that were not, come out of a
+ * power cut as the contract of {@link Storage} says: missing, or with the content of their last force.
+ *
+ * <p>The model is the simplest one: everything that was not forced is lost. A store that was cut off goes on working on
+ * its own storage; what {@link #powerCut()} and {@link #processKill()} return is another one.
+ */
+public final class MemoryStorage implements Storage {
+
+    /** One file's content. Names point to it, and a mapping keeps it alive when they do not. */
+    private static final class Content {
+        private ByteBuffer written;
+        private byte[] forced;
+
+        Content(byte[] written, byte[] forced) {
+            this.written = ByteBuffer.wrap(written).order(ByteOrder.LITTLE_ENDIAN);
+            this.forced = forced;
+        }
+
+        synchronized int size() {
+            return written.capacity();
+        }
+
+        synchronized int read(ByteBuffer target, long position) {
+            int count = (int) Math.max(0, Math.min(target.remaining(), written.capacity() - position));
+            if (count > 0) {
+                target.put(written.duplicate().position((int) position).limit((int) position + count));
+            }
+            return count;
+        }
+
+        synchronized void write(ByteBuffer source, long position) {
+            int end = Math.toIntExact(position + source.remaining());
+            if (end > written.capacity()) {
+                written = ByteBuffer.wrap(Arrays.copyOf(written.array(), end)).order(ByteOrder.LITTLE_ENDIAN);
+            }
+            written.duplicate().position((int) position).put(source);
+        }
+
+        synchronized void force() {
+            forced = written.array().clone();
+        }
+
+        synchronized ByteBuffer mapped() {
+            return written.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        }
+
+        synchronized Content afterPowerCut() {
+            return new Content(forced.clone(), forced.clone());
+        }
+
+        synchronized Content copy() {
+            return new Content(written.array().clone(), forced.clone());
+        }
+    }
+
+    private final Map<String, Content> files = new HashMap<>();
+    private final Map<String, Content> forcedFiles = new HashMap<>();
+
+    /** What a power cut at this moment would leave. */
+    public synchronized MemoryStorage powerCut() {
+        MemoryStorage left = new MemoryStorage();
+        forcedFiles.forEach((name, content) -> left.files.put(name, content.afterPowerCut()));
+        left.forcedFiles.putAll(left.files);
+        return left;
+    }
+
+    /** What a kill of the process at this moment would leave; a power cut of that can still follow. */
+    public synchronized MemoryStorage processKill() {
+        MemoryStorage left = new MemoryStorage();
+        Map<Content, Content> copies = new HashMap<>();
+        files.forEach((name, content) -> left.files.put(name, copies.computeIfAbsent(content, Content::copy)));
+        forcedFiles.forEach(
+                (name, content) -> left.forcedFiles.put(name, copies.computeIfAbsent(content, Content::copy)));
+        return left;
+    }
+
+    /** Copies of all files, as a reader sees them. */
+    public synchronized SortedMap<String, ByteBuffer> contents() {
+        SortedMap<String, ByteBuffer> contents = new TreeMap<>();
+        files.forEach((name, content) ->
+                contents.put(name, ByteBuffer.wrap(content.copy().written.array())));
+        return contents;
+    }
+
+    /** A file's bytes themselves, to look at and to damage; a mapping of the file sees what is put here. */
+    public synchronized ByteBuffer bytes(String name) {
+        Content content = files.get(name);
+        if (content == null) {
+            throw new IllegalArgumentException("no file " + name + " in " + files.keySet());
+        }
+        return content.mapped();
+    }
+
+    /** Adds a file, or replaces one, durably. */
+    public synchronized void put(String name, byte[] bytes) {
+        Content content = new Content(bytes.clone(), bytes.clone());
+        files.put(name, content);
+        forcedFiles.put(name, content);
+    }
+
+    /** Removes a file, durably. */
+    public synchronized void remove(String name) {
+        files.remove(name);
+        forcedFiles.remove(name);
+    }
+
+    @Override
+    public synchronized List<String> list() {
+        return List.copyOf(files.keySet());
+    }
+
+    @Override
+    public synchronized StoreFile create(String name, long bytes) {
+        byte[] zeros = new byte[Math.toIntExact(bytes)];
+        Content content = new Content(zeros, zeros.clone());
+        files.put(name, content);
+        return new OpenFile(describe(name), content);
+    }
+
+    @Override
+    public synchronized StoreFile open(String name) throws IOException {
+        return new OpenFile(describe(name), existing(name));
+    }
+
+    private Content existing(String name) throws IOException {
+        Content content = files.get(name);
+        if (content == null) {
+            throw new NoSuchFileException(describe(name));
+        }
+        return content;
+    }
+
+    @Override
+    public synchronized void rename(String from, String to) throws IOException {
+        files.put(to, existing(from));
+        files.remove(from);
+    }
+
+    @Override
+    public synchronized void delete(String name) throws IOException {
+        files.remove(name, existing(name));
+    }
+
+    @Override
+    public synchronized void forceDirectory() {
+        forcedFiles.clear();
+        forcedFiles.putAll(files);
+    }
+
+    @Override
+    public String describe(String name) {
+        return "memory/" + name;
+    }
+
+    /** Lets go; the storage can be opened again. */
+    @Override
+    public void close() {}
+
+    private record OpenFile(String path, Content content) implements StoreFile {
+        @Override
+        public long size() {
+            return content.size();
+        }
+
+        @Override
+        public int read(ByteBuffer target, long position) {
+            return content.read(target, position);
+        }
+
+        @Override
+        public void write(ByteBuffer source, long position) {
+            content.write(source, position);
+        }
+
+        @Override
+        public void force() {
+            content.force();
+        }
+
+        @Override
+        public MappedFile map() {
+            return new Mapping(content.mapped(), content);
+        }
+
+        @Override
+        public MappedFile mapPrivately() {
+            return new Mapping(content.copy().mapped(), new Content(new byte[0], new byte[0]));
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private record Mapping(ByteBuffer buffer, Content content) implements MappedFile {
+        @Override
+        public void force() {
+            content.force();
+        }
+    }
+}
