@@ -1,6 +1,7 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
 import java.io.IOException;
@@ -54,6 +55,17 @@ public final class DurableListStore implements ListStore {
      */
     public static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
         return onOwnThread("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
+    }
+
+    /**
+     * Cuts the log of the closed store off before its first damaged frame, for a store that refuses to open. What
+     * followed is lost to the store, but every file that is changed or removed is copied first.
+     *
+     * @param keepDirectory a new or empty folder for the copies, outside the store's
+     * @throws CorruptStoreException when cutting the log would not help; nothing was changed
+     */
+    public static RepairReport repair(Path directory, Path keepDirectory) {
+        return onOwnThread("repair " + directory, () -> Repairer.repair(directory, keepDirectory));
     }
 
     private static <T> T onOwnThread(String what, Callable<T> work) {

@@ -14,7 +14,7 @@ public interface HeapPressureListener {
      *
      * @param high true when a mark was crossed upwards; false when pressure is over
      * @param usedFraction bytes in live regions, over the heap's greatest size
-     * @param fragmentation 1 minus the largest hole over all free bytes; 0 when nothing is free
+     * @param fragmentation see {@link StoreStats.HeapUse#fragmentation()}
      */
     void pressure(boolean high, double usedFraction, double fragmentation);
 }

@@ -124,8 +124,8 @@ public interface ListStore extends AutoCloseable {
     ListInfo info(long id);
 
     /**
-     * Calls {@code ids} with the id of every list, in no particular order. Lists created or deleted meanwhile may be
-     * told or not. The action runs outside the store's locks.
+     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it tells only lists
+     * that are durable; those created or deleted meanwhile may be told or not. The action runs outside the store's locks.
      */
     void forEachList(LongConsumer ids);
 

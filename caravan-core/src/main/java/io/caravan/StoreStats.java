@@ -60,14 +60,16 @@ public record StoreStats(
      * @param totalBytes allocated on disk
      * @param usedBytes in regions that are live or wait for a reader to let go
      * @param largestHoleBytes the greatest contiguous free space
+     * @param segmentBytes what a whole segment offers: no hole is larger
      */
-    public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes) {
+    public record HeapUse(long totalBytes, long usedBytes, long freeBytes, long largestHoleBytes, long segmentBytes) {
         /** Nothing at all. */
-        public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0);
+        public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
-        /** 1 minus the largest hole over all free bytes; 0 when nothing is free. */
+        /** 1 minus the largest hole over what it could at most be, given the free bytes; 0 when nothing is free. */
         public double fragmentation() {
-            return freeBytes == 0 ? 0 : 1 - (double) largestHoleBytes / freeBytes;
+            long possible = Math.min(freeBytes, segmentBytes);
+            return possible == 0 ? 0 : 1 - (double) largestHoleBytes / possible;
         }
     }
 }

@@ -60,18 +60,19 @@ final class Commit {
         return count;
     }
 
+    void startedAt(long nanos) {
+        firstNanos = nanos;
+    }
+
     /** When the first callback was added. */
     long firstNanos() {
         return firstNanos;
     }
 
-    void add(WriteCallback callback, long sequence, long nowNanos) {
+    void add(WriteCallback callback, long sequence) {
         if (count == callbacks.length) {
             callbacks = Arrays.copyOf(callbacks, count * 2);
             sequences = Arrays.copyOf(sequences, count * 2);
-        }
-        if (count == 0) {
-            firstNanos = nowNanos;
         }
         callbacks[count] = callback;
         sequences[count++] = sequence;

@@ -5,6 +5,7 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.WriteCallback;
 import io.caravan.format.FrameLayout;
 import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
@@ -36,7 +37,7 @@ final class CommitQueue {
             Provisioner provisioner,
             LogGeometry geometry,
             int bufferBytes,
-            LogEnd end,
+            LogScanner.End end,
             LongSupplier clock) {
         this.state = state;
         this.provisioner = provisioner;
@@ -47,9 +48,6 @@ final class CommitQueue {
         this.tail = end.position();
         this.lastSealedLsn = end.previousLsn();
     }
-
-    /** Where the log ends: the next frame's position and the last frame's. */
-    record LogEnd(long position, long previousLsn) {}
 
     void onWork(Runnable wake) {
         wakeFlusher = wake;
@@ -119,9 +117,9 @@ final class CommitQueue {
 
     /** Adds a callback to the active commit and sees to it that the flusher knows. */
     void add(WriteCallback callback, long sequence) {
-        boolean first = active.count() == 0;
-        active.add(callback, sequence, clock.getAsLong());
-        if (first) {
+        active.add(callback, sequence);
+        if (active.count() == 1) {
+            active.startedAt(clock.getAsLong());
             wakeFlusher.run();
         }
     }
@@ -196,7 +194,7 @@ final class CommitQueue {
         return lastSealedLsn;
     }
 
-    /** Whether a write of any permitted size would find room, or be refused, but not wait. */
+    /** Whether a write would most likely find room in the log, or be refused, but not wait. */
     boolean writable() {
         boolean provisioned = provisioner.lastReadySegment() > geometry.segmentOf(tail) + 1 || provisioner.logStarved();
         return active.roomy() && provisioned;
@@ -206,9 +204,9 @@ final class CommitQueue {
         writableActions.add(action);
     }
 
-    /** The actions that wait for writability, if there is. */
+    /** Takes the actions that wait for writability. */
     List<Runnable> takeWritableActions() {
-        if (writableActions.isEmpty() || state.failure() == null && !writable()) {
+        if (writableActions.isEmpty()) {
             return List.of();
         }
         List<Runnable> actions = List.copyOf(writableActions);

@@ -61,14 +61,8 @@ public final class Engine implements ListStore {
                 recovered.heapFile(),
                 logGeometry.segmentOf(end.position()),
                 recovered.neededLogSegment());
-        queue = new CommitQueue(
-                state,
-                provisioner,
-                logGeometry,
-                config.logBufferBytes(),
-                new CommitQueue.LogEnd(end.position(), end.previousLsn()),
-                clock);
-        Flusher.Gates gates = new Flusher.Gates(new LsnGate(end.position()), new LsnGate(end.position()));
+        queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
+        Flusher.Gates gates = new Flusher.Gates(new LsnGate(newest.startLsn()), new LsnGate(end.position()));
         forced = gates.forced();
         space = new HeapSpace(
                 state,
@@ -79,14 +73,13 @@ public final class Engine implements ListStore {
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
         writes = new WritePath(state, queue, space, config.maxValueBytes());
-        reads = new ReadPath(state, space, writes, recovered.heapFile(), gates.applied());
+        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
         pressure = new PressureWatch(config);
         Flusher flusher = new Flusher(
                 state,
                 queue,
                 space,
-                new LogWriter(
-                        recovered.log(), newest.storeId(), end.previousLsn(), logGeometry.segmentOf(newest.startLsn())),
+                new LogWriter(recovered.log(), newest.storeId(), end, newest.startLsn()),
                 recovered.heapFile(),
                 gates,
                 config.durability(),
@@ -114,7 +107,7 @@ public final class Engine implements ListStore {
         provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
     }
 
     /** Opens or creates the store that the storage holds; the engine owns the storage from here on. */
@@ -250,10 +243,14 @@ public final class Engine implements ListStore {
         state.lock.lock();
         try {
             state.checkOpen();
-            return state.failure() != null || queue.writable();
+            return writableNow();
         } finally {
             state.lock.unlock();
         }
+    }
+
+    private boolean writableNow() {
+        return state.failure() != null || queue.writable() && space.writable();
     }
 
     @Override
@@ -262,7 +259,7 @@ public final class Engine implements ListStore {
         state.lock.lock();
         try {
             state.checkOpen();
-            if (state.failure() == null && !queue.writable()) {
+            if (!writableNow()) {
                 queue.whenWritable(action);
                 return;
             }
@@ -357,7 +354,8 @@ public final class Engine implements ListStore {
                     recovered.heapFile().diskBytes(),
                     state.heap.usedBytes(),
                     state.heap.freeBytes(),
-                    state.heap.largestHoleBytes());
+                    state.heap.largestHoleBytes(),
+                    recovered.heapFile().geometry().usableBytes());
         } finally {
             state.lock.unlock();
         }

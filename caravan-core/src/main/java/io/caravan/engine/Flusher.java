@@ -209,7 +209,9 @@ final class Flusher {
         List<Runnable> actions;
         state.lock.lock();
         try {
-            actions = queue.takeWritableActions();
+            actions = state.failure() != null || queue.writable() && space.writable()
+                    ? queue.takeWritableActions()
+                    : List.of();
         } finally {
             state.lock.unlock();
         }

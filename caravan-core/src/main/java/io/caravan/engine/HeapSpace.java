@@ -88,6 +88,13 @@ final class HeapSpace {
         return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2);
     }
 
+    /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */
+    boolean writable() {
+        return !wantsGrowth()
+                || provisioner.heapStarved()
+                || !growthDemanded && state.heap.freeBytes() >= geometry.usableBytes() / 8;
+    }
+
     private boolean mayGrow() {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }

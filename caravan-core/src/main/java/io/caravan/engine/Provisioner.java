@@ -26,6 +26,7 @@ final class Provisioner {
     private final LogSegments log;
     private final HeapFile heapFile;
     private Runnable wake = () -> {};
+    private Runnable wakeFlusher = () -> {};
     private @Nullable HeapSpace space;
 
     private volatile long enteredSegment;
@@ -44,9 +45,10 @@ final class Provisioner {
         this.lastReadySegment = log.last();
     }
 
-    void serve(HeapSpace heapSpace, Runnable wakeWorker) {
+    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeFlushing) {
         space = heapSpace;
         wake = wakeWorker;
+        wakeFlusher = wakeFlushing;
     }
 
     void wake() {
@@ -160,10 +162,12 @@ final class Provisioner {
         locked(() -> state.counters.failures++);
     }
 
+    /** Tells those who wait for space, and the flusher, which tells those who wait for writability. */
     private void signalChange() {
         locked(() -> {
             state.changed.signalAll();
             return true;
         });
+        wakeFlusher.run();
     }
 }

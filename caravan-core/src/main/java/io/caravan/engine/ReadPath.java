@@ -24,13 +24,21 @@ final class ReadPath {
     static final long FROM_FIRST = -1;
 
     private final StoreState state;
+    private final CommitQueue queue;
     private final HeapSpace space;
     private final WritePath writes;
     private final HeapFile heapFile;
     private final LsnGate applied;
 
-    ReadPath(StoreState state, HeapSpace space, WritePath writes, HeapFile heapFile, LsnGate applied) {
+    ReadPath(
+            StoreState state,
+            CommitQueue queue,
+            HeapSpace space,
+            WritePath writes,
+            HeapFile heapFile,
+            LsnGate applied) {
         this.state = state;
+        this.queue = queue;
         this.space = space;
         this.writes = writes;
         this.heapFile = heapFile;
@@ -177,22 +185,42 @@ final class ReadPath {
         }
     }
 
-    /** Ids are collected a partition at a time under the lock and told outside it. */
+    /**
+     * Tells the lists whose creation is durable, after waiting for everything accepted before the call, as any read
+     * does. Ids are collected a partition at a time under the lock and told outside it.
+     */
     void forEachList(LongConsumer ids) {
+        StoreState.checkMayWait("a read");
+        applied.await(acceptedUpTo());
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            for (long id : idsOf(partition)) {
+            for (long id : durableIdsOf(partition)) {
                 ids.accept(id);
             }
         }
     }
 
-    private long[] idsOf(int partition) {
+    private long acceptedUpTo() {
         state.lock.lock();
         try {
             state.checkOpen();
-            long[] ids = new long[state.index.partitionSize(partition)];
+            return queue.nextLsn();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private long[] durableIdsOf(int partition) {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            ListIndex index = state.index;
+            long[] ids = new long[index.partitionSize(partition)];
             int[] count = {0};
-            state.index.forEachList(partition, list -> ids[count[0]++] = state.index.id(list));
+            index.forEachList(partition, list -> {
+                if (index.birth(list) < applied.position()) {
+                    ids[count[0]++] = index.id(list);
+                }
+            });
             return Arrays.copyOf(ids, count[0]);
         } finally {
             state.lock.unlock();

@@ -157,7 +157,7 @@ public final class Recovery {
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
             // All is decided. Only now are heap bytes rewritten, so that a refusal has changed nothing.
-            scan(scanner, header, new HeapApplier(heapFile));
+            applyFrames(scanner, header, end, new HeapApplier(heapFile));
             cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
             return new Recovered(
                     header,
@@ -183,6 +183,16 @@ public final class Recovery {
                 header.startLsn(),
                 header.previousLsn(),
                 header.endLsn(),
+                (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+    }
+
+    private static void applyFrames(
+            LogScanner scanner, CheckpointHeader header, LogScanner.End end, RecordLayout.Visitor visitor)
+            throws IOException {
+        scanner.scanUpTo(
+                header.startLsn(),
+                header.previousLsn(),
+                end.position(),
                 (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
     }
 

@@ -204,6 +204,7 @@ final class WritePath {
     /** Trims; a trim that changes nothing needs no record. Returns the first retained sequence. */
     private long putTrim(LogBuffer frame, long id, long to) {
         ListIndex index = state.index;
+        state.counters.trims++;
         int list = index.find(id);
         if (list == ListIndex.NONE) {
             return 0;
@@ -215,12 +216,12 @@ final class WritePath {
         long first = index.trimTo(list, to, frame.lsn(at));
         RecordLayout.putTrim(frame.memory(), at, id, first);
         space.reclaimLater(list, first, frame.lsn(at));
-        state.counters.trims++;
         return first;
     }
 
     private void putDelete(LogBuffer frame, long id) {
         ListIndex index = state.index;
+        state.counters.deletes++;
         int list = index.find(id);
         if (list == ListIndex.NONE) {
             return;
@@ -230,7 +231,6 @@ final class WritePath {
         index.remove(list, frame.lsn(at));
         space.reclaimLater(list, index.next(list), frame.lsn(at));
         lastRemovalLsn = frame.lsn(at);
-        state.counters.deletes++;
     }
 
     /** LSN of the last deletion, which a read of a missing list waits for; under the lock. */
@@ -255,7 +255,7 @@ final class WritePath {
         try {
             changes.run();
         } catch (RuntimeException | Error broken) {
-            queue.requireFlush();
+            queue.requireForce();
             throw state.fail(broken);
         }
     }

@@ -45,12 +45,23 @@ public final class IndexedHeap implements Heap {
             return NONE;
         }
         long start = start(slot);
-        long rest = holeUnits(slot) - units;
-        removeHole(slot);
-        if (rest > 0) {
-            addHole(start + units, rest);
+        if (holeUnits(slot) == units) {
+            removeHole(slot);
+        } else {
+            takeFront(slot, units);
         }
         return start << UNIT_SHIFT;
+    }
+
+    /** Shortens a hole from its start; its end, and so its place in the index by end, stays. */
+    private void takeFront(int slot, long units) {
+        byStart.remove(slot);
+        unlinkFromBin(slot);
+        slots.set(slot * SLOT_LONGS + START, start(slot) + units);
+        slots.set(slot * SLOT_LONGS + UNITS, holeUnits(slot) - units);
+        linkIntoBin(slot);
+        byStart.add(slot);
+        freeUnits -= units;
     }
 
     private int findFit(long units) {
@@ -163,17 +174,30 @@ public final class IndexedHeap implements Heap {
         slots.set(slot * SLOT_LONGS + UNITS, units);
         byStart.add(slot);
         byEnd.add(slot);
-        int bin = SizeBins.binOf(units);
+        linkIntoBin(slot);
+        freeUnits += units;
+    }
+
+    private void removeHole(int slot) {
+        unlinkFromBin(slot);
+        byStart.remove(slot);
+        byEnd.remove(slot);
+        freeUnits -= holeUnits(slot);
+        link(slot, NIL, firstUnusedSlot);
+        firstUnusedSlot = slot;
+    }
+
+    private void linkIntoBin(int slot) {
+        int bin = SizeBins.binOf(holeUnits(slot));
         int head = bins.first(bin);
         link(slot, NIL, head);
         if (head != NIL) {
             link(head, slot, next(head));
         }
         bins.setFirst(bin, slot);
-        freeUnits += units;
     }
 
-    private void removeHole(int slot) {
+    private void unlinkFromBin(int slot) {
         int previous = previous(slot);
         int next = next(slot);
         if (previous == NIL) {
@@ -184,11 +208,6 @@ public final class IndexedHeap implements Heap {
         if (next != NIL) {
             link(next, previous, next(next));
         }
-        byStart.remove(slot);
-        byEnd.remove(slot);
-        freeUnits -= holeUnits(slot);
-        link(slot, NIL, firstUnusedSlot);
-        firstUnusedSlot = slot;
     }
 
     private int takeSlot() {

@@ -177,7 +177,7 @@ public final class Verifier {
                 log.open(segment);
             }
             frames = new LogScanner(log, from.storeId())
-                    .scanForced(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
+                    .scanUpTo(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
         } catch (CaravanException problem) {
             faults.add(problem);
         }

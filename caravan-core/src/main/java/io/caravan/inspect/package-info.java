@@ -1,4 +1,4 @@
-/** Tools that look into a store: verification. */
+/** Tools that look into a store: verification, and repair, which is never done by opening. */
 @NullMarked
 package io.caravan.inspect;
 

@@ -41,6 +41,9 @@ public final class LogScanner {
      */
     public record End(long position, long previousLsn, long frames) {}
 
+    /** Stands for no position at all. */
+    public static final long NOWHERE = -1;
+
     private final LogSegments segments;
     private final LogGeometry geometry;
     private final long storeId;
@@ -73,17 +76,23 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame of a log that is being written, up to a position that is known to be forced.
+     * Visits every frame up to a position that the log is known to reach; it may be written to behind that.
      *
      * @return how many frames there were
      * @throws CorruptStoreException when one of them is damaged
      */
-    public long scanForced(long start, long previousLsn, long forced, FrameVisitor visitor) throws IOException {
-        End found = visitFrames(start, previousLsn, forced, visitor);
-        if (found.position() < forced) {
-            throw damaged(found.position(), "no valid frame, though the log is forced up to LSN " + forced);
+    public long scanUpTo(long start, long previousLsn, long reached, FrameVisitor visitor) throws IOException {
+        End found = visitFrames(start, previousLsn, reached, visitor);
+        if (found.position() < reached) {
+            throw damaged(found.position(), "no valid frame, though the log reaches LSN " + reached);
         }
         return found.frames();
+    }
+
+    /** Where the frames that follow each other from a position on end, whatever stands behind. */
+    public long endOfFrames(long start, long previousLsn) throws IOException {
+        return visitFrames(start, previousLsn, Long.MAX_VALUE, (segment, at, lsn) -> {})
+                .position();
     }
 
     private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {
@@ -92,7 +101,7 @@ public final class LogScanner {
         long frames = 0;
         while (position < until) {
             long next = locate(position, previous);
-            if (next < 0) {
+            if (next == NOWHERE) {
                 break;
             }
             int at = geometry.offsetOf(next);
@@ -105,7 +114,7 @@ public final class LogScanner {
         return new End(position, previous, frames);
     }
 
-    /** The frame that follows: at the position itself, or first in the next segment. -1 when there is none. */
+    /** The frame that follows: at the position itself, or first in the next segment. */
     private long locate(long position, long previous) throws IOException {
         if (validAt(position) && previousOf(position) == previous) {
             return position;
@@ -114,7 +123,7 @@ public final class LogScanner {
         if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
             return inNextSegment;
         }
-        return -1;
+        return NOWHERE;
     }
 
     private boolean validAt(long lsn) throws IOException {

@@ -16,13 +16,18 @@ public final class LogWriter {
     private long firstUnforcedSegment;
     private long lastWrittenSegment;
 
-    /** A writer behind the frame at {@code previousLsn}. */
-    public LogWriter(LogSegments segments, long storeId, long previousLsn, long segment) {
+    /**
+     * A writer that goes on where a recovery ended.
+     *
+     * @param end the log's end
+     * @param unforced frames from here on may never have been forced by the process that wrote them
+     */
+    public LogWriter(LogSegments segments, long storeId, LogScanner.End end, long unforced) {
         this.segments = segments;
         this.storeId = storeId;
-        this.previousLsn = previousLsn;
-        this.firstUnforcedSegment = segment;
-        this.lastWrittenSegment = segment;
+        this.previousLsn = end.previousLsn();
+        this.firstUnforcedSegment = segments.geometry().segmentOf(unforced);
+        this.lastWrittenSegment = segments.geometry().segmentOf(end.frames() > 0 ? end.previousLsn() : unforced);
     }
 
     /** Hands a frame to the operating system. Returns the bytes written. */

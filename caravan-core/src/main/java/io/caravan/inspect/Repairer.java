@@ -1,0 +1,149 @@
+package io.caravan.inspect;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.RepairReport;
+import io.caravan.StoreDirectoryException;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.Recovery;
+import io.caravan.format.FileNames;
+import io.caravan.io.FileStorage;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what followed.
+ * An explicit act, never done by opening. Every file it changes or removes is first copied to a folder of its own.
+ */
+public final class Repairer {
+    private static final int COPY_BYTES = 1 << 20;
+
+    private final Storage storage;
+    private final Storage keep;
+    private final List<String> kept = new ArrayList<>();
+
+    private Repairer(Storage storage, Storage keep) {
+        this.storage = storage;
+        this.keep = keep;
+    }
+
+    /**
+     * Repairs the closed store in a directory.
+     *
+     * @param keepDirectory a new or empty folder for the copies, outside the store's
+     * @throws CorruptStoreException when no cut of the log can help: a checkpoint or the heap is damaged
+     */
+    public static RepairReport repair(Path directory, Path keepDirectory) throws IOException {
+        if (keepDirectory
+                .toAbsolutePath()
+                .normalize()
+                .startsWith(directory.toAbsolutePath().normalize())) {
+            throw new StoreDirectoryException(
+                    keepDirectory + " lies inside the store's directory; name another folder" + " for the copies");
+        }
+        try (Storage storage = FileStorage.open(directory);
+                Storage keep = FileStorage.openOrCreate(keepDirectory)) {
+            if (!keep.list().isEmpty()) {
+                throw new StoreDirectoryException(keepDirectory + " is not empty; name a new folder for the copies");
+            }
+            return new Repairer(storage, keep).repair();
+        }
+    }
+
+    private RepairReport repair() throws IOException {
+        Recovery recovery = new Recovery(storage, true);
+        if (recovery.nothingToOpen()) {
+            throw new StoreDirectoryException(storage.describe("") + " holds no store");
+        }
+        try {
+            recovery.recover().close();
+            return new RepairReport(LogScanner.NOWHERE, List.of());
+        } catch (CorruptStoreException damage) {
+            return new RepairReport(cut(newestWhole(recovery, damage)), kept);
+        }
+    }
+
+    private CheckpointHeader newestWhole(Recovery recovery, CorruptStoreException damage) throws IOException {
+        for (long number : recovery.checkpointNumbers()) {
+            try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+                reader.read(CheckpointReader.Visitor.NOBODY);
+                return reader.header();
+            } catch (CorruptStoreException tryTheOlder) {
+                damage.addSuppressed(tryTheOlder);
+            }
+        }
+        throw damage;
+    }
+
+    private long cut(CheckpointHeader checkpoint) throws IOException {
+        LogGeometry geometry = new LogGeometry(checkpoint.logSegmentBytes());
+        try (LogSegments log = new LogSegments(storage, geometry, checkpoint.storeId())) {
+            for (String name : storage.list()) {
+                if (FileNames.LOG.number(name).isPresent()) {
+                    log.open(FileNames.LOG.number(name).getAsLong());
+                }
+            }
+            long end = new LogScanner(log, checkpoint.storeId())
+                    .endOfFrames(checkpoint.startLsn(), checkpoint.previousLsn());
+            if (end < checkpoint.endLsn()) {
+                throw new CorruptStoreException(
+                        storage.describe(FileNames.LOG.of(geometry.segmentOf(end))),
+                        geometry.offsetOf(end),
+                        "the log is damaged at LSN " + end + ", before the end of the newest whole checkpoint at LSN "
+                                + checkpoint.endLsn() + "; cutting it off would lose more than the log: restore the"
+                                + " directory from a backup");
+            }
+            cutAt(log, end);
+            return end;
+        }
+    }
+
+    private void cutAt(LogSegments log, long end) throws IOException {
+        long segment = log.geometry().segmentOf(end);
+        for (long number = segment; number <= log.last(); number++) {
+            if (log.ready(number)) {
+                copy(FileNames.LOG.of(number));
+            }
+        }
+        keep.forceDirectory();
+        while (log.last() > segment) {
+            log.discard(log.last());
+        }
+        if (log.ready(segment)) {
+            zeroFrom(log.file(segment), log.geometry().offsetOf(end));
+        }
+    }
+
+    private void copy(String name) throws IOException {
+        try (StoreFile from = storage.open(name);
+                StoreFile to = keep.create(name, 0)) {
+            ByteBuffer bytes = ByteBuffer.allocateDirect(COPY_BYTES);
+            long position = 0;
+            while (from.read(bytes.clear(), position) > 0) {
+                int count = bytes.flip().remaining();
+                to.write(bytes, position);
+                position += count;
+            }
+            to.force();
+            kept.add(to.path());
+        }
+    }
+
+    private static void zeroFrom(StoreFile file, long position) throws IOException {
+        long size = file.size();
+        ByteBuffer zeros = ByteBuffer.allocateDirect(COPY_BYTES);
+        for (long at = position; at < size; at += zeros.limit()) {
+            zeros.clear().limit((int) Math.min(COPY_BYTES, size - at));
+            file.write(zeros, at);
+        }
+        file.force();
+    }
+}
