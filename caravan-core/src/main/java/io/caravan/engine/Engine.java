@@ -79,7 +79,7 @@ public final class Engine implements ListStore {
                 state,
                 queue,
                 space,
-                new LogWriter(recovered.log(), newest.storeId(), end, newest.startLsn()),
+                new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), end),
                 recovered.heapFile(),
                 gates,
                 config.durability(),

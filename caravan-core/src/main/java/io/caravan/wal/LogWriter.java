@@ -1,7 +1,7 @@
 package io.caravan.wal;
 
-import io.caravan.io.StoreFile;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 
 /**
  * Writes frames and forces them; used by the flusher only.
@@ -10,24 +10,29 @@ import java.io.IOException;
  * written is never written again. A force covers every segment written since the last one.
  */
 public final class LogWriter {
+    private static final long NONE = -1;
+
     private final LogSegments segments;
     private final long storeId;
     private long previousLsn;
+    /** The oldest segment with frames that are not forced; a forced segment may be recycled at any time. */
     private long firstUnforcedSegment;
+
     private long lastWrittenSegment;
 
     /**
      * A writer that goes on where a recovery ended.
      *
-     * @param end the log's end
-     * @param unforced frames from here on may never have been forced by the process that wrote them
+     * @param start where the recovery's replay started
+     * @param end the log's end; frames before it may never have been forced by the process that wrote them
      */
-    public LogWriter(LogSegments segments, long storeId, LogScanner.End end, long unforced) {
+    public LogWriter(LogSegments segments, long storeId, long start, LogScanner.End end) {
         this.segments = segments;
         this.storeId = storeId;
         this.previousLsn = end.previousLsn();
-        this.firstUnforcedSegment = segments.geometry().segmentOf(unforced);
-        this.lastWrittenSegment = segments.geometry().segmentOf(end.frames() > 0 ? end.previousLsn() : unforced);
+        boolean replayed = end.frames() > 0;
+        this.firstUnforcedSegment = replayed ? segments.geometry().segmentOf(start) : NONE;
+        this.lastWrittenSegment = replayed ? segments.geometry().segmentOf(end.previousLsn()) : NONE;
     }
 
     /** Hands a frame to the operating system. Returns the bytes written. */
@@ -35,25 +40,25 @@ public final class LogWriter {
         long lsn = frame.baseLsn();
         LogGeometry geometry = segments.geometry();
         long segment = geometry.segmentOf(lsn);
-        var bytes = frame.seal(storeId, segment, previousLsn);
+        ByteBuffer bytes = frame.seal(storeId, segment, previousLsn);
         int count = bytes.remaining();
         segments.file(segment).write(bytes, geometry.offsetOf(lsn));
         previousLsn = lsn;
         lastWrittenSegment = segment;
+        if (firstUnforcedSegment == NONE) {
+            firstUnforcedSegment = segment;
+        }
         return count;
     }
 
     /** Returns when every frame written so far is durable. */
     public void force() throws IOException {
-        for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
-            StoreFile file = segments.file(segment);
-            file.force();
+        if (firstUnforcedSegment == NONE) {
+            return;
         }
-        firstUnforcedSegment = lastWrittenSegment;
-    }
-
-    /** LSN of the last frame written. */
-    public long previousLsn() {
-        return previousLsn;
+        for (long segment = firstUnforcedSegment; segment <= lastWrittenSegment; segment++) {
+            segments.file(segment).force();
+        }
+        firstUnforcedSegment = NONE;
     }
 }

@@ -1,0 +1,104 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A child JVM with this one's class path, that can be killed for real.
+ *
+ * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads the end of it stops
+ * cleanly, so {@link #askToStop()} is a polite request. Children that are left when this JVM ends are killed.
+ */
+public final class ChildJvm implements AutoCloseable {
+    /** Exit status of a process that died of SIGKILL: 128 and the signal's number. */
+    public static final int KILLED = 128 + 9;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    /** A child lives for seconds, so a quick start is worth more than the fastest code. */
+    private static final List<String> FLAGS =
+            List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "kill-children"));
+    }
+
+    private final Process process;
+    private final Path log;
+
+    private ChildJvm(Process process, Path log) {
+        this.process = process;
+        this.log = log;
+    }
+
+    /** Starts a JVM on a main class; its output is added to {@code log}. */
+    public static ChildJvm start(String mainClass, List<String> arguments, Path log) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(mainClass);
+        command.addAll(arguments);
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        RUNNING.add(process);
+        process.onExit().thenAccept(RUNNING::remove);
+        return new ChildJvm(process, log);
+    }
+
+    /** Where the child's output goes. */
+    public Path log() {
+        return log;
+    }
+
+    public boolean alive() {
+        return process.isAlive();
+    }
+
+    /** Sends SIGKILL, and returns the exit status once the process is gone. */
+    public int kill() throws IOException {
+        process.destroyForcibly();
+        return awaitExit();
+    }
+
+    /** Sends SIGTERM. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    /** Ends the child's standard input. */
+    public void askToStop() throws IOException {
+        process.getOutputStream().close();
+    }
+
+    /** Waits for the child's end and returns its exit status. One that does not end in a minute is an error. */
+    public int awaitExit() throws IOException {
+        try {
+            if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                throw new IOException("the child process " + process.pid() + " did not end in " + PATIENCE.toSeconds()
+                        + " s; its output is in " + log);
+            }
+            return process.exitValue();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for a child process", interrupted);
+        }
+    }
+
+    /** Leaves no process behind. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,63 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Whole directories: the stores that these programs make, keep as evidence and throw away. */
+public final class Directories {
+
+    private Directories() {}
+
+    /** Deletes the directory and everything in it; a missing one is fine. */
+    public static void delete(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        for (Path path : walk(directory, Comparator.reverseOrder())) {
+            Files.deleteIfExists(path);
+        }
+    }
+
+    /** Makes {@code target} a copy of {@code source}, whatever was there. */
+    public static void copy(Path source, Path target) throws IOException {
+        delete(target);
+        for (Path path : walk(source, Comparator.naturalOrder())) {
+            Files.copy(path, target.resolve(source.relativize(path).toString()));
+        }
+    }
+
+    /** Whether a directory can be used as a fresh one. */
+    public static boolean missingOrEmpty(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return true;
+        }
+        if (!Files.isDirectory(directory)) {
+            return false;
+        }
+        try (Stream<Path> paths = Files.list(directory)) {
+            return paths.findAny().isEmpty();
+        }
+    }
+
+    /** Bytes of all files in it. */
+    public static long bytes(Path directory) throws IOException {
+        long bytes = 0;
+        for (Path path : walk(directory, Comparator.naturalOrder())) {
+            bytes += Files.isRegularFile(path) ? Files.size(path) : 0;
+        }
+        return bytes;
+    }
+
+    private static List<Path> walk(Path directory, Comparator<Path> order) throws IOException {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            return paths.sorted(order).toList();
+        } catch (UncheckedIOException failure) {
+            throw failure.getCause();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where child processes report to: a Unix domain socket.
+ *
+ * <p>What a child has written stays readable after it was killed, as the kernel holds it for the reader. A pipe would
+ * do the same, but {@link Process} drains its pipes on a thread of its own when the process ends, beside whoever reads.
+ */
+public final class LocalSocket implements AutoCloseable {
+    private static final long POLL_NANOS = 1_000_000;
+
+    private final Path directory;
+    private final Path path;
+    private final ServerSocketChannel server;
+
+    private LocalSocket(Path directory, Path path, ServerSocketChannel server) {
+        this.directory = directory;
+        this.path = path;
+        this.server = server;
+    }
+
+    /** Listens in a directory of its own, with a name short enough for a socket address. */
+    public static LocalSocket listen() throws IOException {
+        Path directory = Files.createTempDirectory("caravan");
+        Path path = directory.resolve("socket");
+        ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX);
+        server.bind(UnixDomainSocketAddress.of(path));
+        server.configureBlocking(false);
+        return new LocalSocket(directory, path, server);
+    }
+
+    /** Connects to the socket at the path. */
+    public static SocketChannel connect(Path path) throws IOException {
+        return SocketChannel.open(UnixDomainSocketAddress.of(path));
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Waits for a child to connect.
+     *
+     * @return null when the child ended without having connected
+     */
+    public @Nullable SocketChannel accept(ChildJvm child, Duration patience) throws IOException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (System.nanoTime() < deadline) {
+            boolean alive = child.alive();
+            SocketChannel channel = server.accept();
+            if (channel != null) {
+                return channel;
+            }
+            if (!alive) {
+                return null;
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        throw new IOException(
+                "the child did not connect in " + patience.toSeconds() + " s; its output is in " + child.log());
+    }
+
+    @Override
+    public void close() throws IOException {
+        server.close();
+        Files.deleteIfExists(path);
+        Files.deleteIfExists(directory);
+    }
+}

@@ -1,0 +1,27 @@
+package io.caravan.bench;
+
+import io.caravan.bench.engine.EngineCommand;
+import picocli.CommandLine.Command;
+
+/** {@code scripts/bench}: one entry for all measurements. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        subcommands = EngineCommand.class,
+        description = "Measures Caravan beside the limits of the machine it runs on.",
+        footer = {"", "Examples:", "  bench engine --quick", "  bench engine --out results"})
+public final class Main {
+
+    private static final String[] HELP = {"--help"};
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        System.exit(run(arguments));
+    }
+
+    /** Returns the exit status. */
+    public static int run(String... arguments) {
+        return Programs.run(new Main(), arguments.length == 0 ? HELP : arguments);
+    }
+}

@@ -1,0 +1,31 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import picocli.CommandLine;
+
+/** How the programs of this module run: quiet logs, and a failure of the outside world in one line. */
+public final class Programs {
+    private static final String LOG_CONFIGURATION = "logback.configurationFile";
+
+    private Programs() {}
+
+    /** Runs a picocli command and returns its exit status. To be called before anything logs. */
+    public static int run(Object command, String... arguments) {
+        if (System.getProperty(LOG_CONFIGURATION) == null) {
+            System.setProperty(LOG_CONFIGURATION, "logback-warnings.xml");
+        }
+        return new CommandLine(command)
+                .setExecutionExceptionHandler(Programs::handle)
+                .execute(arguments);
+    }
+
+    /** An I/O problem is for the user; anything else is a bug and wants its stack. */
+    private static int handle(Exception problem, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
+        if (!(problem instanceof IOException)) {
+            throw problem;
+        }
+        String cause = problem.getCause() == null ? "" : ": " + problem.getCause();
+        command.getErr().println(command.getCommandName() + ": " + problem.getMessage() + cause);
+        return command.getCommandSpec().exitCodeOnExecutionException();
+    }
+}

@@ -1,0 +1,42 @@
+package io.caravan.bench;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/** One line on the terminal that says how far a task has come; silent during its first two seconds. */
+public final class ProgressLine {
+    private static final long SILENCE_NANOS = Duration.ofSeconds(2).toNanos();
+    private static final long INTERVAL_NANOS = Duration.ofMillis(200).toNanos();
+
+    private final PrintStream terminal;
+    private long nextNanos;
+    private int shownChars;
+
+    public ProgressLine(PrintStream terminal) {
+        this.terminal = terminal;
+        nextNanos = System.nanoTime() + SILENCE_NANOS;
+    }
+
+    /** Shows the text when it is time to; cheap enough for an inner loop. */
+    public void show(Supplier<String> text) {
+        long now = System.nanoTime();
+        if (now - nextNanos < 0) {
+            return;
+        }
+        nextNanos = now + INTERVAL_NANOS;
+        String line = text.get();
+        terminal.print("\r" + line + " ".repeat(Math.max(0, shownChars - line.length())));
+        terminal.flush();
+        shownChars = line.length();
+    }
+
+    /** Wipes the line, so that a result can stand in its place. */
+    public void clear() {
+        if (shownChars > 0) {
+            terminal.print("\r" + " ".repeat(shownChars) + "\r");
+            terminal.flush();
+            shownChars = 0;
+        }
+    }
+}

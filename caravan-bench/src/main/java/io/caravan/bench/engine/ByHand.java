@@ -1,0 +1,68 @@
+package io.caravan.bench.engine;
+
+import io.caravan.bench.engine.AsyncAppends.Batches;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.file.Path;
+
+/**
+ * The same bytes without a store: each batch is put together in a buffer, written and forced with two calls, and its
+ * values are copied into a mapped file. One thread does it all; batches are of the mean size that the store had, and the
+ * files are made ready before the clock starts.
+ */
+final class ByHand implements AutoCloseable {
+    private final Workload workload;
+    private final int count;
+    private final HandFile log;
+    private final HandFile heap;
+
+    ByHand(Workload workload, int count, Path directory) throws IOException {
+        this.workload = workload;
+        this.count = count;
+        log = new HandFile(directory.resolve("by-hand.log"));
+        heap = new HandFile(directory.resolve("by-hand.heap"));
+    }
+
+    Measurement run(Batches batches) throws IOException {
+        long forces = Math.max(1, batches.forces());
+        long valueBytes = workload.bytes(count);
+        int batchBytes = (int) Math.max(1, batches.logBytes() / forces);
+        log.prepare(forces * batchBytes);
+        heap.prepare(valueBytes);
+        MappedByteBuffer mapped = heap.map(valueBytes).load();
+        ByteBuffer batch = ByteBuffer.allocateDirect(batchBytes);
+        long start = System.nanoTime();
+        LongestGap gap = new LongestGap(start);
+        for (long i = 0; i < forces; i++) {
+            int from = (int) (count * i / forces);
+            int to = (int) (count * (i + 1) / forces);
+            writeBatch(batch, from, to, i * batchBytes);
+            for (int value = from; value < to; value++) {
+                mapped.put(workload.value(value));
+            }
+            gap.eventAt(System.nanoTime());
+        }
+        long nanos = System.nanoTime() - start;
+        return new Measurement()
+                .rate(count, valueBytes, forces * batchBytes, nanos)
+                .longestAckGap(gap.nanos())
+                .batches(forces, forces * batchBytes);
+    }
+
+    private void writeBatch(ByteBuffer batch, int from, int to, long position) throws IOException {
+        batch.clear();
+        for (int value = from; value < to; value++) {
+            byte[] bytes = workload.value(value);
+            batch.put(bytes, 0, Math.min(bytes.length, batch.remaining()));
+        }
+        log.write(batch.clear(), position);
+        log.force();
+    }
+
+    @Override
+    public void close() throws IOException {
+        log.close();
+        heap.close();
+    }
+}

@@ -1,0 +1,38 @@
+package io.caravan.bench.engine;
+
+/**
+ * The longest time between two events of one thread.
+ *
+ * <p>It looks at the clock at every sixteenth event only: looking each time would cost as much as a good part of an
+ * append, and no stall that matters is shorter than sixteen of them.
+ */
+final class LongestGap {
+    private static final int EVERY_MASK = 16 - 1;
+
+    private long lastNanos;
+    private long longestNanos;
+    private int events;
+
+    LongestGap(long startNanos) {
+        lastNanos = startNanos;
+    }
+
+    void event() {
+        if ((++events & EVERY_MASK) == 0) {
+            eventAt(System.nanoTime());
+        }
+    }
+
+    void eventAt(long nanos) {
+        longestNanos = Math.max(longestNanos, nanos - lastNanos);
+        lastNanos = nanos;
+    }
+
+    long nanos() {
+        return longestNanos;
+    }
+
+    int events() {
+        return events;
+    }
+}

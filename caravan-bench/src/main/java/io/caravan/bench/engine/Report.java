@@ -1,0 +1,124 @@
+package io.caravan.bench.engine;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.caravan.bench.engine.Results.Row;
+import io.caravan.bench.engine.Results.Spread;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The results as a table for people and as JSON for programs. */
+final class Report {
+    private static final String NAME = "engine";
+
+    private final Map<String, String> facts;
+    private final Results results;
+
+    Report(Map<String, String> facts, Results results) {
+        this.facts = facts;
+        this.results = results;
+    }
+
+    /** Writes {@code engine.md} and {@code engine.json}. */
+    void writeTo(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        Files.writeString(directory.resolve(NAME + ".md"), "# " + NAME + "\n\n" + this);
+        new ObjectMapper()
+                .enable(SerializationFeature.INDENT_OUTPUT)
+                .writeValue(directory.resolve(NAME + ".json").toFile(), json());
+    }
+
+    /** Markdown that reads well as it is. */
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder();
+        facts.forEach((name, value) ->
+                text.append("- ").append(name).append(": ").append(value).append('\n'));
+        text.append("\nMedians of all runs, with the least and the greatest where they differ.\n\n");
+        return text.append(table()).toString();
+    }
+
+    private String table() {
+        List<List<String>> lines = new ArrayList<>();
+        List<String> titles = new ArrayList<>(List.of("workload", "system", "durability"));
+        List<Figure> figures = results.figures();
+        figures.forEach(figure -> titles.add(figure.title()));
+        lines.add(titles);
+        for (Row row : results.rows()) {
+            List<String> line = new ArrayList<>(List.of(row.workload(), row.system(), row.durability()));
+            Map<Figure, Spread> spreads = results.spreads(row);
+            figures.forEach(figure -> line.add(spreads.containsKey(figure) ? cell(figure, spreads.get(figure)) : ""));
+            lines.add(line);
+        }
+        return aligned(lines);
+    }
+
+    private static String cell(Figure figure, Spread spread) {
+        String median = String.format(Locale.ROOT, figure.format(), spread.median());
+        if (spread.runs().size() < 2) {
+            return median;
+        }
+        String range =
+                String.format(Locale.ROOT, figure.format() + " to " + figure.format(), spread.min(), spread.max());
+        return median + " (" + range + ")";
+    }
+
+    private static String aligned(List<List<String>> lines) {
+        int[] widths = new int[lines.get(0).size()];
+        for (List<String> line : lines) {
+            for (int column = 0; column < widths.length; column++) {
+                widths[column] = Math.max(widths[column], line.get(column).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (int i = 0; i < lines.size(); i++) {
+            appendLine(text, lines.get(i), widths, ' ');
+            if (i == 0) {
+                appendLine(text, lines.get(0).stream().map(title -> "").toList(), widths, '-');
+            }
+        }
+        return text.toString();
+    }
+
+    private static void appendLine(StringBuilder text, List<String> cells, int[] widths, char filler) {
+        for (int column = 0; column < widths.length; column++) {
+            String cell = cells.get(column);
+            text.append("| ").append(cell);
+            text.append(String.valueOf(filler).repeat(widths[column] - cell.length()))
+                    .append(' ');
+        }
+        text.append("|\n");
+    }
+
+    private ObjectNode json() {
+        ObjectNode root = new ObjectMapper().createObjectNode();
+        ObjectNode machine = root.putObject("machine");
+        facts.forEach(machine::put);
+        ArrayNode rows = root.putArray("rows");
+        for (Row row : results.rows()) {
+            ObjectNode node = rows.addObject()
+                    .put("workload", row.workload())
+                    .put("system", row.system())
+                    .put("durability", row.durability());
+            ObjectNode figures = node.putObject("figures");
+            results.spreads(row).forEach((figure, spread) -> addSpread(figures, figure, spread));
+        }
+        return root;
+    }
+
+    private static void addSpread(ObjectNode figures, Figure figure, Spread spread) {
+        ObjectNode node = figures.putObject(figure.title())
+                .put("min", spread.min())
+                .put("median", spread.median())
+                .put("max", spread.max());
+        ArrayNode runs = node.putArray("runs");
+        spread.runs().forEach(runs::add);
+    }
+}

@@ -1,0 +1,66 @@
+package io.caravan.bench.engine;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** All runs of all measurements, in the order in which they were first made. */
+final class Results {
+
+    /**
+     * What a row of the table is about.
+     *
+     * @param workload what was done
+     * @param system by what
+     * @param durability what had happened to a write when it counted
+     */
+    record Row(String workload, String system, String durability) {}
+
+    /** The runs of one figure. */
+    record Spread(double min, double median, double max, List<Double> runs) {
+        static Spread of(List<Double> runs) {
+            double[] sorted =
+                    runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+            int middle = sorted.length / 2;
+            double median = sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+            return new Spread(sorted[0], median, sorted[sorted.length - 1], List.copyOf(runs));
+        }
+    }
+
+    private final Map<Row, List<Measurement>> rows = new LinkedHashMap<>();
+
+    void add(Row row, Measurement measurement) {
+        rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
+    }
+
+    Iterable<Row> rows() {
+        return rows.keySet();
+    }
+
+    /** Figures of a row; only those that were measured. */
+    Map<Figure, Spread> spreads(Row row) {
+        Map<Figure, Spread> spreads = new EnumMap<>(Figure.class);
+        List<Measurement> runs = rows.getOrDefault(row, List.of());
+        for (Figure figure : Figure.values()) {
+            List<Double> values = runs.stream()
+                    .filter(run -> run.figures().containsKey(figure))
+                    .map(run -> run.figures().get(figure))
+                    .toList();
+            if (!values.isEmpty()) {
+                spreads.put(figure, Spread.of(values));
+            }
+        }
+        return spreads;
+    }
+
+    /** The figures that any row has. */
+    List<Figure> figures() {
+        return Arrays.stream(Figure.values())
+                .filter(figure ->
+                        rows.keySet().stream().anyMatch(row -> spreads(row).containsKey(figure)))
+                .toList();
+    }
+}

@@ -1,0 +1,13 @@
+/**
+ * Programs that put Caravan to the proof, and what they share.
+ *
+ * <p>{@code torture} kills the store and checks what is left, {@code replay} plays recorded editing sessions through
+ * it, {@code engine} measures it beside the machine's own limits. Shared here: a child JVM that can really be killed
+ * ({@link io.caravan.bench.ChildJvm}), frames over a local socket that outlive their writer
+ * ({@link io.caravan.bench.Frames}, {@link io.caravan.bench.LocalSocket}), and a line of progress
+ * ({@link io.caravan.bench.ProgressLine}).
+ */
+@NullMarked
+package io.caravan.bench;
+
+import org.jspecify.annotations.NullMarked;

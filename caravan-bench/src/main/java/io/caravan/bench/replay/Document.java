@@ -1,0 +1,57 @@
+package io.caravan.bench.replay;
+
+import java.util.List;
+
+/**
+ * A document, rebuilt from its retained entries alone.
+ *
+ * <p>It holds the entries to their order: each transaction follows the one before it, and a snapshot says what the text
+ * is at that point anyway.
+ */
+final class Document implements Entries.Reader {
+    private TextBuffer text;
+    private int transactions;
+    private boolean empty = true;
+
+    private Document(String startContent) {
+        text = TextBuffer.of(startContent);
+    }
+
+    static Document rebuild(String startContent, List<byte[]> entries) {
+        Document document = new Document(startContent);
+        entries.forEach(entry -> Entries.read(entry, document));
+        return document;
+    }
+
+    @Override
+    public void transaction(int index, List<Patch> patches) {
+        if (index != transactions) {
+            throw new IllegalStateException(
+                    "the retained entries have transaction " + index + " where " + transactions + " belongs");
+        }
+        patches.forEach(text::apply);
+        transactions++;
+        empty = false;
+    }
+
+    @Override
+    public void snapshot(int index, int[] snapshot) {
+        TextBuffer saved = TextBuffer.of(snapshot);
+        if (!empty && (index != transactions || !text.equals(saved))) {
+            throw new IllegalStateException("the retained entries lead to another text after " + transactions
+                    + " transactions than the snapshot after " + index);
+        }
+        text = saved;
+        transactions = index;
+        empty = false;
+    }
+
+    TextBuffer text() {
+        return text;
+    }
+
+    /** How many transactions it holds. */
+    int transactions() {
+        return transactions;
+    }
+}

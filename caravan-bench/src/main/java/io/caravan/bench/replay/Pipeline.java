@@ -1,0 +1,128 @@
+package io.caravan.bench.replay;
+
+import java.io.IOException;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Matches replies to requests on a connection that answers in order. One thread sends, a thread of its own receives.
+ *
+ * @param <R> a reply
+ */
+final class Pipeline<R> {
+    private static final long PATIENCE_SECONDS = 60;
+
+    /** Where replies come from. */
+    interface Source<R> {
+        /** The next reply; null at the end of the connection. */
+        @Nullable
+        R next() throws IOException;
+    }
+
+    /** Waits for one reply. */
+    interface Receiver<R> {
+        void reply(R reply);
+
+        /** The connection ended first. */
+        void lost(String why);
+    }
+
+    private final Source<R> source;
+    private final BlockingQueue<Receiver<R>> waiting = new LinkedBlockingQueue<>();
+    private final Thread thread;
+    private volatile boolean ended;
+    private volatile boolean abandoned;
+
+    Pipeline(Source<R> source) {
+        this.source = source;
+        thread = new Thread(this::receive, "replies");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** To be called before the request is sent. */
+    void expect(Receiver<R> receiver) {
+        waiting.add(receiver);
+        if (ended) {
+            loseAll("the connection has ended");
+        }
+    }
+
+    /** Expects a reply, sends the request, and waits. */
+    R call(Request request) throws IOException {
+        CompletableFuture<R> reply = new CompletableFuture<>();
+        expect(new Receiver<>() {
+            @Override
+            public void reply(R answer) {
+                reply.complete(answer);
+            }
+
+            @Override
+            public void lost(String why) {
+                reply.completeExceptionally(new IOException(why));
+            }
+        });
+        request.send();
+        try {
+            return reply.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException lost) {
+            throw new IOException(lost.getCause());
+        } catch (TimeoutException late) {
+            throw new IOException("no reply in " + PATIENCE_SECONDS + " s", late);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for a reply", interrupted);
+        }
+    }
+
+    /** Sends one request. */
+    interface Request {
+        void send() throws IOException;
+    }
+
+    /** From now on a lost connection is no news: whoever waits is not told. */
+    void abandon() {
+        abandoned = true;
+    }
+
+    /** Waits until the last reply that got here has been given to its receiver. */
+    void awaitEnd() throws IOException {
+        try {
+            thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for the last replies", interrupted);
+        }
+    }
+
+    private void receive() {
+        String why = "the connection was closed";
+        try {
+            for (R reply = source.next(); reply != null; reply = source.next()) {
+                Receiver<R> receiver = waiting.poll();
+                if (receiver == null) {
+                    throw new IOException("a reply to nothing: " + reply);
+                }
+                receiver.reply(reply);
+            }
+        } catch (IOException problem) {
+            why = "the connection was lost: " + problem;
+        } finally {
+            ended = true;
+            loseAll(why);
+        }
+    }
+
+    private void loseAll(String why) {
+        for (Receiver<R> receiver = waiting.poll(); receiver != null; receiver = waiting.poll()) {
+            if (!abandoned) {
+                receiver.lost(why);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.caravan.bench.replay;
+
+import io.caravan.DurableListStore;
+import io.caravan.bench.Directories;
+import io.caravan.bench.Programs;
+import io.caravan.bench.ProgressLine;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/replay}: plays recorded editing sessions through a store or a server. */
+@Command(
+        name = "replay",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Plays recorded editing sessions as a document server would: each transaction is one append, and every so"
+                    + " many a snapshot of the text makes all before it unnecessary.",
+            "At the end, and after each kill, the text is rebuilt from the retained entries alone and compared with the"
+                    + " recorded one. Exits with 1 when it differs or anything acknowledged is missing."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  replay session.json.gz                             a store in this process",
+            "  replay session.json.gz --kill 5                    a store in a child process, killed 5 times",
+            "  replay session.json.gz --server 127.0.0.1:6380     a server that runs already",
+            "  replay session.json.gz --server spawn --kill 5     a server of its own, killed 5 times"
+        })
+public final class ReplayMain implements Callable<Integer> {
+    private static final String SPAWN = "spawn";
+    private static final int MAX_PORT = 65535;
+
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "gzipped JSON: startContent, endContent, and txns with patches [position, deleted, inserted]")
+    private List<Path> files = List.of();
+
+    @Option(
+            names = "--server",
+            paramLabel = "HOST:PORT|spawn",
+            description = "play over RESP to this server, or to one that is started for it; default: an embedded store")
+    private @Nullable String server;
+
+    @Option(
+            names = "--kill",
+            paramLabel = "N",
+            description = "kill the store's process with SIGKILL N times on the way, reopen, check and go on")
+    private int kills;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "S",
+            description = "seed of the moments of the kills; default: the time, printed")
+    private long seed = System.currentTimeMillis();
+
+    @Option(names = "--window", paramLabel = "N", description = "appends under way at most; default ${DEFAULT-VALUE}")
+    private int window = 64;
+
+    @Option(
+            names = "--snapshot-every",
+            paramLabel = "N",
+            description = "transactions between snapshots; default ${DEFAULT-VALUE}")
+    private int snapshotEvery = 500;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "where stores go: missing or empty; default: a temporary directory, deleted on success")
+    private @Nullable Path directory;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    public static void main(String[] arguments) {
+        System.exit(Programs.run(new ReplayMain(), arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        checkOptions();
+        Path work = directory == null ? Files.createTempDirectory("caravan-replay") : directory;
+        Files.createDirectories(work);
+        for (Path file : files) {
+            if (!replay(file, work)) {
+                System.out.println("stores and the output of child processes are kept in " + work);
+                return 1;
+            }
+        }
+        if (directory == null) {
+            Directories.delete(work);
+        }
+        return 0;
+    }
+
+    private boolean replay(Path file, Path work) throws IOException, InterruptedException {
+        System.out.println(file.getFileName() + (kills > 0 ? ", seed " + seed : ""));
+        Trace trace = TraceReader.read(file);
+        Path own = Files.createTempDirectory(work, "store");
+        Player.Options options = new Player.Options(window, snapshotEvery, kills, seed);
+        try (Target target = target(own, file)) {
+            System.out.println(new Player(trace, target, options, new ProgressLine(System.err)).play());
+            return true;
+        } catch (ReplayException different) {
+            System.out.println("  FAILED: " + different.getMessage());
+            return false;
+        }
+    }
+
+    private Target target(Path own, Path file) throws IOException {
+        Path store = own.resolve("data");
+        Path log = own.resolve("process.log");
+        String key = "replay:" + file.getFileName() + ":" + seed;
+        if (server == null) {
+            return kills > 0
+                    ? new HostedTarget(store, log)
+                    : new EmbeddedTarget("embedded, durable", () -> DurableListStore.open(store));
+        }
+        return server.equals(SPAWN)
+                ? RespTarget.spawned(new ServerProcess(store, log), key)
+                : RespTarget.running(address(server), key);
+    }
+
+    private InetSocketAddress address(String hostAndPort) {
+        int colon = hostAndPort.lastIndexOf(':');
+        check(colon > 0 && hostAndPort.substring(colon + 1).matches("\\d{1,5}"), "--server must be HOST:PORT or spawn");
+        int port = Integer.parseInt(hostAndPort.substring(colon + 1));
+        check(port >= 1 && port <= MAX_PORT, "--server: there is no port " + port);
+        return new InetSocketAddress(hostAndPort.substring(0, colon), port);
+    }
+
+    private void checkOptions() throws IOException {
+        check(kills >= 0, "--kill must be 0 or more");
+        check(
+                kills == 0 || server == null || server.equals(SPAWN),
+                "--kill cannot kill a server that was started elsewhere; use --server spawn to play to one that can be");
+        check(window >= 1, "--window must be 1 or more");
+        check(snapshotEvery >= 1, "--snapshot-every must be 1 or more");
+        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        for (Path file : files) {
+            check(Files.isReadable(file), "cannot read " + file);
+        }
+    }
+
+    private void check(boolean holds, String message) {
+        if (!holds && spec != null) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+}

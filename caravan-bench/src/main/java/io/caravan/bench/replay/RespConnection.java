@@ -1,0 +1,123 @@
+package io.caravan.bench.replay;
+
+import java.io.BufferedInputStream;
+import java.io.BufferedOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A connection that speaks RESP2, as far as a document server's client needs it. */
+final class RespConnection implements AutoCloseable {
+    private static final int BUFFER_BYTES = 64 * 1024;
+    private static final byte[] LINE_END = {'\r', '\n'};
+    private static final int CONNECT_MILLIS = 5_000;
+
+    /** What the server says: exactly one of the parts is there, or none for a null. */
+    record Reply(
+            @Nullable String text,
+            @Nullable String error,
+            @Nullable List<byte[]> values) {
+        static Reply text(String text) {
+            return new Reply(text, null, null);
+        }
+    }
+
+    private final Socket socket;
+    private final InputStream in;
+    private final OutputStream out;
+
+    RespConnection(InetSocketAddress server) throws IOException {
+        socket = new Socket();
+        try {
+            socket.connect(server, CONNECT_MILLIS);
+            socket.setTcpNoDelay(true);
+            in = new BufferedInputStream(socket.getInputStream(), BUFFER_BYTES);
+            out = new BufferedOutputStream(socket.getOutputStream(), BUFFER_BYTES);
+        } catch (IOException problem) {
+            socket.close();
+            throw problem;
+        }
+    }
+
+    /** Hands a command to the operating system. */
+    void send(byte[]... words) throws IOException {
+        header('*', words.length);
+        for (byte[] word : words) {
+            header('$', word.length);
+            out.write(word);
+            out.write(LINE_END);
+        }
+        out.flush();
+    }
+
+    private void header(char kind, int count) throws IOException {
+        out.write(ascii(kind + Integer.toString(count)));
+        out.write(LINE_END);
+    }
+
+    static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** The next reply; null when the server has closed the connection. */
+    @Nullable
+    Reply receive() throws IOException {
+        int kind = in.read();
+        return kind < 0 ? null : reply((char) kind, line());
+    }
+
+    private Reply reply(char kind, String line) throws IOException {
+        return switch (kind) {
+            case '+', ':' -> Reply.text(line);
+            case '-' -> new Reply(null, line, null);
+            case '$' -> new Reply(null, null, line.equals("-1") ? null : List.of(bulk(line)));
+            case '*' -> new Reply(null, null, line.equals("-1") ? null : array(line));
+            default -> throw new IOException("not RESP2: " + kind + line);
+        };
+    }
+
+    private List<byte[]> array(String count) throws IOException {
+        List<byte[]> values = new ArrayList<>();
+        for (int left = Integer.parseInt(count); left > 0; left--) {
+            int kind = in.read();
+            if (kind != '$') {
+                throw new IOException("an array of strings expected, found an element of kind " + kind);
+            }
+            values.add(bulk(line()));
+        }
+        return values;
+    }
+
+    private byte[] bulk(String length) throws IOException {
+        int expected = Integer.parseInt(length);
+        byte[] bytes = in.readNBytes(expected);
+        if (bytes.length < expected || in.read() < 0 || in.read() < 0) {
+            throw new EOFException("the connection ended within a reply");
+        }
+        return bytes;
+    }
+
+    private String line() throws IOException {
+        StringBuilder line = new StringBuilder();
+        for (int next = in.read(); next != '\r'; next = in.read()) {
+            if (next < 0) {
+                throw new EOFException("the connection ended within a reply");
+            }
+            line.append((char) next);
+        }
+        in.read();
+        return line.toString();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

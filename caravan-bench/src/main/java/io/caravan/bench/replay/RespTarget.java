@@ -1,0 +1,209 @@
+package io.caravan.bench.replay;
+
+import io.caravan.bench.replay.RespConnection.Reply;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** A document behind a server that speaks RESP: RPUSH appends, and a snapshot is RPUSH and LTRIM in one go. */
+final class RespTarget implements Target {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long POLL_NANOS = 10_000_000;
+    private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
+    private static final byte[] LTRIM = RespConnection.ascii("LTRIM");
+    private static final byte[] LRANGE = RespConnection.ascii("LRANGE");
+    private static final byte[] LLEN = RespConnection.ascii("LLEN");
+    private static final byte[] PING = RespConnection.ascii("PING");
+    private static final byte[] DEL = RespConnection.ascii("DEL");
+    private static final byte[] FIRST = RespConnection.ascii("0");
+    private static final byte[] LAST = RespConnection.ascii("-1");
+
+    private final InetSocketAddress server;
+    private final byte[] key;
+    private final @Nullable ServerProcess process;
+    private @Nullable Link link;
+    private long retainedCount;
+
+    private record Link(RespConnection connection, Pipeline<Reply> replies) {}
+
+    private RespTarget(InetSocketAddress server, String key, @Nullable ServerProcess process) {
+        this.server = server;
+        this.key = RespConnection.ascii(key);
+        this.process = process;
+    }
+
+    /** On a server that runs already. */
+    static RespTarget running(InetSocketAddress server, String key) {
+        return new RespTarget(server, key, null);
+    }
+
+    /** On a server of ours. */
+    static RespTarget spawned(ServerProcess process, String key) {
+        return new RespTarget(process.address(), key, process);
+    }
+
+    @Override
+    public String description() {
+        return "the server at " + server + (process == null ? "" : ", a process of ours") + ", over RESP";
+    }
+
+    @Override
+    public void open() throws IOException {
+        if (process != null) {
+            process.start();
+        }
+        RespConnection connection = connect();
+        link = new Link(connection, new Pipeline<>(connection::receive));
+        retainedCount = Long.parseLong(text(call(LLEN, key)));
+    }
+
+    private RespConnection connect() throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                return ready();
+            } catch (IOException notYet) {
+                boolean hopeless = process == null || !process.alive() || System.nanoTime() > deadline;
+                if (hopeless) {
+                    throw new IOException(
+                            "no server at " + server + (process == null ? "" : "; its output is in " + process.log()),
+                            notYet);
+                }
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    private RespConnection ready() throws IOException {
+        RespConnection connection = new RespConnection(server);
+        connection.send(PING);
+        Reply reply = connection.receive();
+        if (reply == null || !"PONG".equals(reply.text())) {
+            connection.close();
+            throw new IOException("PING was answered with " + reply);
+        }
+        return connection;
+    }
+
+    @Override
+    public void append(byte[] entry, Acknowledgement acknowledgement) throws IOException {
+        send(acknowledgement, RPUSH, key, entry);
+        retainedCount++;
+    }
+
+    @Override
+    public void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException {
+        byte[] before = RespConnection.ascii(Long.toString(retainedCount));
+        append(entry, new OnlyFailures(acknowledgement));
+        send(acknowledgement, LTRIM, key, before, LAST);
+        retainedCount = 1;
+    }
+
+    /** For the first of two requests: the second one tells of success. */
+    private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
+        @Override
+        public void durable() {
+            // The reply to the next request says so.
+        }
+
+        @Override
+        public void failed(String problem) {
+            acknowledgement.failed(problem);
+        }
+    }
+
+    private void send(Acknowledgement acknowledgement, byte[]... words) throws IOException {
+        Link current = link();
+        current.replies().expect(new Pipeline.Receiver<>() {
+            @Override
+            public void reply(Reply reply) {
+                if (reply.error() == null) {
+                    acknowledgement.durable();
+                } else {
+                    acknowledgement.failed("the server says: " + reply.error());
+                }
+            }
+
+            @Override
+            public void lost(String why) {
+                acknowledgement.failed(why);
+            }
+        });
+        current.connection().send(words);
+    }
+
+    private Reply call(byte[]... words) throws IOException {
+        Link current = link();
+        Reply reply = current.replies().call(() -> current.connection().send(words));
+        if (reply.error() != null) {
+            throw new IOException("the server says: " + reply.error());
+        }
+        return reply;
+    }
+
+    private static String text(Reply reply) throws IOException {
+        if (reply.text() == null) {
+            throw new IOException("a number or a word expected, the server sent something else");
+        }
+        return reply.text();
+    }
+
+    @Override
+    public List<byte[]> retained() throws IOException {
+        List<byte[]> values = call(LRANGE, key, FIRST, LAST).values();
+        return values == null ? List.of() : values;
+    }
+
+    @Override
+    public void kill() throws IOException {
+        if (process == null) {
+            throw new UnsupportedOperationException("this server is not ours to kill");
+        }
+        link().replies().abandon();
+        process.kill();
+        link().replies().awaitEnd();
+        disconnect();
+    }
+
+    @Override
+    public void shut() throws IOException {
+        if (process != null) {
+            link().replies().abandon();
+            process.terminate();
+        }
+        disconnect();
+    }
+
+    /** Deletes the document: it is of no use to anyone once the replay is over. */
+    @Override
+    public void close() throws IOException {
+        try {
+            if (link != null && process == null) {
+                call(DEL, key);
+            }
+        } finally {
+            disconnect();
+            if (process != null) {
+                process.close();
+            }
+        }
+    }
+
+    private void disconnect() throws IOException {
+        if (link != null) {
+            link.replies().abandon();
+            link.connection().close();
+            link = null;
+        }
+    }
+
+    private Link link() {
+        if (link == null) {
+            throw new IllegalStateException("not connected to the server");
+        }
+        return link;
+    }
+}

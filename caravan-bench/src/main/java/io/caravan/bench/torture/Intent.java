@@ -1,0 +1,106 @@
+package io.caravan.bench.torture;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a worker is about to ask of the store: one call, hence one change that is there wholly or not at all.
+ *
+ * @param number unique over all rounds and workers, rising within a worker: round, worker and count in one
+ * @param call which method of the store is called
+ * @param operations one, or any number for a batch
+ */
+record Intent(long number, Call call, List<Operation> operations) {
+    private static final int ROUND_SHIFT = 40;
+    private static final int WORKER_SHIFT = 32;
+    private static final long WORKER_MASK = 0xFF;
+    private static final long COUNT_MASK = 0xFFFFFFFFL;
+
+    Intent {
+        operations = List.copyOf(operations);
+    }
+
+    /** The methods of the store that change it. */
+    enum Call {
+        APPEND,
+        TRIM,
+        TRIM_TO,
+        DELETE,
+        BATCH
+    }
+
+    /** Parts of a change. */
+    enum Kind {
+        /** Its argument is the value's length. */
+        APPEND,
+        /** Its argument is a count. */
+        TRIM,
+        /** Its argument is a sequence. */
+        TRIM_TO,
+        /** It has no argument. */
+        DELETE,
+        /** Its argument is the sequence that the list's next append must get. */
+        EXPECT
+    }
+
+    /** One part of a change. */
+    record Operation(Kind kind, long id, long argument) {
+        private static final int BYTES = 1 + 2 * Long.BYTES;
+
+        @Override
+        public String toString() {
+            return kind + "(" + id + ", " + argument + ")";
+        }
+    }
+
+    /** The number of a worker's {@code count}-th intent in a round. */
+    static long number(int round, int worker, long count) {
+        return ((long) round << ROUND_SHIFT) | ((long) worker << WORKER_SHIFT) | count;
+    }
+
+    /** The worker that has the intent of this number. */
+    static int worker(long number) {
+        return (int) (number >>> WORKER_SHIFT & WORKER_MASK);
+    }
+
+    /** A number, readable. */
+    static String name(long number) {
+        return "r" + (number >>> ROUND_SHIFT) + "w" + worker(number) + "#" + (number & COUNT_MASK);
+    }
+
+    /** Whether the intent touches the list. */
+    boolean touches(long id) {
+        return operations.stream().anyMatch(operation -> operation.id() == id);
+    }
+
+    int encodedBytes() {
+        return Long.BYTES + 2 + operations.size() * Operation.BYTES;
+    }
+
+    @SuppressWarnings("EnumOrdinal") // both ends run the same classes
+    void encode(ByteBuffer target) {
+        target.putLong(number).put((byte) call.ordinal()).put((byte) operations.size());
+        for (Operation operation : operations) {
+            target.put((byte) operation.kind().ordinal())
+                    .putLong(operation.id())
+                    .putLong(operation.argument());
+        }
+    }
+
+    static Intent decode(ByteBuffer source) {
+        long number = source.getLong();
+        Call call = Call.values()[source.get()];
+        int count = source.get();
+        List<Operation> operations = new ArrayList<>(count);
+        for (int i = 0; i < count; i++) {
+            operations.add(new Operation(Kind.values()[source.get()], source.getLong(), source.getLong()));
+        }
+        return new Intent(number, call, operations);
+    }
+
+    @Override
+    public String toString() {
+        return name(number) + " " + call + " " + operations;
+    }
+}

@@ -1,0 +1,102 @@
+package io.caravan.bench.torture;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/** What one list holds: where it starts, and a fingerprint of each retained value. */
+final class ListModel {
+
+    /**
+     * A value, by what tells it from every other.
+     *
+     * @param origin who appended it, for a reader of a failure
+     */
+    record Item(long fingerprint, int length, String origin) {
+        boolean same(Item other) {
+            return fingerprint == other.fingerprint && length == other.length;
+        }
+    }
+
+    private final Deque<Item> items = new ArrayDeque<>();
+    private long firstSequence;
+    private long bytes;
+
+    ListModel(long firstSequence) {
+        this.firstSequence = firstSequence;
+    }
+
+    long firstSequence() {
+        return firstSequence;
+    }
+
+    long nextSequence() {
+        return firstSequence + items.size();
+    }
+
+    int count() {
+        return items.size();
+    }
+
+    /** Sum of the lengths of the retained values. */
+    long bytes() {
+        return bytes;
+    }
+
+    Iterator<Item> items() {
+        return items.iterator();
+    }
+
+    /** Returns the item's sequence. */
+    long append(Item item) {
+        items.addLast(item);
+        bytes += item.length();
+        return nextSequence() - 1;
+    }
+
+    /** Drops all items before the sequence; returns the first sequence that is retained. */
+    long trimTo(long sequence) {
+        while (firstSequence < sequence && !items.isEmpty()) {
+            bytes -= items.removeFirst().length();
+            firstSequence++;
+        }
+        return firstSequence;
+    }
+
+    /** Where this list and the one found in its place differ, in words; null when they do not. */
+    @Nullable
+    String difference(ListModel found) {
+        if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {
+            return "should hold sequences " + range() + ", holds " + found.range() + firstUnlike(found);
+        }
+        String unlike = firstUnlike(found);
+        return unlike.isEmpty() ? null : "holds " + range() + unlike;
+    }
+
+    private String firstUnlike(ListModel found) {
+        Iterator<Item> mine = items.iterator();
+        Iterator<Item> theirs = found.items.iterator();
+        skip(mine, found.firstSequence - firstSequence);
+        skip(theirs, firstSequence - found.firstSequence);
+        long sequence = Math.max(firstSequence, found.firstSequence);
+        for (; mine.hasNext() && theirs.hasNext(); sequence++) {
+            Item should = mine.next();
+            Item is = theirs.next();
+            if (!should.same(is)) {
+                return "; sequence " + sequence + " should be " + should.origin() + ", is " + is.origin();
+            }
+        }
+        return "";
+    }
+
+    private static void skip(Iterator<Item> items, long count) {
+        for (long i = 0; i < count && items.hasNext(); i++) {
+            items.next();
+        }
+    }
+
+    private String range() {
+        return "[" + firstSequence + ", " + nextSequence() + ")";
+    }
+}

@@ -1,0 +1,40 @@
+package io.caravan.bench.torture;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Which lists there are, and which worker owns each. */
+final class Lists {
+    /** One list in so many has an id from anywhere in the range of long, the others have small ones. */
+    private static final int FAR_EVERY = 5;
+
+    private static final long FAR_STEP = 0x9E3779B97F4A7C15L;
+
+    private final List<List<Long>> idsByWorker = new ArrayList<>();
+    private final Map<Long, Integer> owners = new HashMap<>();
+
+    Lists(int workers, int lists) {
+        for (int worker = 0; worker < workers; worker++) {
+            idsByWorker.add(new ArrayList<>());
+        }
+        for (int i = 0; i < lists; i++) {
+            long id = i % FAR_EVERY == 0 ? i * FAR_STEP : i;
+            idsByWorker.get(i % workers).add(id);
+            owners.put(id, i % workers);
+        }
+    }
+
+    List<Long> of(int worker) {
+        return idsByWorker.get(worker);
+    }
+
+    int workers() {
+        return idsByWorker.size();
+    }
+
+    boolean known(long id) {
+        return owners.containsKey(id);
+    }
+}

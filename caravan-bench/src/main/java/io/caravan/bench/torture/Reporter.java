@@ -1,0 +1,89 @@
+package io.caravan.bench.torture;
+
+import io.caravan.Entry;
+import io.caravan.ListInfo;
+import io.caravan.bench.Frames;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.WritableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * The child's side of the record.
+ *
+ * <p>Each method returns when the operating system has the message, which then reaches the supervisor whatever happens
+ * to this process. A callback that acknowledges does so itself, on the store's thread: nothing may come between an
+ * acknowledgement and its record, or the harness would be blind to what is lost in that time.
+ */
+final class Reporter {
+    private final Frames.Writer frames;
+
+    Reporter(WritableByteChannel channel) {
+        frames = new Frames.Writer(channel);
+    }
+
+    void opened(long nanos) {
+        send(Message.OPENED, ByteBuffer.allocate(Long.BYTES).putLong(nanos));
+    }
+
+    void intents(List<Intent> intents) {
+        int bytes = intents.stream().mapToInt(Intent::encodedBytes).sum();
+        ByteBuffer body = ByteBuffer.allocate(Integer.BYTES + bytes).putInt(intents.size());
+        intents.forEach(intent -> intent.encode(body));
+        send(Message.INTENTS, body);
+    }
+
+    void acknowledged(long number, long sequence) {
+        send(
+                Message.ACKNOWLEDGED,
+                ByteBuffer.allocate(2 * Long.BYTES).putLong(number).putLong(sequence));
+    }
+
+    void refused(long number) {
+        send(Message.REFUSED, ByteBuffer.allocate(Long.BYTES).putLong(number));
+    }
+
+    void list(ListInfo info, List<Entry> entries) {
+        int bytes = entries.stream()
+                .mapToInt(entry -> Integer.BYTES + entry.value().length)
+                .sum();
+        ByteBuffer body = ByteBuffer.allocate(4 * Long.BYTES + bytes)
+                .putLong(info.id())
+                .putLong(info.firstSequence())
+                .putLong(info.nextSequence())
+                .putLong(info.bytes());
+        entries.forEach(entry -> body.putInt(entry.value().length).put(entry.value()));
+        send(Message.LIST, body);
+    }
+
+    void listed() {
+        send(Message.LISTED, ByteBuffer.allocate(0));
+    }
+
+    void problem(String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        send(Message.PROBLEM, ByteBuffer.allocate(bytes.length).put(bytes));
+    }
+
+    void problem(String doing, Throwable problem) {
+        StringWriter text = new StringWriter();
+        problem.printStackTrace(new PrintWriter(text));
+        problem(doing + ": " + text);
+    }
+
+    void closed() {
+        send(Message.CLOSED, ByteBuffer.allocate(0));
+    }
+
+    private void send(Message message, ByteBuffer body) {
+        try {
+            frames.write(message.type(), body.flip());
+        } catch (IOException supervisorGone) {
+            throw new UncheckedIOException(supervisorGone);
+        }
+    }
+}

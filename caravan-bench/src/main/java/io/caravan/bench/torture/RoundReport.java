@@ -1,0 +1,108 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.torture.Checker.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What happened in one round. */
+final class RoundReport {
+    private static final double NANOS_PER_MILLI = 1e6;
+
+    private final int round;
+    private final long seed;
+    private final List<String> problems = new ArrayList<>();
+    private Torture.Fate fate = Torture.Fate.KILLED_AT_START;
+    private long aliveMillis;
+    private long acknowledged;
+    private long kept;
+    private int interruptedRecoveries;
+    private int lists;
+    private long entries;
+    private long reopenNanos;
+    private long verifyNanos;
+
+    RoundReport(int round, long seed) {
+        this.round = round;
+        this.seed = seed;
+    }
+
+    int round() {
+        return round;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    /** Everything that is wrong; empty when nothing is. */
+    List<String> problems() {
+        return problems;
+    }
+
+    Torture.Fate fate() {
+        return fate;
+    }
+
+    long acknowledged() {
+        return acknowledged;
+    }
+
+    long kept() {
+        return kept;
+    }
+
+    int interruptedRecoveries() {
+        return interruptedRecoveries;
+    }
+
+    long reopenNanos() {
+        return reopenNanos;
+    }
+
+    void ended(Torture.Fate how, long afterMillis) {
+        fate = how;
+        aliveMillis = afterMillis;
+    }
+
+    void acknowledged(long count) {
+        acknowledged = count;
+    }
+
+    void recoveryInterrupted(List<String> problemsTold) {
+        interruptedRecoveries++;
+        problems.addAll(problemsTold);
+    }
+
+    void checked(Verdict verdict, long openNanos, StoreModel found) {
+        problems.addAll(verdict.problems());
+        kept = verdict.kept();
+        reopenNanos = openNanos;
+        lists = found.lists().size();
+        entries = found.entries();
+    }
+
+    void verified(long nanos) {
+        verifyNanos = nanos;
+    }
+
+    /** The round in one line. */
+    String line() {
+        return String.format(
+                Locale.ROOT,
+                "round %4d  seed %016x  acked %,8d ops (+%d under way)  %s after %,5d ms%s  found %d lists, %,d entries"
+                        + "  reopen %,.1f ms  verify %,.1f ms  %s",
+                round,
+                seed,
+                acknowledged,
+                kept,
+                fate,
+                aliveMillis,
+                interruptedRecoveries == 0 ? "" : ", recovery killed " + interruptedRecoveries + "x",
+                lists,
+                entries,
+                reopenNanos / NANOS_PER_MILLI,
+                verifyNanos / NANOS_PER_MILLI,
+                problems.isEmpty() ? "ok" : "FAILED");
+    }
+}

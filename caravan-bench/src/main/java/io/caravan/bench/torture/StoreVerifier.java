@@ -1,0 +1,10 @@
+package io.caravan.bench.torture;
+
+import io.caravan.VerifyReport;
+import java.nio.file.Path;
+
+/** Verifies a store that is not open anywhere. */
+@FunctionalInterface
+public interface StoreVerifier {
+    VerifyReport verify(Path directory);
+}

@@ -1,0 +1,104 @@
+package io.caravan.bench.torture;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.bench.LocalSocket;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The process that gets killed: it opens the store, then either works on it or tells what it holds, and closes it
+ * when its standard input ends, should it live so long.
+ */
+public final class TortureChild {
+    private final ChildPlan plan;
+    private final Reporter reporter;
+
+    private TortureChild(ChildPlan plan, Reporter reporter) {
+        this.plan = plan;
+        this.reporter = reporter;
+    }
+
+    /** Runs on the real store. */
+    public static void main(String[] arguments) throws IOException {
+        run(arguments, DurableListStore::open);
+    }
+
+    /** Runs on whatever store is given. */
+    public static void run(String[] arguments, StoreOpener opener) throws IOException {
+        ChildPlan plan = ChildPlan.parse(arguments);
+        try (SocketChannel channel = LocalSocket.connect(plan.socket())) {
+            Reporter reporter = new Reporter(channel);
+            new TortureChild(plan, reporter).run(opener);
+        }
+    }
+
+    private void run(StoreOpener opener) {
+        try {
+            runAndClose(opener);
+            reporter.closed();
+        } catch (RuntimeException | IOException | InterruptedException problem) {
+            reporter.problem("the child process failed", problem);
+        }
+    }
+
+    private void runAndClose(StoreOpener opener) throws IOException, InterruptedException {
+        long start = System.nanoTime();
+        ListStore store = opener.open(plan.config());
+        try (store) {
+            reporter.opened(System.nanoTime() - start);
+            if (plan.work()) {
+                work(store);
+            } else {
+                tell(store);
+                awaitEndOfInput();
+            }
+        }
+        checkFailures(store);
+    }
+
+    /** A store may fail with nobody waiting for it, and close without a word. */
+    private void checkFailures(ListStore store) {
+        long failures = store.stats().failures();
+        if (failures > 0) {
+            reporter.problem("the closed store counts " + failures + " failures; see the child's output");
+        }
+    }
+
+    private void work(ListStore store) throws IOException, InterruptedException {
+        Lists lists = new Lists(plan.workers(), plan.lists());
+        List<Worker> workers = new ArrayList<>();
+        for (int i = 0; i < plan.workers(); i++) {
+            workers.add(new Worker(plan, i, lists, store, reporter));
+        }
+        workers.forEach(Worker::start);
+        awaitEndOfInput();
+        workers.forEach(Worker::askToStop);
+        for (Worker worker : workers) {
+            worker.join();
+        }
+    }
+
+    private void tell(ListStore store) {
+        List<Long> ids = new ArrayList<>();
+        store.forEachList(ids::add);
+        for (long id : ids) {
+            ListInfo info = store.info(id);
+            if (info == null) {
+                reporter.problem("list " + id + " is told by forEachList, but has no info");
+            } else {
+                reporter.list(info, store.read(id));
+            }
+        }
+        reporter.listed();
+    }
+
+    private static void awaitEndOfInput() throws IOException {
+        while (System.in.read() >= 0) {
+            // Nothing is ever sent; only the end counts.
+        }
+    }
+}

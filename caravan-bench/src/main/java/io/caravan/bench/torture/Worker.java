@@ -1,0 +1,234 @@
+package io.caravan.bench.torture;
+
+import io.caravan.CaravanException;
+import io.caravan.Entry;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.SequenceConflictException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.bench.torture.Intent.Operation;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One writer in the child process: owns some lists, changes them at random, and checks what it reads of them.
+ *
+ * <p>It reports a group of intents, then submits them one by one. Its model is what its lists must read as, since
+ * nobody else writes to them.
+ */
+final class Worker extends Thread {
+    private static final int MAX_OUTSTANDING = 256;
+    private static final int MAX_GROUP = 8;
+    private static final long MAX_PAUSE_NANOS = 3_000_000;
+    private static final long SEED_STEP = 0xD1342543DE82EF95L;
+
+    private final int index;
+    private final Lists lists;
+    private final ListStore store;
+    private final Reporter reporter;
+    private final SplittableRandom random;
+    private final StoreModel model = new StoreModel();
+    private final IntentGenerator generator;
+    private final Semaphore room = new Semaphore(MAX_OUTSTANDING);
+    private volatile boolean stopping;
+
+    Worker(ChildPlan plan, int index, Lists lists, ListStore store, Reporter reporter) {
+        super("worker-" + index);
+        setDaemon(true);
+        this.index = index;
+        this.lists = lists;
+        this.store = store;
+        this.reporter = reporter;
+        random = new SplittableRandom(plan.seed() + SEED_STEP * (index + 1));
+        generator = new IntentGenerator(random, model, lists.of(index), plan.round(), index);
+    }
+
+    void askToStop() {
+        stopping = true;
+    }
+
+    @Override
+    public void run() {
+        try {
+            for (long id : lists.of(index)) {
+                load(id);
+            }
+            while (!stopping) {
+                step();
+            }
+        } catch (RuntimeException | AssertionError problem) {
+            reporter.problem(getName(), problem);
+        }
+    }
+
+    /** What a list holds at the start is taken as it is: the supervisor has checked it. */
+    private void load(long id) {
+        ListInfo info = store.info(id);
+        if (info != null) {
+            ListModel list = new ListModel(info.firstSequence());
+            store.read(id).forEach(entry -> list.append(StoreModel.item(ByteBuffer.wrap(entry.value()))));
+            model.lists().put(id, list);
+        }
+    }
+
+    private void step() {
+        int dice = random.nextInt(1000);
+        if (dice < 900) {
+            write();
+        } else if (dice < 950) {
+            checkOwn();
+        } else if (dice < 980) {
+            checkAnother();
+        } else if (dice < 990) {
+            LockSupport.parkNanos(random.nextLong(MAX_PAUSE_NANOS));
+        } else if (dice < 996) {
+            awaitAll();
+        } else if (dice < 999) {
+            store.flush();
+        } else {
+            store.checkpoint();
+        }
+    }
+
+    private void write() {
+        List<Intent> intents = new ArrayList<>();
+        List<Boolean> refusals = new ArrayList<>();
+        for (int left = 1 + random.nextInt(MAX_GROUP); left > 0; left--) {
+            Intent intent = generator.next();
+            refusals.add(model.apply(intent) == StoreModel.REFUSED);
+            intents.add(intent);
+        }
+        reporter.intents(intents);
+        for (int i = 0; i < intents.size(); i++) {
+            submit(intents.get(i), refusals.get(i));
+        }
+    }
+
+    private void submit(Intent intent, boolean mustBeRefused) {
+        room.acquireUninterruptibly();
+        try {
+            call(intent, new Acknowledger(intent));
+        } catch (SequenceConflictException conflict) {
+            room.release();
+            reporter.refused(intent.number());
+            return;
+        }
+        if (mustBeRefused) {
+            reporter.problem("accepted, though its expectation does not hold: " + intent);
+        }
+    }
+
+    private void call(Intent intent, WriteCallback callback) {
+        Operation first = intent.operations().get(0);
+        switch (intent.call()) {
+            case APPEND -> append(intent, first, callback);
+            case TRIM -> store.trim(first.id(), first.argument(), callback);
+            case TRIM_TO -> store.trimTo(first.id(), first.argument(), callback);
+            case DELETE -> store.delete(first.id(), callback);
+            case BATCH -> store.write(batch(intent), callback);
+        }
+    }
+
+    private void append(Intent intent, Operation operation, WriteCallback callback) {
+        byte[] value = Values.bytes(operation.id(), intent.number(), 0, (int) operation.argument());
+        if (random.nextBoolean()) {
+            store.append(operation.id(), value, callback);
+        } else {
+            store.append(
+                    operation.id(),
+                    ByteBuffer.allocateDirect(value.length).put(value).flip(),
+                    callback);
+        }
+    }
+
+    private static WriteBatch batch(Intent intent) {
+        WriteBatch batch = WriteBatch.create();
+        for (int op = 0; op < intent.operations().size(); op++) {
+            Operation operation = intent.operations().get(op);
+            long id = operation.id();
+            switch (operation.kind()) {
+                case APPEND -> batch.append(id, Values.bytes(id, intent.number(), op, (int) operation.argument()));
+                case TRIM_TO -> batch.trimTo(id, operation.argument());
+                case DELETE -> batch.delete(id);
+                case EXPECT -> batch.expect(id, operation.argument());
+                case TRIM -> throw new AssertionError("a batch has no trim by count");
+            }
+        }
+        return batch;
+    }
+
+    private void awaitAll() {
+        room.acquireUninterruptibly(MAX_OUTSTANDING);
+        room.release(MAX_OUTSTANDING);
+    }
+
+    /** A list of this worker's own must read exactly as it was written. */
+    private void checkOwn() {
+        List<Long> own = lists.of(index);
+        long id = own.get(random.nextInt(own.size()));
+        ListModel should = model.list(id);
+        List<Entry> entries = store.read(id);
+        ListInfo info = store.info(id);
+        ListModel is = new ListModel(info == null ? 0 : info.firstSequence());
+        entries.forEach(entry -> is.append(StoreModel.item(ByteBuffer.wrap(entry.value()))));
+        checkSequences(id, entries);
+        if ((should == null) != (info == null)) {
+            throw new AssertionError("list " + id + (info == null ? " is missing" : " was deleted, but is there"));
+        }
+        String difference = should == null ? null : should.difference(is);
+        if (difference != null) {
+            throw new AssertionError("a read of list " + id + " by its only writer: " + difference);
+        }
+    }
+
+    /** A list of another's may hold anything, but only values of its own, in one run of sequences. */
+    private void checkAnother() {
+        List<Long> others = lists.of(random.nextInt(lists.workers()));
+        long id = others.get(random.nextInt(others.size()));
+        List<Entry> entries = store.read(id);
+        checkSequences(id, entries);
+        for (Entry entry : entries) {
+            ByteBuffer value = ByteBuffer.wrap(entry.value());
+            if (!Values.belongsTo(id, value)) {
+                throw new AssertionError(
+                        "list " + id + ", sequence " + entry.sequence() + " is " + Values.describe(value));
+            }
+        }
+    }
+
+    private static void checkSequences(long id, List<Entry> entries) {
+        for (int i = 1; i < entries.size(); i++) {
+            long before = entries.get(i - 1).sequence();
+            if (entries.get(i).sequence() != before + 1) {
+                throw new AssertionError("a read of list " + id + " told sequence "
+                        + entries.get(i).sequence() + " after " + before);
+            }
+        }
+    }
+
+    /** Tells the supervisor what the store told. */
+    private final class Acknowledger implements WriteCallback {
+        private final Intent intent;
+
+        Acknowledger(Intent intent) {
+            this.intent = intent;
+        }
+
+        @Override
+        public void success(long sequence) {
+            reporter.acknowledged(intent.number(), sequence);
+            room.release();
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            reporter.problem("the store failed " + intent, problem);
+            room.release();
+        }
+    }
+}

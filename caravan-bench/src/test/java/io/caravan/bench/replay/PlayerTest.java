@@ -1,0 +1,127 @@
+package io.caravan.bench.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.bench.ProgressLine;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Replays of a small made-up session, through stores that keep it and through one that does not. */
+class PlayerTest {
+    private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
+    private static final int KILLS = 3;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void throughAMemoryStore() throws IOException, InterruptedException {
+        ListStore store = keptOpen(new MemoryListStore());
+        ReplayReport report = play(new EmbeddedTarget("memory", () -> store), 0);
+        assertThat(report.snapshots()).isEqualTo(30);
+        assertThat(report.retained()).isEqualTo(1);
+        assertThat(report.ackNanos().getTotalCount()).isEqualTo(3_030);
+    }
+
+    /** A memory store forgets everything when it is closed, so it is not. */
+    private static ListStore keptOpen(ListStore store) {
+        return (ListStore) Proxy.newProxyInstance(
+                ListStore.class.getClassLoader(),
+                new Class<?>[] {ListStore.class},
+                (proxy, method, arguments) ->
+                        method.getName().equals("close") ? null : method.invoke(store, arguments));
+    }
+
+    @Test
+    void throughADurableStore() throws IOException, InterruptedException {
+        play(new EmbeddedTarget("durable", () -> DurableListStore.open(directory)), 0);
+    }
+
+    @Test
+    void throughADurableStoreThatIsKilled() throws IOException, InterruptedException {
+        ReplayReport report = play(new HostedTarget(directory.resolve("data"), directory.resolve("log")), KILLS);
+        assertThat(report.reopenNanos()).hasSize(KILLS);
+    }
+
+    @Test
+    void throughAServerThatIsKilled() throws IOException, InterruptedException {
+        ServerProcess server = new ServerProcess(directory.resolve("data"), directory.resolve("log"));
+        ReplayReport report = play(RespTarget.spawned(server, "replay"), KILLS);
+        assertThat(report.reopenNanos()).hasSize(KILLS);
+    }
+
+    @Test
+    void aStoreThatForgetsWhatItAcknowledgedIsCaught() {
+        assertThatThrownBy(() -> play(new ForgetfulTarget(1), KILLS))
+                .isInstanceOf(ReplayException.class)
+                .hasMessageContaining("were acknowledged");
+    }
+
+    @Test
+    void aStoreThatKeepsItIsNot() throws IOException, InterruptedException {
+        play(new ForgetfulTarget(0), KILLS);
+    }
+
+    private static ReplayReport play(Target target, int kills) throws IOException, InterruptedException {
+        try (target) {
+            Player.Options options = new Player.Options(16, 100, kills, 5);
+            return new Player(TRACE, target, options, new ProgressLine(System.err)).play();
+        }
+    }
+
+    /** Keeps entries in memory, and loses the last few at a kill. */
+    private static final class ForgetfulTarget implements Target {
+        private final int forgotten;
+        private final List<byte[]> entries = new ArrayList<>();
+
+        ForgetfulTarget(int forgotten) {
+            this.forgotten = forgotten;
+        }
+
+        @Override
+        public String description() {
+            return "forgetful";
+        }
+
+        @Override
+        public void open() {}
+
+        @Override
+        public void append(byte[] entry, Acknowledgement acknowledgement) {
+            entries.add(entry);
+            acknowledgement.durable();
+        }
+
+        @Override
+        public void snapshot(byte[] entry, Acknowledgement acknowledgement) {
+            entries.clear();
+            append(entry, acknowledgement);
+        }
+
+        @Override
+        public List<byte[]> retained() {
+            return List.copyOf(entries);
+        }
+
+        @Override
+        public void kill() {
+            entries.subList(Math.max(0, entries.size() - forgotten), entries.size())
+                    .clear();
+        }
+
+        @Override
+        public void shut() {}
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,89 @@
+package io.caravan.bench.replay;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Traces, texts and entries: what a replay is made of. */
+class TraceTest {
+    private static final Trace TRACE = TraceGenerator.generate(1, 2_000);
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void transactionsLeadToTheEnd() {
+        assertThat(TRACE.textAfter(TRACE.transactions().size())).hasToString(TRACE.endContent());
+    }
+
+    @Test
+    void aTraceIsReadAsItWasWritten() throws IOException {
+        Path file = directory.resolve("trace.json.gz");
+        TraceGenerator.write(TRACE, file);
+        Trace read = TraceReader.read(file);
+        assertThat(read.endContent()).isEqualTo(TRACE.endContent());
+        assertThat(read.transactions()).usingRecursiveComparison().isEqualTo(TRACE.transactions());
+    }
+
+    @Test
+    void aTraceWithAnotherEndIsRefused() throws IOException {
+        Path file = directory.resolve("trace.json.gz");
+        TraceGenerator.write(new Trace("", TRACE.endContent() + "x", TRACE.transactions()), file);
+        assertThatThrownBy(() -> TraceReader.read(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("endContent");
+    }
+
+    @Test
+    void aFileThatIsNoTraceIsRefused() throws IOException {
+        Path file = directory.resolve("trace.json.gz");
+        Files.writeString(file, "no gzip");
+        assertThatThrownBy(() -> TraceReader.read(file)).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void aDocumentIsRebuiltFromTransactionsAlone() {
+        assertThat(rebuild(entries(0, 700)).text()).isEqualTo(TRACE.textAfter(700));
+    }
+
+    @Test
+    void aDocumentIsRebuiltFromASnapshotAndWhatFollows() {
+        List<byte[]> entries = new ArrayList<>(List.of(Entries.snapshot(500, TRACE.textAfter(500))));
+        entries.addAll(entries(500, 700));
+        assertThat(rebuild(entries).text()).isEqualTo(TRACE.textAfter(700));
+        assertThat(rebuild(entries).transactions()).isEqualTo(700);
+    }
+
+    @Test
+    void aMissingTransactionIsNoticed() {
+        List<byte[]> entries = entries(0, 10);
+        entries.remove(5);
+        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("transaction 6 where 5 belongs");
+    }
+
+    @Test
+    void aSnapshotOfAnotherTextIsNoticed() {
+        List<byte[]> entries = entries(0, 10);
+        entries.add(Entries.snapshot(10, TRACE.textAfter(9)));
+        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("another text");
+    }
+
+    private static Document rebuild(List<byte[]> entries) {
+        return Document.rebuild("", entries);
+    }
+
+    private static List<byte[]> entries(int from, int to) {
+        List<byte[]> entries = new ArrayList<>();
+        for (int i = from; i < to; i++) {
+            entries.add(Entries.transaction(i, TRACE.transactions().get(i)));
+        }
+        return entries;
+    }
+}

@@ -1,0 +1,50 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.VerifyReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The harness itself: it must clear a store that keeps its promises, and catch every one that does not. */
+class TortureHarnessTest {
+    private static final long SEED = 42;
+    private static final int MANY_ROUNDS = 60;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void clearsAStoreThatKeepsItsPromises() throws IOException, InterruptedException {
+        TortureSummary summary = torture(ToyStore.Lie.NONE, 3);
+        assertThat(summary.problems()).isEmpty();
+        assertThat(summary.rounds()).isEqualTo(3);
+        assertThat(summary.acknowledged()).isPositive();
+    }
+
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void catchesALie(ToyStore.Lie lie) throws IOException, InterruptedException {
+        TortureSummary summary = torture(lie, MANY_ROUNDS);
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
+        System.out.println(lie + " was caught in round " + summary.rounds());
+    }
+
+    private TortureSummary torture(ToyStore.Lie lie, int rounds) throws IOException, InterruptedException {
+        TortureOptions options = new TortureOptions(
+                rounds,
+                SEED,
+                directory,
+                0.2,
+                3,
+                60,
+                ToyChild.mainClass(lie),
+                store -> new VerifyReport(0, 0, 0, 0, 0, List.of()));
+        return new Torture(options, System.out).run();
+    }
+}

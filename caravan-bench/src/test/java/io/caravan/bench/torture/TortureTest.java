@@ -1,0 +1,48 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.DurableListStore;
+import io.caravan.VerifyReport;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real store under the harness, as it is and sabotaged. */
+class TortureTest {
+    private static final long SEED = 7;
+    private static final int FEW_ROUNDS = 4;
+    private static final int MANY_ROUNDS = 60;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void nothingAcknowledgedIsLostToAKill() throws IOException, InterruptedException {
+        TortureSummary summary = torture(TortureChild.class, FEW_ROUNDS);
+        assertThat(summary.problems()).isEmpty();
+        assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
+        assertThat(summary.acknowledged()).isPositive();
+    }
+
+    @Test
+    void acknowledgingBeforeTheLogIsHandedToTheOperatingSystemIsCaught() throws IOException, InterruptedException {
+        TortureSummary summary = torture(SabotagedChild.class, MANY_ROUNDS);
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
+        System.out.println("acknowledging early was caught in round " + summary.rounds());
+    }
+
+    private TortureSummary torture(Class<?> child, int rounds) throws IOException, InterruptedException {
+        TortureOptions options = new TortureOptions(
+                rounds,
+                SEED,
+                directory,
+                0.4,
+                3,
+                120,
+                child.getName(),
+                store -> DurableListStore.verify(store, VerifyReport.Progress.NONE));
+        return new Torture(options, System.out).run();
+    }
+}

@@ -1,0 +1,77 @@
+package io.caravan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A store that had recovered, or had just filled a segment, remembered a forced segment as one still to be forced. Two
+ * checkpoints recycled it, and the next force failed the store for good.
+ */
+class ForceAfterRecyclingTest {
+    private static final int SEGMENT_BYTES = 64 * 1024;
+
+    @TempDir
+    Path work;
+
+    @Test
+    void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws IOException {
+        Path killed = work.resolve("killed");
+        try (ListStore store = open(work.resolve("store"))) {
+            fillSegments(store, 3);
+            copy(work.resolve("store"), killed);
+        }
+        try (ListStore store = open(killed)) {
+            writesOnAfterCheckpoints(store);
+        }
+    }
+
+    @Test
+    void aStoreWritesOnAfterFullSegmentsWereRecycled() {
+        try (ListStore store = open(work.resolve("store"))) {
+            for (int round = 0; round < 40; round++) {
+                // Each flush takes one of a segment's fifteen free blocks, so some checkpoints come right behind the
+                // last.
+                writesOnAfterCheckpoints(store);
+            }
+        }
+    }
+
+    private static ListStore open(Path directory) {
+        return DurableListStore.open(StoreConfig.builder(directory)
+                .maxValueBytes(8 * 1024)
+                .logBufferBytes(16 * 1024)
+                .logSegmentBytes(SEGMENT_BYTES)
+                .heapSegmentBytes(1 << 20)
+                .build());
+    }
+
+    private static void fillSegments(ListStore store, int count) {
+        for (int bytes = 0; bytes < count * SEGMENT_BYTES; bytes += 8 * 1024) {
+            store.append(1, new byte[8 * 1024]).join();
+        }
+    }
+
+    private static void writesOnAfterCheckpoints(ListStore store) {
+        long next = store.append(2, new byte[1]).join() + 1;
+        for (int i = 0; i < 3; i++) {
+            store.checkpoint();
+        }
+        assertThat(store.append(2, new byte[1]).join()).isEqualTo(next);
+        assertThat(store.stats().failures()).isZero();
+    }
+
+    private static void copy(Path from, Path to) throws IOException {
+        Files.createDirectory(to);
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
+            for (Path file : files) {
+                Files.copy(file, to.resolve(file.getFileName()));
+            }
+        }
+    }
+}
