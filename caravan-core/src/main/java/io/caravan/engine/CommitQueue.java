@@ -164,6 +164,9 @@ final class CommitQueue {
         urgent = false;
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
+            // A segment that is full to its last byte is left here, not when the next frame is placed: nobody may place
+            // one before the segments behind the tail are ready.
+            provisioner.enteredSegment(geometry.segmentOf(tail));
             lastSealedLsn = sealed.frame().baseLsn();
             // The frame may have filled its segment: the next one is in use from now on, with as much ready behind it.
             provisioner.enteredSegment(geometry.segmentOf(tail));

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -219,6 +220,23 @@ class CatalogTest {
         }
         reopen();
         assertThat(catalog.size()).isZero();
+        edit(A, document -> document.append(VALUE));
+        assertThat(state(A).id()).isEqualTo(201);
+    }
+
+    @Test
+    void theNextIdOutlivesTheDeletionOfEverythingAtOnce() {
+        List<DocumentName> names =
+                IntStream.range(0, 200).mapToObj(i -> DocumentName.of("n" + i)).toList();
+        names.forEach(name -> edit(name, document -> document.append(VALUE)));
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        try (Edit edit = catalog.edit(names)) {
+            names.forEach(name -> edit.document(name).delete());
+            edit.commit(WriteCallback.completing(durable));
+        }
+        durable.join();
+        assertThat(catalog.retainedEntries()).isOne();
+        reopen();
         edit(A, document -> document.append(VALUE));
         assertThat(state(A).id()).isEqualTo(201);
     }

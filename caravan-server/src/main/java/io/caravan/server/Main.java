@@ -5,6 +5,7 @@ import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.ParameterException;
 
 /** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called. */
 @Command(
@@ -18,15 +19,22 @@ public final class Main {
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(run(args));
+        System.exit(commandLine().execute(args));
     }
 
-    /** Runs a command line, and returns its exit code. */
-    static int run(String... args) {
+    static CommandLine commandLine() {
         return new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler(Main::explain)
-                .execute(args);
+                .setParameterExceptionHandler(Main::correct)
+                .setExecutionExceptionHandler(Main::explain);
+    }
+
+    private static int correct(ParameterException wrong, String[] args) {
+        CommandLine command = wrong.getCommandLine();
+        command.getErr()
+                .println("caravan: " + wrong.getMessage() + " (see "
+                        + command.getCommandSpec().qualifiedName() + " --help)");
+        return CommandLine.ExitCode.USAGE;
     }
 
     /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */

@@ -97,7 +97,7 @@ final class ServeCommand implements Callable<Integer> {
 
     private void check(boolean holds, String otherwise) {
         if (!holds) {
-            throw new ParameterException(spec.commandLine(), "caravan: " + otherwise);
+            throw new ParameterException(spec.commandLine(), otherwise);
         }
     }
 

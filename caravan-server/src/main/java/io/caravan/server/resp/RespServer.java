@@ -54,7 +54,11 @@ public final class RespServer {
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
-            throw new IOException("cannot listen on " + address, bound.cause());
+            throw new IOException(
+                    "cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+                            + bound.cause().getMessage()
+                            + "; is another server running? choose another address with --resp",
+                    bound.cause());
         }
         return new RespServer(bound.channel(), status.connections());
     }
