@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
         description = "A durable store of append-only lists, one per document.",
         mixinStandardHelpOptions = true,
         versionProvider = Main.VersionProvider.class,
-        subcommands = {ServeCommand.class, VerifyCommand.class, HelpCommand.class})
+        subcommands = {ServeCommand.class, VerifyCommand.class, RepairCommand.class, HelpCommand.class})
 public final class Main {
 
     private Main() {}

@@ -1,0 +1,93 @@
+package io.caravan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RepairTest {
+    private static final int BLOCK = StoreConfig.BLOCK_BYTES;
+    private static final String FIRST_LOG = "log-0000000000000000.wal";
+
+    @TempDir
+    Path work;
+
+    @Test
+    void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws IOException {
+        Path store = killedAfterAppends(5);
+        // Each append had a frame, and so a block, of its own; the third is damaged.
+        byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 100);
+        assertThatThrownBy(() -> DurableListStore.open(store))
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContaining("repair");
+
+        RepairReport report = DurableListStore.repair(store, work.resolve("kept"));
+
+        assertThat(report.cutLsn()).isEqualTo(3 * BLOCK);
+        assertThat(Files.readAllBytes(work.resolve("kept").resolve(FIRST_LOG))).isEqualTo(damaged);
+        assertThat(report.keptFiles())
+                .contains(work.resolve("kept").resolve(FIRST_LOG).toString());
+        try (ListStore opened = DurableListStore.open(store)) {
+            assertThat(opened.read(1)).hasSize(2);
+            assertThat(opened.append(1, new byte[1]).join()).isEqualTo(2);
+        }
+        assertThat(DurableListStore.verify(store, VerifyReport.Progress.NONE).faults())
+                .isEmpty();
+    }
+
+    @Test
+    void aSoundStoreIsLeftAlone() throws IOException {
+        Path store = killedAfterAppends(3);
+        byte[] before = Files.readAllBytes(store.resolve(FIRST_LOG));
+
+        assertThat(DurableListStore.repair(store, work.resolve("kept")).nothingDone())
+                .isTrue();
+
+        assertThat(Files.readAllBytes(store.resolve(FIRST_LOG))).isEqualTo(before);
+    }
+
+    @Test
+    void aFolderForTheCopiesInsideTheStoreOrWithFilesInItIsRefused() throws IOException {
+        Path store = killedAfterAppends(3);
+        Files.writeString(Files.createDirectory(work.resolve("full")).resolve("letter"), "keep me");
+
+        assertThatThrownBy(() -> DurableListStore.repair(store, store.resolve("kept")))
+                .isInstanceOf(StoreDirectoryException.class)
+                .hasMessageContaining("inside");
+        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("full")))
+                .isInstanceOf(StoreDirectoryException.class)
+                .hasMessageContaining("not empty");
+    }
+
+    /** The files as a kill would leave them. */
+    private Path killedAfterAppends(int count) throws IOException {
+        Path killed = Files.createDirectory(work.resolve("killed"));
+        try (ListStore store = DurableListStore.open(StoreConfig.builder(work.resolve("store"))
+                .maxValueBytes(BLOCK)
+                .logBufferBytes(4 * BLOCK)
+                .logSegmentBytes(16 * BLOCK)
+                .heapSegmentBytes(16 * BLOCK)
+                .build())) {
+            for (int i = 0; i < count; i++) {
+                store.append(1, new byte[] {(byte) i}).join();
+            }
+            try (DirectoryStream<Path> files = Files.newDirectoryStream(work.resolve("store"))) {
+                for (Path file : files) {
+                    Files.copy(file, killed.resolve(file.getFileName()));
+                }
+            }
+        }
+        return killed;
+    }
+
+    private static byte[] flip(Path file, int offset) throws IOException {
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[offset] ^= 1;
+        return Files.readAllBytes(Files.write(file, bytes));
+    }
+}
