@@ -151,7 +151,7 @@ public final class Recovery {
         try {
             IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
             reader.read(replay);
-            requireSegment(log, geometry.segmentOf(header.startLsn()));
+            requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner scanner = new LogScanner(log, header.storeId());
             LogScanner.End end = scan(scanner, header, replay);
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
@@ -206,11 +206,26 @@ public final class Recovery {
         return log;
     }
 
-    private void requireSegment(LogSegments log, long segment) {
-        if (!log.ready(segment)) {
-            throw new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment))
-                    + " is missing: replay starts in it; put the file back, or restore the directory from a backup");
+    /**
+     * Segments are made at the end and taken away at the beginning, one by one and each durably before the next, so no
+     * crash leaves a gap between them.
+     */
+    private void requireSegments(long first) {
+        long expected = first;
+        for (long segment : files.logs().tailSet(first)) {
+            if (segment != expected) {
+                throw missingSegment(expected, "though " + FileNames.LOG.of(segment) + " is there");
+            }
+            expected++;
         }
+        if (expected == first) {
+            throw missingSegment(first, "though replay starts in it");
+        }
+    }
+
+    private StoreDirectoryException missingSegment(long segment, String reason) {
+        return new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment)) + " is missing, " + reason
+                + "; put the file back, or restore the directory from a backup");
     }
 
     /** Headers of the segments that were replayed must be right; one behind the log's end may be half made. */

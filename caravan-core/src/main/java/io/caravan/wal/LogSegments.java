@@ -69,6 +69,11 @@ public final class LogSegments implements AutoCloseable {
         return file;
     }
 
+    /** The path of a segment's file, whether it is there or not. */
+    public String describe(long segment) {
+        return storage.describe(FileNames.LOG.of(segment));
+    }
+
     public boolean isEmpty() {
         return files.isEmpty();
     }

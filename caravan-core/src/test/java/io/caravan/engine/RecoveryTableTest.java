@@ -216,6 +216,19 @@ class RecoveryTableTest {
         assertMissingLogSegmentIsRefused(anatomy.replayed().get(0).file());
     }
 
+    @Test
+    void missingLogSegmentInTheMiddleIsRefused() throws Exception {
+        List<String> files =
+                anatomy.replayed().stream().map(Frame::file).distinct().toList();
+        assertThat(files).hasSizeGreaterThanOrEqualTo(3);
+        assertMissingLogSegmentIsRefused(files.get(1));
+    }
+
+    @Test
+    void missingLogSegmentAtTheEndIsRefused() throws Exception {
+        assertMissingLogSegmentIsRefused(anatomy.lastFrame().file());
+    }
+
     private void assertMissingLogSegmentIsRefused(String name) throws IOException {
         assertRefused(
                 StoreDirectoryException.class,
@@ -397,7 +410,6 @@ class RecoveryTableTest {
                 "1 others");
     }
 
-    /** As after a power loss: nothing that was written to the heap's mapping since the checkpoint is there. */
     private static StoreConfig config(Path path) {
         return SmallStore.config(path).build();
     }
