@@ -228,22 +228,22 @@ public final class Recovery {
                 + "; put the file back, or restore the directory from a backup");
     }
 
-    /** Headers of the segments that were replayed must be right; one behind the log's end may be half made. */
-    private void checkSegments(LogSegments log, long first, long last) throws IOException {
-        for (long segment = first; segment <= last && log.ready(segment); segment++) {
-            log.checkHeader(segment);
-        }
-        for (long segment = last + 1; segment <= log.last(); segment++) {
-            if (!finished(log, segment)) {
+    /**
+     * Every segment's header must be right, but for the last's when no frame is in it: each segment is finished before
+     * the next is made, and no crash changes a size, as a file is made under a temporary name.
+     */
+    private void checkSegments(LogSegments log, long first, long end) throws IOException {
+        for (long segment = first; segment <= log.last(); segment++) {
+            log.checkSize(segment);
+            if (segment <= end || segment < log.last()) {
+                log.checkHeader(segment);
+            } else if (!finished(log, segment)) {
                 cases.add(RecoveryCase.HALF_MADE_SEGMENT);
             }
         }
     }
 
     private static boolean finished(LogSegments log, long segment) throws IOException {
-        if (!log.ready(segment)) {
-            return false;
-        }
         try {
             log.checkHeader(segment);
             return true;
@@ -274,17 +274,13 @@ public final class Recovery {
         }
     }
 
-    /** Removes what means nothing: temporary files, half-made segments behind the log's end, and what follows a gap. */
+    /** Removes what means nothing: temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints. */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);
         }
         LogSegments log = recovered.log();
-        long segment = log.geometry().segmentOf(recovered.end().position()) + 1;
-        while (finished(log, segment)) {
-            segment++;
-        }
-        while (log.last() >= segment) {
+        if (!finished(log, log.last())) {
             log.discard(log.last());
         }
         for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {

@@ -76,7 +76,10 @@ public final class HeapFile {
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             if (file.size() != geometry.segmentBytes()) {
                 throw new CorruptStoreException(
-                        file.path(), file.size(), "should be " + geometry.segmentBytes() + " bytes long");
+                        file.path(),
+                        file.size(),
+                        "should be " + geometry.segmentBytes() + " bytes long; restore the"
+                                + " directory from a backup");
             }
             MappedFile mapping = privately ? file.mapPrivately() : file.map();
             FileHeader.check(mapping.buffer(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());

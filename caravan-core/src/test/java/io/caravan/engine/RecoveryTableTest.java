@@ -320,6 +320,17 @@ class RecoveryTableTest {
     }
 
     @Test
+    void halfMadeSegmentThatIsNotTheLastIsRefused() throws Exception {
+        String next = FileNames.LOG.of(anatomy.logEnd() / (32 * 1024) + 1);
+        assertThat(next).isLessThan(store.open().last("log-"));
+        assertRefused(
+                CorruptStoreException.class,
+                store.open().withFlip(next, 0),
+                next,
+                "restore the directory from a backup");
+    }
+
+    @Test
     void versionTooNewIsRefused() throws Exception {
         for (String name : List.of(
                 anatomy.replayed().get(0).file(),
