@@ -88,6 +88,7 @@ public final class Recovery {
                 if (recovered == null) {
                     recovered = recoverFrom(reader);
                 }
+                requireSameStore(reader, recovered.newest());
                 good.add(number);
                 neededLogSegment = segmentOfStart(reader.header());
             } catch (CorruptStoreException problem) {
@@ -107,6 +108,15 @@ public final class Recovery {
 
     private boolean isOf(CorruptStoreException problem, long checkpoint) {
         return problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(checkpoint)));
+    }
+
+    private static void requireSameStore(CheckpointReader reader, CheckpointHeader newest) {
+        long storeId = reader.header().storeId();
+        if (storeId != newest.storeId()) {
+            throw new StoreDirectoryException(
+                    reader.path() + " belongs to store " + Long.toHexString(storeId) + ", not to this one, "
+                            + Long.toHexString(newest.storeId()) + "; restore the directory from a backup");
+        }
     }
 
     private static long segmentOfStart(CheckpointHeader header) {

@@ -111,7 +111,7 @@ public final class FileHeader {
         Fields found = get(buffer, kind, path);
         if (found.storeId() != expected.storeId()) {
             throw new StoreDirectoryException(path + " belongs to store " + Long.toHexString(found.storeId())
-                    + ", not to this one, " + Long.toHexString(expected.storeId()));
+                    + ", not to this one, " + Long.toHexString(expected.storeId()) + ADVICE);
         }
         if (!found.equals(expected)) {
             throw new CorruptStoreException(

@@ -370,6 +370,17 @@ class RecoveryTableTest {
     }
 
     @Test
+    void otherStoresSegmentIsRefusedWhenItIsACheckpoint() throws Exception {
+        SmallStore other = SmallStore.build(directory.resolve("other"));
+        for (String name : store.open().names("checkpoint-")) {
+            assertRefused(
+                    StoreDirectoryException.class,
+                    store.open().with(name, other.open().bytes(name)),
+                    "belongs to store");
+        }
+    }
+
+    @Test
     void leftoverTemporaryFilesAreDeleted() throws Exception {
         DirectoryImage leftovers = store.open()
                 .with(FileNames.LOG.temporary(77), new byte[5])
