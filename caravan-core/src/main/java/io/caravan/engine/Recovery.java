@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. The log is read twice: once
- * to rebuild the index and decide, once to rewrite the heap's bytes. A refusal comes before anything is written. {@link
- * #tidy} then removes what the decision found to be meaningless.
+ * to rebuild the index and decide, once to {@link #rewriteHeap}. A refusal comes before anything is written. {@link #tidy}
+ * then removes what the decision found to be meaningless.
  */
 public final class Recovery {
     private final Storage storage;
@@ -76,7 +76,7 @@ public final class Recovery {
         return new ArrayList<>(files.checkpoints().descendingSet());
     }
 
-    /** Rebuilds the state from the newest good checkpoint and the log behind it. */
+    /** Rebuilds the state from the newest good checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
@@ -152,7 +152,7 @@ public final class Recovery {
                 cases);
     }
 
-    /** Rebuilds the state from one checkpoint and the log behind it. */
+    /** Rebuilds the state from one checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
         CheckpointHeader header = reader.header();
         HeapFile heapFile = openHeap(header);
@@ -162,12 +162,9 @@ public final class Recovery {
             IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
             reader.read(replay);
             requireSegments(geometry.segmentOf(header.startLsn()));
-            LogScanner scanner = new LogScanner(log, header.storeId());
-            LogScanner.End end = scan(scanner, header, replay);
+            LogScanner.End end = scan(log, header, replay);
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
-            // All is decided. Only now are heap bytes rewritten, so that a refusal has changed nothing.
-            scan(scanner, header, new HeapApplier(heapFile));
             cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
             return new Recovered(
                     header,
@@ -187,13 +184,19 @@ public final class Recovery {
         }
     }
 
-    private static LogScanner.End scan(LogScanner scanner, CheckpointHeader header, RecordLayout.Visitor visitor)
+    private static LogScanner.End scan(LogSegments log, CheckpointHeader header, RecordLayout.Visitor visitor)
             throws IOException {
-        return scanner.scan(
-                header.startLsn(),
-                header.previousLsn(),
-                header.endLsn(),
-                (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+        return new LogScanner(log, header.storeId())
+                .scan(
+                        header.startLsn(),
+                        header.previousLsn(),
+                        header.endLsn(),
+                        (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+    }
+
+    /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
+    public void rewriteHeap(Recovered recovered) throws IOException {
+        scan(recovered.log(), recovered.newest(), new HeapApplier(recovered.heapFile()));
     }
 
     private HeapFile openHeap(CheckpointHeader header) throws IOException {

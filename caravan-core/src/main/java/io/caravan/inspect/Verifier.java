@@ -79,6 +79,7 @@ public final class Verifier {
                 }
             }
             if (newest != null) {
+                recovery.rewriteHeap(newest);
                 readEntries(newest);
             }
         } finally {

@@ -432,6 +432,28 @@ class RecoveryTableTest {
                 "1 others");
     }
 
+    /** A refusal that comes after everything was read: the heap still must not have been rewritten. */
+    @Test
+    void aRefusalForTheConfigsSakeChangesNothing() throws Exception {
+        Path copy = withUnappliedHeap(store.open()).writeTo(directory.resolve("copy"));
+        DirectoryImage before = DirectoryImage.of(copy);
+        StoreConfig tooLarge = StoreConfig.builder(copy).maxValueBytes(1 << 20).build();
+        assertThat(catchThrowableOfType(StoreDirectoryException.class, () -> DurableListStore.open(tooLarge)))
+                .hasMessageContaining("lower maxValueBytes");
+        assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
+    }
+
+    /** As after a power loss: nothing that was written to the heap's mapping since the checkpoint is there. */
+    private static DirectoryImage withUnappliedHeap(DirectoryImage image) {
+        DirectoryImage unapplied = image;
+        for (StoreAnatomy.HeapEntry entry : anatomy.entries()) {
+            if (writtenBehindTheNewestCheckpoint(entry)) {
+                unapplied = unapplied.edited(entry.file(), file -> file.putLong(entry.offset(), 0));
+            }
+        }
+        return unapplied;
+    }
+
     private static StoreConfig config(Path path) {
         return SmallStore.config(path).build();
     }
