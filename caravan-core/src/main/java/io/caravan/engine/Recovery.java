@@ -154,6 +154,11 @@ public final class Recovery {
 
     /** Rebuilds the state from one checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
+        return recoverFrom(reader, reader.header().endLsn());
+    }
+
+    /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
+    public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         HeapFile heapFile = openHeap(header);
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
@@ -162,7 +167,7 @@ public final class Recovery {
             IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
             reader.read(replay);
             requireSegments(geometry.segmentOf(header.startLsn()));
-            LogScanner.End end = scan(log, header, replay);
+            LogScanner.End end = scan(log, header, neededEndLsn, replay);
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
             cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
@@ -184,19 +189,21 @@ public final class Recovery {
         }
     }
 
-    private static LogScanner.End scan(LogSegments log, CheckpointHeader header, RecordLayout.Visitor visitor)
+    private static LogScanner.End scan(
+            LogSegments log, CheckpointHeader header, long neededEndLsn, RecordLayout.Visitor visitor)
             throws IOException {
         return new LogScanner(log, header.storeId())
                 .scan(
                         header.startLsn(),
                         header.previousLsn(),
-                        header.endLsn(),
+                        neededEndLsn,
                         (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
     }
 
     /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
     public void rewriteHeap(Recovered recovered) throws IOException {
-        scan(recovered.log(), recovered.newest(), new HeapApplier(recovered.heapFile()));
+        CheckpointHeader from = recovered.newest();
+        scan(recovered.log(), from, from.endLsn(), new HeapApplier(recovered.heapFile()));
     }
 
     private HeapFile openHeap(CheckpointHeader header) throws IOException {

@@ -11,6 +11,7 @@ import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
+import io.caravan.format.FileNames;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
@@ -70,11 +71,11 @@ public final class Verifier {
         Recovered newest = null;
         try {
             for (long number : recovery.checkpointNumbers()) {
-                Recovered found = recoverFrom(storage, recovery, number);
+                Recovered found = recoverFrom(storage, recovery, number, newest);
                 if (newest == null) {
                     newest = found;
                 } else if (found != null) {
-                    compare(newest, found);
+                    compare(storage, newest, found);
                     found.close();
                 }
             }
@@ -89,10 +90,13 @@ public final class Verifier {
         }
     }
 
-    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number) throws IOException {
+    /** The log was forced as far as the newest checkpoint says before that was published, so all need it that far. */
+    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
+            throws IOException {
         tell("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-            Recovered found = recovery.recoverFrom(reader);
+            long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
+            Recovered found = recovery.recoverFrom(reader, neededEndLsn);
             checkpoints++;
             frames = Math.max(frames, found.end().frames());
             return found;
@@ -103,11 +107,11 @@ public final class Verifier {
     }
 
     /** The same state must come out of every checkpoint. */
-    private void compare(Recovered newest, Recovered older) {
+    private void compare(Storage storage, Recovered newest, Recovered older) {
         long difference = IndexComparison.firstDifference(newest.index(), older.index());
         if (difference != IndexComparison.NONE) {
             faults.add(new CorruptStoreException(
-                    "checkpoint " + older.newest().number(),
+                    storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
                     0,
                     "leads to another state of document " + difference + " than checkpoint "
                             + newest.newest().number() + " does"));

@@ -7,6 +7,7 @@ import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
@@ -15,8 +16,11 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -28,9 +32,14 @@ import java.util.function.Consumer;
  * @param frames the log's frames from where the oldest checkpoint needs them
  * @param logEnd where the next frame would start
  * @param entries the live values in the heap
+ * @param rewritten heap addresses of the values that opening copies from the log again
  */
 public record StoreAnatomy(
-        List<CheckpointHeader> checkpoints, List<Frame> frames, long logEnd, List<HeapEntry> entries) {
+        List<CheckpointHeader> checkpoints,
+        List<Frame> frames,
+        long logEnd,
+        List<HeapEntry> entries,
+        Set<Long> rewritten) {
 
     /** A frame, its header included. */
     public record Frame(String file, int offset, int bytes, long lsn) {
@@ -47,7 +56,9 @@ public record StoreAnatomy(
         List<CheckpointHeader> checkpoints = checkpointsOf(image);
         CheckpointHeader oldest = checkpoints.get(0);
         LogGeometry geometry = new LogGeometry(oldest.logSegmentBytes());
+        long replayStart = checkpoints.get(checkpoints.size() - 1).startLsn();
         List<Frame> frames = new ArrayList<>();
+        Set<Long> rewritten = new HashSet<>();
         LogScanner.End end;
         try (LogSegments log = new LogSegments(new ImageStorage(image), geometry, oldest.storeId())) {
             for (String name : image.names("log-")) {
@@ -57,9 +68,28 @@ public record StoreAnatomy(
                     .scan(oldest.startLsn(), oldest.previousLsn(), oldest.endLsn(), (segment, at, lsn) -> {
                         int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
                         frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
+                        if (lsn >= replayStart) {
+                            RecordLayout.forEachInFrame(segment, at, lsn, addressesTo(rewritten));
+                        }
                     });
         }
-        return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image));
+        return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image), rewritten);
+    }
+
+    private static RecordLayout.Visitor addressesTo(Set<Long> addresses) {
+        return new RecordLayout.Visitor() {
+            @Override
+            public void append(
+                    long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
+                addresses.add(address);
+            }
+
+            @Override
+            public void trim(long lsn, long id, long firstSequence) {}
+
+            @Override
+            public void delete(long lsn, long id) {}
+        };
     }
 
     private static List<CheckpointHeader> checkpointsOf(DirectoryImage image) throws IOException {
