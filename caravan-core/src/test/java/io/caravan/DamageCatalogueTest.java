@@ -135,7 +135,7 @@ class DamageCatalogueTest {
         }
         for (Frame frame : anatomy.frames()) {
             boolean couldBeTorn =
-                    frame == anatomy.lastFrame() && !anatomy.replayed().isEmpty();
+                    frame.equals(anatomy.lastFrame()) && !anatomy.replayed().isEmpty();
             Kind kind = couldBeTorn ? Kind.LAST_FRAME : Kind.FRAME;
             subject.add(frame.file(), new Area(frame.offset(), frame.end(), kind));
         }

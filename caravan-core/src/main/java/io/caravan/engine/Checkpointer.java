@@ -258,12 +258,13 @@ final class Checkpointer {
         newest = new Published(header, fileBytes);
         dueAtLsn = dueAt();
         kept.add(header.number());
-        provisioner.release(neededLogSegment, peakHeapSegments);
-        peakHeapSegments = header.heapSegments();
         while (kept.size() > 2) {
             storage.delete(FileNames.CHECKPOINT.of(kept.remove(0)));
         }
         storage.forceDirectory();
+        // Only now, so that no checkpoint that is still there lacks a part of the log.
+        provisioner.release(neededLogSegment, peakHeapSegments);
+        peakHeapSegments = header.heapSegments();
     }
 
     private void countFailure() {

@@ -53,7 +53,9 @@ class LayoutsTest {
         ByteBuffer buffer = newBuffer(FileHeader.BYTES);
         FileHeader.put(buffer, kind, FIELDS);
         assertThat(FileHeader.get(buffer, kind, "the.file")).isEqualTo(FIELDS);
-        assertThat(new String(buffer.array(), 0, 8, java.nio.charset.StandardCharsets.US_ASCII))
+        assertThat(java.nio.charset.StandardCharsets.US_ASCII
+                        .decode(buffer.slice(0, 8))
+                        .toString())
                 .isEqualTo(kind.letters());
         FileHeader.check(buffer, kind, FIELDS, "the.file");
     }

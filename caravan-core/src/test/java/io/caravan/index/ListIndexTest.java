@@ -93,6 +93,7 @@ class ListIndexTest {
             if (lane != null) {
                 index.remove(lane.list, ++lsn);
                 lane.first = lane.next;
+                lane.lastLsn = lsn;
                 assertThat(index.find(id)).isEqualTo(ListIndex.NONE);
                 enqueue(lane, lane.next);
             }
@@ -174,6 +175,7 @@ class ListIndexTest {
             assertThat(index.held(list)).isEqualTo(lane.held);
             assertThat(index.first(list)).isEqualTo(lane.first);
             assertThat(index.next(list)).isEqualTo(lane.next);
+            assertThat(index.lastLsn(list)).isEqualTo(lane.lastLsn);
             assertThat(index.heldBytes(list))
                     .isEqualTo(lane.regions.stream().mapToLong(Region::length).sum());
             if (lane.next > lane.held) {
@@ -287,7 +289,7 @@ class ListIndexTest {
         long region = Region.pack(4096, 8);
         int[] created = new int[lists];
         for (int i = 0; i < lists; i++) {
-            created[i] = index.create(i * 7L, 4096, 0);
+            created[i] = index.create(7L * i, 4096, 0);
         }
         for (int entry = 0; entry < entriesEach; entry++) {
             for (int list : created) {

@@ -123,9 +123,9 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
 
     /** With one file's bytes edited. */
     public DirectoryImage edited(String name, Consumer<ByteBuffer> edit) {
-        ByteBuffer bytes = buffer(name);
-        edit.accept(bytes);
-        return with(name, bytes.array());
+        byte[] bytes = bytes(name).clone();
+        edit.accept(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
+        return with(name, bytes);
     }
 
     /** Names of the files that are not the same in both. */

@@ -22,6 +22,7 @@ public final class ImageStorage implements Storage {
     private static final String DIRECTORY = "/image/";
 
     private final Map<String, Content> files = new ConcurrentHashMap<>();
+    private volatile Runnable afterStep = () -> {};
 
     public ImageStorage(DirectoryImage image) {
         image.files().forEach((name, bytes) -> files.put(name, new Content(bytes)));
@@ -113,8 +114,13 @@ public final class ImageStorage implements Storage {
         public void force() {}
     }
 
+    /** Runs an action on whichever thread has just created, renamed or deleted a file. */
+    public void afterEachStep(Runnable action) {
+        afterStep = action;
+    }
+
     /** What it holds now. */
-    public DirectoryImage image() {
+    public synchronized DirectoryImage image() {
         SortedMap<String, byte[]> copies = new TreeMap<>();
         files.forEach((name, content) -> copies.put(name, content.copy()));
         return new DirectoryImage(copies);
@@ -126,9 +132,10 @@ public final class ImageStorage implements Storage {
     }
 
     @Override
-    public StoreFile create(String name, long bytes) {
+    public synchronized StoreFile create(String name, long bytes) {
         Content content = new Content(new byte[(int) bytes]);
         files.put(name, content);
+        afterStep.run();
         return new File(describe(name), content);
     }
 
@@ -138,13 +145,15 @@ public final class ImageStorage implements Storage {
     }
 
     @Override
-    public void rename(String from, String to) throws IOException {
+    public synchronized void rename(String from, String to) throws IOException {
         files.put(to, existing(files.remove(from), from));
+        afterStep.run();
     }
 
     @Override
-    public void delete(String name) throws IOException {
+    public synchronized void delete(String name) throws IOException {
         existing(files.remove(name), name);
+        afterStep.run();
     }
 
     private static Content existing(Content content, String name) throws IOException {
