@@ -4,14 +4,18 @@ import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.EntryStream;
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreIoException;
 import io.caravan.TrimmedException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
+import io.caravan.engine.FileTask;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.format.FileNames;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
@@ -157,19 +161,42 @@ public final class Verifier {
     }
 
     private void readFiles(Engine engine) throws IOException {
-        CheckpointHeader oldest = null;
+        List<CheckpointHeader> headers = new ArrayList<>();
         for (long number : engine.checkpointNumbers()) {
-            try (CheckpointReader reader = new CheckpointReader(engine.storage(), number)) {
-                reader.read(CheckpointReader.Visitor.NOBODY);
-                checkpoints++;
-                oldest = oldest == null ? reader.header() : oldest;
-            } catch (CaravanException problem) {
-                faults.add(problem);
-            }
+            attempt(() -> headers.add(readCheckpoint(engine.storage(), number)));
             tell("checkpoints", checkpoints, engine.checkpointNumbers().size());
         }
-        if (oldest != null) {
-            readLog(engine, oldest);
+        if (!headers.isEmpty()) {
+            attempt(() -> readLog(engine, headers.get(0)));
+            checkHeapSegments(engine.storage(), headers.get(headers.size() - 1));
+        }
+    }
+
+    /** Reads something, and makes a fault of whatever is wrong with it. */
+    private void attempt(FileTask reading) {
+        try {
+            reading.run();
+        } catch (CaravanException problem) {
+            faults.add(problem);
+        } catch (IOException unreadable) {
+            faults.add(new StoreIoException("cannot be read: " + unreadable, unreadable));
+        }
+    }
+
+    private CheckpointHeader readCheckpoint(Storage storage, long number) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+            reader.read(CheckpointReader.Visitor.NOBODY);
+            checkpoints++;
+            return reader.header();
+        }
+    }
+
+    private void checkHeapSegments(Storage storage, CheckpointHeader newest) {
+        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
+        HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId(), true);
+        for (int segment = 0; segment < newest.heapSegments(); segment++) {
+            int number = segment;
+            attempt(() -> heapFile.check(number));
         }
     }
 
@@ -180,11 +207,11 @@ public final class Verifier {
             long last = geometry.segmentOf(end - 1);
             for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
                 log.open(segment);
+                log.checkSize(segment);
+                log.checkHeader(segment);
             }
             frames = new LogScanner(log, from.storeId())
                     .scanForced(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
-        } catch (CaravanException problem) {
-            faults.add(problem);
         }
     }
 
