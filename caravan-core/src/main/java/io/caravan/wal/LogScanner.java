@@ -155,9 +155,12 @@ public final class LogScanner {
     }
 
     private void refuse(long position, long validLsn) {
+        long segment = geometry.segmentOf(position);
+        // It may have been one that did not fit and skipped to the next segment.
+        String orNext = geometry.segmentOf(validLsn) > segment ? " nor first in " + segments.describe(segment + 1) : "";
         throw damaged(
                 position,
-                "no valid frame, though the log goes on with one at LSN " + validLsn
+                "no valid frame" + orNext + ", though the log goes on with one at LSN " + validLsn
                         + "; restore the directory from a backup, or cut the log off here with repair, losing what"
                         + " follows");
     }

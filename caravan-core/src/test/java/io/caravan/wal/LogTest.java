@@ -155,6 +155,18 @@ class LogTest {
     }
 
     @Test
+    void aDamagedFrameThatSkippedIsLookedForInBothSegments() throws IOException {
+        segments.prepareNext();
+        write(2);
+        long skipped = write(600);
+        write(2);
+        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), GEOMETRY.offsetOf(skipped) + 99);
+        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
+    }
+
+    @Test
     void aLogThatEndsBeforeACheckpointNeedsItIsRefused() throws IOException {
         write(2);
         assertThat(scan(storage.image(), START, FrameLayout.NO_FRAME, tail).frames())
