@@ -21,8 +21,8 @@ class RepairTest {
     void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws IOException {
         Path store = killedAfterAppends(5);
         // Each append had a frame, and so a block, of its own; the third is damaged.
-        byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 100);
-        assertThatThrownBy(() -> DurableListStore.open(store))
+        byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 60);
+        assertThatThrownBy(() -> open(store))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("repair");
 
@@ -32,7 +32,7 @@ class RepairTest {
         assertThat(Files.readAllBytes(work.resolve("kept").resolve(FIRST_LOG))).isEqualTo(damaged);
         assertThat(report.keptFiles())
                 .contains(work.resolve("kept").resolve(FIRST_LOG).toString());
-        try (ListStore opened = DurableListStore.open(store)) {
+        try (ListStore opened = open(store)) {
             assertThat(opened.read(1)).hasSize(2);
             assertThat(opened.append(1, new byte[1]).join()).isEqualTo(2);
         }
@@ -67,12 +67,7 @@ class RepairTest {
     /** The files as a kill would leave them. */
     private Path killedAfterAppends(int count) throws IOException {
         Path killed = Files.createDirectory(work.resolve("killed"));
-        try (ListStore store = DurableListStore.open(StoreConfig.builder(work.resolve("store"))
-                .maxValueBytes(BLOCK)
-                .logBufferBytes(4 * BLOCK)
-                .logSegmentBytes(16 * BLOCK)
-                .heapSegmentBytes(16 * BLOCK)
-                .build())) {
+        try (ListStore store = open(work.resolve("store"))) {
             for (int i = 0; i < count; i++) {
                 store.append(1, new byte[] {(byte) i}).join();
             }
@@ -83,6 +78,15 @@ class RepairTest {
             }
         }
         return killed;
+    }
+
+    private static ListStore open(Path directory) {
+        return DurableListStore.open(StoreConfig.builder(directory)
+                .maxValueBytes(BLOCK)
+                .logBufferBytes(4 * BLOCK)
+                .logSegmentBytes(16 * BLOCK)
+                .heapSegmentBytes(16 * BLOCK)
+                .build());
     }
 
     private static byte[] flip(Path file, int offset) throws IOException {

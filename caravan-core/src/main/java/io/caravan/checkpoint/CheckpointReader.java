@@ -38,6 +38,8 @@ public final class CheckpointReader implements AutoCloseable {
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 
+    private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
+
     private final StoreFile file;
     private final CheckpointHeader header;
     private final long fileBytes;
@@ -99,53 +101,68 @@ public final class CheckpointReader implements AutoCloseable {
 
     /** Visits every section and piece, checking conditions 4 to 6. What was visited before a failure is to be dropped. */
     public void read(Visitor visitor) throws IOException {
-        ByteBuffer section = ByteBuffer.allocateDirect(SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES)
-                .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer window = ByteBuffer.allocateDirect((int) Math.min(MAX_SECTION_BYTES, fileBytes))
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .limit(0);
         Tally tally = new Tally();
         long position = HEADER_BYTES;
         while (position < fileBytes) {
-            int bytes = load(section, position);
-            tally.partition(section.getInt(SECTION_PARTITION), position);
-            visitor.partition(section.getInt(SECTION_PARTITION), section.getLong(SECTION_CAPTURE_LSN));
-            visitPieces(section, bytes, position, visitor, tally);
+            int bytes = load(window, position);
+            int at = window.position();
+            tally.partition(window.getInt(at + SECTION_PARTITION), position);
+            visitor.partition(window.getInt(at + SECTION_PARTITION), window.getLong(at + SECTION_CAPTURE_LSN));
+            visitPieces(window, bytes, position, visitor, tally);
+            window.position(at + bytes);
             position += bytes;
         }
         tally.check(position);
     }
 
-    private int load(ByteBuffer section, long position) throws IOException {
-        section.clear().limit(SECTION_HEADER_BYTES);
-        if (file.read(section, position) < SECTION_HEADER_BYTES) {
-            throw corrupt(position, "a section is cut off");
-        }
-        int payloadBytes = section.getInt(SECTION_PAYLOAD_BYTES);
+    /** Sees to it that the section at this position of the file is at the window's; returns its size. */
+    private int load(ByteBuffer window, long position) throws IOException {
+        fill(window, position, SECTION_HEADER_BYTES);
+        int payloadBytes = window.getInt(window.position() + SECTION_PAYLOAD_BYTES);
         if (payloadBytes < 0 || payloadBytes > Math.min(MAX_PAYLOAD_BYTES, fileBytes - position)) {
             throw corrupt(position, "a section says that it is " + payloadBytes + " bytes long");
         }
         int bytes = SECTION_HEADER_BYTES + payloadBytes;
-        section.limit(bytes);
-        file.read(section, position + SECTION_HEADER_BYTES);
-        if (section.hasRemaining()
-                || section.getInt(SECTION_CRC)
-                        != Checksums.crc32c(section, SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES)) {
+        fill(window, position, bytes);
+        int at = window.position();
+        int covered = bytes - SECTION_PAYLOAD_BYTES;
+        if (window.getInt(at + SECTION_CRC) != Checksums.crc32c(window, at + SECTION_PAYLOAD_BYTES, covered)) {
             throw corrupt(position, "a section's checksum is wrong");
         }
         return bytes;
     }
 
-    private void visitPieces(ByteBuffer section, int bytes, long position, Visitor visitor, Tally tally) {
-        int at = SECTION_HEADER_BYTES;
-        for (int i = 0; i < section.getInt(SECTION_PIECES); i++) {
-            long count = at + PIECE_HEADER_BYTES <= bytes ? section.getLong(at + PIECE_ENTRIES) : -1;
-            if (count < 0 || count > (bytes - at - PIECE_HEADER_BYTES) / Long.BYTES) {
-                throw corrupt(position + at, "a list does not fit its section");
+    /** Most sections are small, so as many as the window holds are read at a time. */
+    private void fill(ByteBuffer window, long position, int bytes) throws IOException {
+        if (window.remaining() < bytes) {
+            window.clear();
+            file.read(window, position);
+            window.flip();
+        }
+        if (window.remaining() < bytes) {
+            throw corrupt(position, "a section is cut off");
+        }
+    }
+
+    private void visitPieces(ByteBuffer window, int bytes, long position, Visitor visitor, Tally tally) {
+        int start = window.position();
+        int end = start + bytes;
+        int at = start + SECTION_HEADER_BYTES;
+        for (int i = 0; i < window.getInt(start + SECTION_PIECES); i++) {
+            long pieceAt = position + at - start;
+            long count = at + PIECE_HEADER_BYTES <= end ? window.getLong(at + PIECE_ENTRIES) : -1;
+            if (count < 0 || count > (end - at - PIECE_HEADER_BYTES) / Long.BYTES) {
+                throw corrupt(pieceAt, "a list does not fit its section");
             }
-            long first = section.getLong(at + PIECE_FIRST);
-            long next = section.getLong(at + PIECE_NEXT);
+            long first = window.getLong(at + PIECE_FIRST);
+            long next = window.getLong(at + PIECE_NEXT);
             int regionsAt = at + PIECE_HEADER_BYTES;
-            long id = section.getLong(at + PIECE_ID);
-            tally.piece(id, first, next, count, position + at);
-            visitor.piece(id, section.getLong(at + PIECE_BIRTH), first, next, section, regionsAt, (int) count);
+            long id = window.getLong(at + PIECE_ID);
+            tally.piece(id, first, next, count, pieceAt);
+            visitor.piece(id, window.getLong(at + PIECE_BIRTH), first, next, window, regionsAt, (int) count);
             at = regionsAt + (int) count * Long.BYTES;
         }
     }

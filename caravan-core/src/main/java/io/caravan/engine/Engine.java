@@ -139,6 +139,7 @@ public final class Engine implements ListStore {
         Recovered recovered = recovery.recover();
         try {
             StoreFactory.checkFits(config, recovered.newest());
+            recovery.rewriteHeap(recovered);
             recovery.tidy(recovered);
             return new Engine(config, storage, recovered, clock);
         } catch (IOException | RuntimeException failed) {

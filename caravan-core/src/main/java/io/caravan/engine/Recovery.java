@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. The log is read twice: once
- * to rebuild the index and decide, once to rewrite the heap's bytes. A refusal comes before anything is written. {@link
- * #tidy} then removes what the decision found to be meaningless.
+ * to rebuild the index and decide, once to {@link #rewriteHeap}. A refusal comes before anything is written. {@link #tidy}
+ * then removes what the decision found to be meaningless.
  */
 public final class Recovery {
     private final Storage storage;
@@ -76,7 +76,7 @@ public final class Recovery {
         return new ArrayList<>(files.checkpoints().descendingSet());
     }
 
-    /** Rebuilds the state from the newest good checkpoint and the log behind it. */
+    /** Rebuilds the state from the newest good checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
@@ -88,6 +88,7 @@ public final class Recovery {
                 if (recovered == null) {
                     recovered = recoverFrom(reader);
                 }
+                requireSameStore(reader, recovered.newest());
                 good.add(number);
                 neededLogSegment = segmentOfStart(reader.header());
             } catch (CorruptStoreException problem) {
@@ -107,6 +108,15 @@ public final class Recovery {
 
     private boolean isOf(CorruptStoreException problem, long checkpoint) {
         return problem.file().equals(storage.describe(FileNames.CHECKPOINT.of(checkpoint)));
+    }
+
+    private static void requireSameStore(CheckpointReader reader, CheckpointHeader newest) {
+        long storeId = reader.header().storeId();
+        if (storeId != newest.storeId()) {
+            throw new StoreDirectoryException(
+                    reader.path() + " belongs to store " + Long.toHexString(storeId) + ", not to this one, "
+                            + Long.toHexString(newest.storeId()) + "; restore the directory from a backup");
+        }
     }
 
     private static long segmentOfStart(CheckpointHeader header) {
@@ -142,8 +152,13 @@ public final class Recovery {
                 cases);
     }
 
-    /** Rebuilds the state from one checkpoint and the log behind it. */
+    /** Rebuilds the state from one checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
+        return recoverFrom(reader, reader.header().endLsn());
+    }
+
+    /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
+    public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         HeapFile heapFile = openHeap(header);
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
@@ -151,13 +166,10 @@ public final class Recovery {
         try {
             IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
             reader.read(replay);
-            requireSegment(log, geometry.segmentOf(header.startLsn()));
-            LogScanner scanner = new LogScanner(log, header.storeId());
-            LogScanner.End end = scan(scanner, header, replay);
+            requireSegments(geometry.segmentOf(header.startLsn()));
+            LogScanner.End end = scan(log, header, neededEndLsn, replay);
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
-            // All is decided. Only now are heap bytes rewritten, so that a refusal has changed nothing.
-            applyFrames(scanner, header, end, new HeapApplier(heapFile));
             cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
             return new Recovered(
                     header,
@@ -177,23 +189,27 @@ public final class Recovery {
         }
     }
 
-    private static LogScanner.End scan(LogScanner scanner, CheckpointHeader header, RecordLayout.Visitor visitor)
+    private static LogScanner.End scan(
+            LogSegments log, CheckpointHeader header, long neededEndLsn, RecordLayout.Visitor visitor)
             throws IOException {
-        return scanner.scan(
-                header.startLsn(),
-                header.previousLsn(),
-                header.endLsn(),
-                (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+        return new LogScanner(log, header.storeId())
+                .scan(
+                        header.startLsn(),
+                        header.previousLsn(),
+                        neededEndLsn,
+                        (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
     }
 
-    private static void applyFrames(
-            LogScanner scanner, CheckpointHeader header, LogScanner.End end, RecordLayout.Visitor visitor)
-            throws IOException {
-        scanner.scanUpTo(
-                header.startLsn(),
-                header.previousLsn(),
-                end.position(),
-                (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+    /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
+    public void rewriteHeap(Recovered recovered) throws IOException {
+        CheckpointHeader from = recovered.newest();
+        HeapApplier toHeap = new HeapApplier(recovered.heapFile());
+        new LogScanner(recovered.log(), from.storeId())
+                .scanUpTo(
+                        from.startLsn(),
+                        from.previousLsn(),
+                        recovered.end().position(),
+                        (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, toHeap));
     }
 
     private HeapFile openHeap(CheckpointHeader header) throws IOException {
@@ -216,29 +232,44 @@ public final class Recovery {
         return log;
     }
 
-    private void requireSegment(LogSegments log, long segment) {
-        if (!log.ready(segment)) {
-            throw new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment))
-                    + " is missing: replay starts in it; put the file back, or restore the directory from a backup");
+    /**
+     * Segments are made at the end and taken away at the beginning, one by one and each durably before the next, so no
+     * crash leaves a gap between them.
+     */
+    private void requireSegments(long first) {
+        long expected = first;
+        for (long segment : files.logs().tailSet(first)) {
+            if (segment != expected) {
+                throw missingSegment(expected, "though " + FileNames.LOG.of(segment) + " is there");
+            }
+            expected++;
+        }
+        if (expected == first) {
+            throw missingSegment(first, "though replay starts in it");
         }
     }
 
-    /** Headers of the segments that were replayed must be right; one behind the log's end may be half made. */
-    private void checkSegments(LogSegments log, long first, long last) throws IOException {
-        for (long segment = first; segment <= last && log.ready(segment); segment++) {
-            log.checkHeader(segment);
-        }
-        for (long segment = last + 1; segment <= log.last(); segment++) {
-            if (!finished(log, segment)) {
+    private StoreDirectoryException missingSegment(long segment, String reason) {
+        return new StoreDirectoryException(storage.describe(FileNames.LOG.of(segment)) + " is missing, " + reason
+                + "; put the file back, or restore the directory from a backup");
+    }
+
+    /**
+     * Every segment's header must be right, but for the last's when no frame is in it: each segment is finished before
+     * the next is made, and no crash changes a size, as a file is made under a temporary name.
+     */
+    private void checkSegments(LogSegments log, long first, long end) throws IOException {
+        for (long segment = first; segment <= log.last(); segment++) {
+            log.checkSize(segment);
+            if (segment <= end || segment < log.last()) {
+                log.checkHeader(segment);
+            } else if (!finished(log, segment)) {
                 cases.add(RecoveryCase.HALF_MADE_SEGMENT);
             }
         }
     }
 
     private static boolean finished(LogSegments log, long segment) throws IOException {
-        if (!log.ready(segment)) {
-            return false;
-        }
         try {
             log.checkHeader(segment);
             return true;
@@ -269,17 +300,13 @@ public final class Recovery {
         }
     }
 
-    /** Removes what means nothing: temporary files, half-made segments behind the log's end, and what follows a gap. */
+    /** Removes what means nothing: temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints. */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);
         }
         LogSegments log = recovered.log();
-        long segment = log.geometry().segmentOf(recovered.end().position()) + 1;
-        while (finished(log, segment)) {
-            segment++;
-        }
-        while (log.last() >= segment) {
+        if (!finished(log, log.last())) {
             log.discard(log.last());
         }
         for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {

@@ -19,8 +19,10 @@ package io.caravan.engine;
  *   newest checkpoint bad, older good                 open from the older: the log is kept back to it
  *   all checkpoints bad                               refuse
  *   checkpoint newer than the log's end               refuse: the log lost what the checkpoint depends on
- *   half-made or half-recycled segment behind the     open; make it anew: it never held a frame
- *   log's end
+ *   half-made or half-recycled last segment behind    open; make it anew: it never held a frame
+ *   the log's end
+ *   any other log segment with a bad header, or one   refuse: no crash leaves that, so it is damaged
+ *   that has not its size
  *   version too new                                   refuse: an older release must not guess
  *   other store's segment                             refuse
  *   leftover temporary files                          open; delete them: they never meant anything

@@ -37,6 +37,8 @@ public final class FileHeader {
     public static final int OLDEST_VERSION = 1;
     public static final int NEWEST_VERSION = 1;
 
+    private static final String ADVICE = "; restore the directory from a backup";
+
     private FileHeader() {}
 
     /** The kinds of files, each with its magic. */
@@ -92,10 +94,10 @@ public final class FileHeader {
      */
     public static Fields get(ByteBuffer buffer, Kind kind, String path) {
         if (buffer.limit() < BYTES || buffer.getLong(MAGIC) != kind.magic()) {
-            throw new CorruptStoreException(path, MAGIC, "does not start with " + kind.letters());
+            throw new CorruptStoreException(path, MAGIC, "does not start with " + kind.letters() + ADVICE);
         }
         if (buffer.getInt(CRC) != checksum(buffer)) {
-            throw new CorruptStoreException(path, CRC, "the header's checksum is wrong");
+            throw new CorruptStoreException(path, CRC, "the header's checksum is wrong" + ADVICE);
         }
         int version = buffer.getInt(VERSION);
         if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
@@ -109,14 +111,15 @@ public final class FileHeader {
         Fields found = get(buffer, kind, path);
         if (found.storeId() != expected.storeId()) {
             throw new StoreDirectoryException(path + " belongs to store " + Long.toHexString(found.storeId())
-                    + ", not to this one, " + Long.toHexString(expected.storeId()));
+                    + ", not to this one, " + Long.toHexString(expected.storeId()) + ADVICE);
         }
         if (!found.equals(expected)) {
             throw new CorruptStoreException(
                     path,
                     NUMBER,
                     "is number " + found.number() + " with segments of " + found.segmentBytes()
-                            + " bytes, expected number " + expected.number() + " with " + expected.segmentBytes());
+                            + " bytes, expected number " + expected.number() + " with " + expected.segmentBytes()
+                            + ADVICE);
         }
     }
 }

@@ -31,7 +31,7 @@ public final class FreeSpace {
      * @param regions packed regions, sorted by this method; longs sort by address, as it stands in the upper bits
      */
     public static IndexedHeap rebuild(HeapGeometry geometry, int segments, long[] regions) throws OverlapException {
-        Arrays.parallelSort(regions);
+        sortUnsigned(regions);
         IndexedHeap heap = new IndexedHeap();
         int next = 0;
         for (int segment = 0; segment < segments; segment++) {
@@ -42,6 +42,13 @@ public final class FreeSpace {
             throw misplaced(regions[next], "lies behind the heap's last segment");
         }
         return heap;
+    }
+
+    /** An address of 1 TiB or more sets the sign. */
+    private static void sortUnsigned(long[] regions) {
+        Arrays.parallelSetAll(regions, i -> regions[i] ^ Long.MIN_VALUE);
+        Arrays.parallelSort(regions);
+        Arrays.parallelSetAll(regions, i -> regions[i] ^ Long.MIN_VALUE);
     }
 
     private static int takeRegionsOf(int segment, HeapGeometry geometry, IndexedHeap heap, long[] regions, int from)

@@ -74,14 +74,28 @@ public final class HeapFile {
     public void openNext() throws IOException {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
-            if (file.size() != geometry.segmentBytes()) {
-                throw new CorruptStoreException(
-                        file.path(), file.size(), "should be " + geometry.segmentBytes() + " bytes long");
-            }
-            MappedFile mapping = privately ? file.mapPrivately() : file.map();
-            FileHeader.check(mapping.buffer(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
-            publish(new Segment(file, mapping));
+            check(file, number);
+            publish(new Segment(file, privately ? file.mapPrivately() : file.map()));
         }
+    }
+
+    /** Checks the size and header of a segment's file. */
+    public void check(int number) throws IOException {
+        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
+            check(file, number);
+        }
+    }
+
+    private void check(StoreFile file, int number) throws IOException {
+        if (file.size() != geometry.segmentBytes()) {
+            throw new CorruptStoreException(
+                    file.path(),
+                    file.size(),
+                    "should be " + geometry.segmentBytes() + " bytes long; restore the directory from a backup");
+        }
+        ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        file.read(block, 0);
+        FileHeader.check(block.flip(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
     }
 
     /** The refusal when a segment that holds live data has no file. */

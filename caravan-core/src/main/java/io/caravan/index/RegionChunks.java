@@ -21,6 +21,10 @@ final class RegionChunks {
     static final int NONE = 0;
     private static final int MIN_LOG2 = 1;
     private static final int MAX_LOG2 = 12;
+    /** From so many entries on a list gets chunks of four longs at least: the smallest waste half of themselves. */
+    private static final int FEW_ENTRIES = 3;
+
+    private static final int USUAL_MIN_LOG2 = 2;
     /** A new chunk is this much smaller (as a power of two) than the list already is, so little of it is ever unused. */
     private static final int GROWTH_LOG2 = 2;
 
@@ -32,7 +36,8 @@ final class RegionChunks {
     /** A new chunk at the end of a list of this many entries. */
     int allocate(long entries) {
         int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
-        return allocateOf(Math.min(Math.max(log2, MIN_LOG2), MAX_LOG2));
+        int min = entries < FEW_ENTRIES ? MIN_LOG2 : USUAL_MIN_LOG2;
+        return allocateOf(Math.min(Math.max(log2, min), MAX_LOG2));
     }
 
     private int allocateOf(int log2) {

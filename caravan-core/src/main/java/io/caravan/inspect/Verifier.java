@@ -4,13 +4,18 @@ import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.EntryStream;
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreIoException;
 import io.caravan.TrimmedException;
 import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
+import io.caravan.engine.FileTask;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
+import io.caravan.format.FileNames;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.FileStorage;
@@ -70,15 +75,16 @@ public final class Verifier {
         Recovered newest = null;
         try {
             for (long number : recovery.checkpointNumbers()) {
-                Recovered found = recoverFrom(storage, recovery, number);
+                Recovered found = recoverFrom(storage, recovery, number, newest);
                 if (newest == null) {
                     newest = found;
                 } else if (found != null) {
-                    compare(newest, found);
+                    compare(storage, newest, found);
                     found.close();
                 }
             }
             if (newest != null) {
+                recovery.rewriteHeap(newest);
                 readEntries(newest);
             }
         } finally {
@@ -88,10 +94,13 @@ public final class Verifier {
         }
     }
 
-    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number) throws IOException {
+    /** The log was forced as far as the newest checkpoint says before that was published, so all need it that far. */
+    private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
+            throws IOException {
         tell("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-            Recovered found = recovery.recoverFrom(reader);
+            long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
+            Recovered found = recovery.recoverFrom(reader, neededEndLsn);
             checkpoints++;
             frames = Math.max(frames, found.end().frames());
             return found;
@@ -102,11 +111,11 @@ public final class Verifier {
     }
 
     /** The same state must come out of every checkpoint. */
-    private void compare(Recovered newest, Recovered older) {
+    private void compare(Storage storage, Recovered newest, Recovered older) {
         long difference = IndexComparison.firstDifference(newest.index(), older.index());
         if (difference != IndexComparison.NONE) {
             faults.add(new CorruptStoreException(
-                    "checkpoint " + older.newest().number(),
+                    storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
                     0,
                     "leads to another state of document " + difference + " than checkpoint "
                             + newest.newest().number() + " does"));
@@ -152,19 +161,42 @@ public final class Verifier {
     }
 
     private void readFiles(Engine engine) throws IOException {
-        CheckpointHeader oldest = null;
+        List<CheckpointHeader> headers = new ArrayList<>();
         for (long number : engine.checkpointNumbers()) {
-            try (CheckpointReader reader = new CheckpointReader(engine.storage(), number)) {
-                reader.read(CheckpointReader.Visitor.NOBODY);
-                checkpoints++;
-                oldest = oldest == null ? reader.header() : oldest;
-            } catch (CaravanException problem) {
-                faults.add(problem);
-            }
+            attempt(() -> headers.add(readCheckpoint(engine.storage(), number)));
             tell("checkpoints", checkpoints, engine.checkpointNumbers().size());
         }
-        if (oldest != null) {
-            readLog(engine, oldest);
+        if (!headers.isEmpty()) {
+            attempt(() -> readLog(engine, headers.get(0)));
+            checkHeapSegments(engine.storage(), headers.get(headers.size() - 1));
+        }
+    }
+
+    /** Reads something, and makes a fault of whatever is wrong with it. */
+    private void attempt(FileTask reading) {
+        try {
+            reading.run();
+        } catch (CaravanException problem) {
+            faults.add(problem);
+        } catch (IOException unreadable) {
+            faults.add(new StoreIoException("cannot be read: " + unreadable, unreadable));
+        }
+    }
+
+    private CheckpointHeader readCheckpoint(Storage storage, long number) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+            reader.read(CheckpointReader.Visitor.NOBODY);
+            checkpoints++;
+            return reader.header();
+        }
+    }
+
+    private void checkHeapSegments(Storage storage, CheckpointHeader newest) {
+        HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
+        HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId(), true);
+        for (int segment = 0; segment < newest.heapSegments(); segment++) {
+            int number = segment;
+            attempt(() -> heapFile.check(number));
         }
     }
 
@@ -175,11 +207,11 @@ public final class Verifier {
             long last = geometry.segmentOf(end - 1);
             for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
                 log.open(segment);
+                log.checkSize(segment);
+                log.checkHeader(segment);
             }
             frames = new LogScanner(log, from.storeId())
                     .scanUpTo(from.startLsn(), from.previousLsn(), end, (segment, at, lsn) -> {});
-        } catch (CaravanException problem) {
-            faults.add(problem);
         }
     }
 

@@ -1,7 +1,6 @@
 package io.caravan.wal;
 
 import io.caravan.CorruptStoreException;
-import io.caravan.StoreDirectoryException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
 import io.caravan.io.StoreFile;
@@ -58,13 +57,12 @@ public final class LogScanner {
     }
 
     /**
-     * Visits every frame from a position on.
+     * Visits every frame from a position on. The segments from there on must be there without a gap.
      *
      * @param start where a frame starts, or the log's end
      * @param previousLsn the frame before it
      * @param end the log must reach this position, or {@code start} when it is the same
      * @throws CorruptStoreException when a damaged frame has valid ones behind it, or the log ends before {@code end}
-     * @throws StoreDirectoryException when a segment is missing
      */
     public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
@@ -167,22 +165,17 @@ public final class LogScanner {
 
     private void refuse(long position, long validLsn) {
         long segment = geometry.segmentOf(position);
-        if (!segments.ready(segment)) {
-            throw new StoreDirectoryException("log segment " + segment + " is missing, though the log goes on at LSN "
-                    + validLsn + " in "
-                    + segments.file(geometry.segmentOf(validLsn)).path()
-                    + "; put the file back, or restore the directory from a backup");
-        }
+        // It may have been one that did not fit and skipped to the next segment.
+        String orNext = geometry.segmentOf(validLsn) > segment ? " nor first in " + segments.describe(segment + 1) : "";
         throw damaged(
                 position,
-                "no valid frame, though the log goes on with one at LSN " + validLsn
+                "no valid frame" + orNext + ", though the log goes on with one at LSN " + validLsn
                         + "; restore the directory from a backup, or cut the log off here with repair, losing what"
                         + " follows");
     }
 
     private CorruptStoreException damaged(long position, String problem) {
-        long segment = geometry.segmentOf(position);
-        String path = segments.ready(segment) ? segments.file(segment).path() : "log segment " + segment;
+        String path = segments.describe(geometry.segmentOf(position));
         return new CorruptStoreException(path, geometry.offsetOf(position), "LSN " + position + ": " + problem);
     }
 }

@@ -43,13 +43,20 @@ public final class LogSegments implements AutoCloseable {
         files.put(segment, storage.open(FileNames.LOG.of(segment)));
     }
 
-    /** Checks an open segment's size and header. */
-    public void checkHeader(long segment) throws IOException {
+    /** Checks an open segment's size. */
+    public void checkSize(long segment) throws IOException {
         StoreFile file = file(segment);
         if (file.size() != geometry.segmentBytes()) {
             throw new CorruptStoreException(
-                    file.path(), file.size(), "should be " + geometry.segmentBytes() + " bytes long");
+                    file.path(),
+                    file.size(),
+                    "should be " + geometry.segmentBytes() + " bytes long; restore the" + " directory from a backup");
         }
+    }
+
+    /** Checks an open segment's header. */
+    public void checkHeader(long segment) throws IOException {
+        StoreFile file = file(segment);
         ByteBuffer block = newBlock();
         file.read(block, 0);
         FileHeader.check(block.flip(), FileHeader.Kind.LOG_SEGMENT, header(segment), file.path());
@@ -67,6 +74,11 @@ public final class LogSegments implements AutoCloseable {
             throw new IllegalStateException("log segment " + segment + " is not open");
         }
         return file;
+    }
+
+    /** The path of a segment's file, whether it is there or not. */
+    public String describe(long segment) {
+        return storage.describe(FileNames.LOG.of(segment));
     }
 
     public boolean isEmpty() {

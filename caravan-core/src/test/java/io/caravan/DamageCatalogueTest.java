@@ -1,0 +1,550 @@
+package io.caravan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.Engine;
+import io.caravan.engine.Recovered;
+import io.caravan.engine.Recovery;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.StoreAnatomy.Frame;
+import io.caravan.testing.StoreAnatomy.HeapEntry;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Damages a small store in every way that a file can be damaged, one way at a time, and opens it: what comes back is
+ * exactly what was acknowledged, or a {@link CaravanException} that names a file. Never another answer, never another
+ * exception, never none. And {@code verify} names the damage whenever it is in something that the store needs.
+ *
+ * <p>One kind of damage looks like a crash, so that no store can tell it: in the last frame of the log, with nothing
+ * behind it, when no checkpoint needs the log that far. Then exactly that frame is lost.
+ *
+ * <p>Every byte is flipped that is in a header, a checkpoint, a frame that a checkpoint needs, or a live value in the
+ * heap. Of what is left (zeros behind headers and frames, segments that were never used, frames that no checkpoint
+ * needs, free space of the heap) nothing is ever read but to be skipped, so there it is every {@value #PADDING_STEP}th
+ * byte. Of a file that is the same after the kill and after the close, every byte is flipped in the one and every {@value
+ * #SAME_FILE_STEP}th in the other. The files are in memory, each case with its own copy, and each goes through {@link
+ * Recovery} as opening does; every {@value #FULL_OPEN_STEP}th also goes through the whole {@link Engine} and is written
+ * to. Verification reads the damaged checkpoint in every case, and everything in every {@value #VERIFY_STEP}th; of all
+ * other files, everything in every case.
+ */
+@Timeout(300)
+class DamageCatalogueTest {
+    private static final Logger LOGGER = LoggerFactory.getLogger(DamageCatalogueTest.class);
+    private static final int PADDING_STEP = 61;
+    private static final int FULL_OPEN_STEP = 89;
+    private static final int SAME_FILE_STEP = 7;
+    private static final int VERIFY_STEP = 5;
+    private static final int TRUNCATION_STEP = 127;
+    private static final int SHOWN_FAILURES = 12;
+    private static final Pattern FILE_NAME =
+            Pattern.compile("(log-[0-9a-f]{16}\\.wal|heap-[0-9a-f]{16}\\.dat|checkpoint-[0-9a-f]{16}\\.ckp)");
+
+    private static SmallStore store;
+    private static SmallStore other;
+    private static Map<State, Subject> subjects;
+
+    /** How the store was left. */
+    enum State {
+        KILLED,
+        CLOSED
+    }
+
+    /** An undamaged store and what matters where. */
+    private record Subject(
+            DirectoryImage image,
+            StoreAnatomy anatomy,
+            StoreContents contents,
+            StoreContents beforeLastFrame,
+            Map<String, NavigableMap<Integer, Area>> areas) {
+
+        Area areaOf(String file, int offset) {
+            var at = areas.getOrDefault(file, new TreeMap<>()).floorEntry(offset);
+            return at != null && offset < at.getValue().end() ? at.getValue() : Area.HARMLESS;
+        }
+
+        void add(String file, Area area) {
+            areas.computeIfAbsent(file, name -> new TreeMap<>()).put(area.start(), area);
+        }
+    }
+
+    /** A run of bytes, what they are, and for a live value which. */
+    private record Area(int start, int end, Kind kind, HeapEntry entry) {
+        static final Area HARMLESS = new Area(0, 0, Kind.HARMLESS, null);
+
+        Area(int start, int end, Kind kind) {
+            this(start, end, kind, null);
+        }
+    }
+
+    private enum Kind {
+        /** Nobody reads it, or it is written again before anybody does. */
+        HARMLESS,
+        CHECKPOINT,
+        HEADER,
+        FRAME,
+        LAST_FRAME,
+        ENTRY
+    }
+
+    @BeforeAll
+    static void build(@TempDir Path first, @TempDir Path second) throws Exception {
+        store = SmallStore.build(first);
+        other = SmallStore.build(second);
+        subjects = Map.of(
+                State.KILLED, subject(store.open(), store.beforeLastFrame()),
+                State.CLOSED, subject(store.closed(), store.contents()));
+    }
+
+    private static Subject subject(DirectoryImage image, StoreContents beforeLastFrame) throws IOException {
+        StoreAnatomy anatomy = StoreAnatomy.of(image);
+        Subject subject = new Subject(image, anatomy, store.contents(), beforeLastFrame, new HashMap<>());
+        image.names("checkpoint-").forEach(name -> subject.add(name, new Area(0, image.length(name), Kind.CHECKPOINT)));
+        image.names("heap-").forEach(name -> subject.add(name, new Area(0, FileHeader.BYTES, Kind.HEADER)));
+        for (String name : liveLogFiles(image, anatomy)) {
+            subject.add(name, new Area(0, FileHeader.BYTES, Kind.HEADER));
+        }
+        for (Frame frame : anatomy.frames()) {
+            boolean couldBeTorn =
+                    frame.equals(anatomy.lastFrame()) && !anatomy.replayed().isEmpty();
+            Kind kind = couldBeTorn ? Kind.LAST_FRAME : Kind.FRAME;
+            subject.add(frame.file(), new Area(frame.offset(), frame.end(), kind));
+        }
+        for (HeapEntry entry : anatomy.entries()) {
+            int end = entry.offset() + EntryLayout.VALUE + entry.length();
+            Kind kind = anatomy.rewritten().contains(entry.address()) ? Kind.HARMLESS : Kind.ENTRY;
+            subject.add(entry.file(), new Area(entry.offset(), end, kind, entry));
+        }
+        return subject;
+    }
+
+    /** From the one where the older checkpoint starts; the last was never used, so that its header may be half made. */
+    private static List<String> liveLogFiles(DirectoryImage image, StoreAnatomy anatomy) {
+        CheckpointHeader oldest = anatomy.checkpoints().get(0);
+        String first = FileNames.LOG.of(oldest.startLsn() / oldest.logSegmentBytes());
+        return image.names("log-").stream()
+                .filter(name -> name.compareTo(first) >= 0 && !name.equals(image.last("log-")))
+                .toList();
+    }
+
+    // Cases, and what became of them.
+
+    /** One damaged store. */
+    private record Case(String name, DirectoryImage image) {}
+
+    /** What opening came to: contents, or a refusal. */
+    private record Outcome(StoreContents contents, CaravanException refusal) {
+        static Outcome of(CheckedSupplier open) throws IOException {
+            try {
+                return new Outcome(open.get(), null);
+            } catch (CaravanException refusal) {
+                return new Outcome(null, refusal);
+            }
+        }
+
+        boolean namesAFile() {
+            return refusal != null && FILE_NAME.matcher(refusal.getMessage()).find();
+        }
+
+        @Override
+        public String toString() {
+            return refusal != null ? refusal.toString() : "contents " + contents;
+        }
+    }
+
+    private interface CheckedSupplier {
+        StoreContents get() throws IOException;
+    }
+
+    /** Recovers as opening does and reads every entry, writing nothing. */
+    private static Outcome recovered(DirectoryImage image) throws IOException {
+        return Outcome.of(() -> {
+            Recovery recovery = new Recovery(new ImageStorage(image), true);
+            if (recovery.nothingToOpen()) {
+                throw new AssertionError("taken for an empty directory");
+            }
+            try (Recovered recovered = recovery.recover()) {
+                recovery.rewriteHeap(recovered);
+                return StoreAnatomy.contentsOf(recovered);
+            }
+        });
+    }
+
+    /** Opens for good, reads every entry, writes, closes. */
+    private static Outcome opened(ImageStorage storage) throws IOException {
+        StoreConfig config = SmallStore.config(Path.of("image")).build();
+        return Outcome.of(() -> {
+            try (Engine engine = Engine.open(config, storage, System::nanoTime)) {
+                StoreContents contents = StoreContents.of(engine);
+                engine.append(4_711, new byte[9]).join();
+                return contents;
+            }
+        });
+    }
+
+    /** What verification finds; what it cannot even start on is a fault too. */
+    private static List<CaravanException> faults(DirectoryImage image) throws IOException {
+        try {
+            return Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE)
+                    .faults();
+        } catch (CaravanException problem) {
+            return List.of(problem);
+        }
+    }
+
+    private static List<CaravanException> faultsOfCheckpoint(DirectoryImage image, String file) throws IOException {
+        long number = FileNames.CHECKPOINT.number(file).getAsLong();
+        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), number)) {
+            reader.read(CheckpointReader.Visitor.NOBODY);
+            return List.of();
+        } catch (CaravanException problem) {
+            return List.of(problem);
+        }
+    }
+
+    /** Collects what went wrong in any of many cases, run on all cores. */
+    private static void forEach(int count, Function<Integer, List<String>> body) {
+        Queue<String> failures = new ConcurrentLinkedQueue<>();
+        IntStream.range(0, count).parallel().forEach(i -> {
+            if (failures.size() < SHOWN_FAILURES) {
+                failures.addAll(body.apply(i));
+            }
+        });
+        assertThat(failures).isEmpty();
+    }
+
+    private interface CheckedBody {
+        void run(List<String> wrong) throws IOException;
+    }
+
+    private static List<String> wrongIn(String name, CheckedBody body) {
+        List<String> wrong = new ArrayList<>();
+        try {
+            body.run(wrong);
+        } catch (IOException | RuntimeException | Error thrown) {
+            wrong.add("threw " + thrown);
+        }
+        return wrong.stream().map(problem -> name + ": " + problem).toList();
+    }
+
+    // (a) every byte flipped
+
+    private record Flip(String file, int offset, Area area) {}
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void aFlippedBitIsHarmlessOrNamed(State state) {
+        Subject subject = subjects.get(state);
+        List<Flip> flips = flips(subject, state == State.KILLED ? List.of() : sameFiles());
+        LOGGER.info("{}: {} bytes flipped one at a time", state, flips.size());
+        forEach(flips.size(), i -> {
+            Flip flip = flips.get(i);
+            DirectoryImage damaged = subject.image().withFlip(flip.file(), flip.offset());
+            return wrongIn(flip.toString(), wrong -> {
+                checkOutcome(flip, recovered(damaged), subject, wrong);
+                if (flip.area().kind() == Kind.CHECKPOINT) {
+                    checkFaults(flip, faultsOfCheckpoint(damaged, flip.file()), wrong);
+                }
+                if (flip.area().kind() != Kind.CHECKPOINT || i % VERIFY_STEP == 0) {
+                    checkFaults(flip, faults(damaged), wrong);
+                }
+                if (i % FULL_OPEN_STEP == 0) {
+                    checkFullOpen(flip, damaged, subject, wrong);
+                }
+            });
+        });
+    }
+
+    private static List<String> sameFiles() {
+        List<String> different = store.open().differences(store.closed());
+        return store.closed().files().keySet().stream()
+                .filter(file -> !different.contains(file))
+                .toList();
+    }
+
+    private static List<Flip> flips(Subject subject, List<String> sameFiles) {
+        List<Flip> flips = new ArrayList<>();
+        for (String file : subject.image().files().keySet()) {
+            int step = sameFiles.contains(file) ? SAME_FILE_STEP : 1;
+            for (int offset = 0; offset < subject.image().length(file); offset += step) {
+                Area area = subject.areaOf(file, offset);
+                if (area.kind() != Kind.HARMLESS || offset % PADDING_STEP == 0) {
+                    flips.add(new Flip(file, offset, area));
+                }
+            }
+        }
+        return flips;
+    }
+
+    private static void checkOutcome(Flip flip, Outcome outcome, Subject subject, List<String> wrong) {
+        boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
+        switch (flip.area().kind()) {
+            case HARMLESS, CHECKPOINT -> check(right, wrong, "should open with everything, came to ", outcome);
+            case HEADER, FRAME -> check(right || outcome.namesAFile(), wrong, "came to ", outcome);
+            case LAST_FRAME ->
+                check(
+                        outcome.refusal() == null && outcome.contents().equals(subject.beforeLastFrame()),
+                        wrong,
+                        "should lose exactly the last frame, came to ",
+                        outcome);
+            case ENTRY ->
+                check(
+                        outcome.refusal() != null && names(outcome.refusal(), flip),
+                        wrong,
+                        "should name the entry, came to ",
+                        outcome);
+            default -> throw new AssertionError(flip.area().kind());
+        }
+    }
+
+    private static void checkFaults(Flip flip, List<CaravanException> faults, List<String> wrong) {
+        Kind kind = flip.area().kind();
+        if (kind == Kind.HARMLESS || kind == Kind.LAST_FRAME) {
+            check(faults.isEmpty(), wrong, "verify should find nothing, finds ", faults);
+        } else {
+            check(
+                    faults.stream().anyMatch(fault -> names(fault, flip)),
+                    wrong,
+                    "verify should name it, finds ",
+                    faults);
+        }
+    }
+
+    /** Whether a problem says what was damaged, and where. */
+    private static boolean names(CaravanException problem, Flip flip) {
+        if (!problem.getMessage().contains(flip.file())) {
+            return false;
+        }
+        Area area = flip.area();
+        return switch (area.kind()) {
+            case FRAME -> problem instanceof CorruptStoreException at && at.offset() == area.start();
+            case ENTRY ->
+                problem instanceof CorruptStoreException at
+                        && at.file().endsWith(flip.file())
+                        && at.offset() == area.start()
+                        && at.id() == area.entry().id()
+                        && at.sequence() == area.entry().sequence();
+            default -> true;
+        };
+    }
+
+    /** The whole engine comes to the same; and what it leaves is sound unless a value stays damaged. */
+    private static void checkFullOpen(Flip flip, DirectoryImage damaged, Subject subject, List<String> wrong)
+            throws IOException {
+        ImageStorage storage = new ImageStorage(damaged);
+        Outcome outcome = opened(storage);
+        checkOutcome(flip, outcome, subject, wrong);
+        if (outcome.refusal() == null) {
+            List<CaravanException> left = faults(storage.image());
+            Kind kind = flip.area().kind();
+            boolean mayStay = kind == Kind.FRAME || kind == Kind.HEADER;
+            check(left.isEmpty() || mayStay, wrong, "after opening and closing verify finds ", left);
+        } else if (flip.area().kind() != Kind.ENTRY) {
+            List<String> changed = storage.image().differences(damaged);
+            check(changed.isEmpty(), wrong, "a refusal changed ", changed);
+        }
+    }
+
+    private static void check(boolean right, List<String> wrong, String problem, Object found) {
+        if (!right) {
+            String text = String.valueOf(found);
+            wrong.add(problem + text.substring(0, Math.min(text.length(), 400)));
+        }
+    }
+
+    // (b) truncated at every length
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void aTruncatedFileIsReplacedOrNamed(State state) {
+        Subject subject = subjects.get(state);
+        List<Flip> cuts = cuts(subject);
+        LOGGER.info("{}: {} truncations", state, cuts.size());
+        forEach(cuts.size(), i -> {
+            Flip cut = cuts.get(i);
+            DirectoryImage damaged = subject.image().truncated(cut.file(), cut.offset());
+            return wrongIn(cut.toString(), wrong -> {
+                Outcome outcome = i % FULL_OPEN_STEP == 0 ? opened(new ImageStorage(damaged)) : recovered(damaged);
+                checkWhole(outcome, subject, wrong);
+                boolean needed = !subject.areas()
+                        .getOrDefault(cut.file(), new TreeMap<>())
+                        .isEmpty();
+                List<CaravanException> faults = faults(damaged);
+                check(
+                        !needed
+                                || faults.stream()
+                                        .anyMatch(fault -> fault.getMessage().contains(cut.file())),
+                        wrong,
+                        "verify should name it, finds ",
+                        faults);
+            });
+        });
+    }
+
+    /** Every length at and around what matters, and every so many beyond; the area is where the cut falls. */
+    private static List<Flip> cuts(Subject subject) {
+        List<Flip> cuts = new ArrayList<>();
+        for (String file : subject.image().files().keySet()) {
+            for (int length = 0; length < subject.image().length(file); length++) {
+                Area area = subject.areaOf(file, length);
+                boolean matters =
+                        area.kind() == Kind.HEADER || area.kind() == Kind.LAST_FRAME || length == area.start();
+                if (matters || length % TRUNCATION_STEP == 0) {
+                    cuts.add(new Flip(file, length, area));
+                }
+            }
+        }
+        return cuts;
+    }
+
+    /** Everything, or a refusal that names a file. */
+    private static void checkWhole(Outcome outcome, Subject subject, List<String> wrong) {
+        boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
+        check(right || outcome.namesAFile(), wrong, "came to ", outcome);
+    }
+
+    // (c) deleted, (d) exchanged
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void aMissingFileIsReplacedOrNamed(State state) {
+        Subject subject = subjects.get(state);
+        List<Case> cases = new ArrayList<>();
+        for (String file : subject.image().files().keySet()) {
+            cases.add(new Case("without " + file, subject.image().without(file)));
+        }
+        checkWholeFiles(cases, subject);
+    }
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void twoFilesInEachOthersPlaceAreNamed(State state) {
+        Subject subject = subjects.get(state);
+        DirectoryImage image = subject.image();
+        List<Case> cases = new ArrayList<>();
+        for (String one : image.files().keySet()) {
+            for (String two : image.files().tailMap(one + "\0").keySet()) {
+                cases.add(new Case(
+                        one + " and " + two + " in each other's place",
+                        image.with(one, image.bytes(two)).with(two, image.bytes(one))));
+            }
+        }
+        checkWholeFiles(cases, subject);
+    }
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void aFileInTwoPlacesIsNamedOrMeansNothing(State state) {
+        Subject subject = subjects.get(state);
+        DirectoryImage image = subject.image();
+        List<Case> cases = new ArrayList<>();
+        for (String file : image.files().keySet()) {
+            for (String place : places(image)) {
+                if (!place.equals(file)) {
+                    cases.add(new Case(file + " also as " + place, image.with(place, image.bytes(file))));
+                }
+            }
+        }
+        checkWholeFiles(cases, subject);
+    }
+
+    /** Every name there is, and of each kind the next and one far away. */
+    private static List<String> places(DirectoryImage image) {
+        List<String> places = new ArrayList<>(image.files().keySet());
+        for (FileNames kind : FileNames.values()) {
+            String any = kind.of(0);
+            String last = image.last(any.substring(0, any.indexOf('-')));
+            places.add(kind.of(kind.number(last).getAsLong() + 1));
+            places.add(kind.of(kind.number(last).getAsLong() + 1_000));
+            places.add(kind.of(Long.MAX_VALUE));
+        }
+        return places;
+    }
+
+    @ParameterizedTest
+    @EnumSource(State.class)
+    void anotherStoresFileIsNamed(State state) {
+        Subject subject = subjects.get(state);
+        DirectoryImage image = subject.image();
+        DirectoryImage others = state == State.KILLED ? other.open() : other.closed();
+        List<Case> cases = new ArrayList<>();
+        for (String place : places(image)) {
+            for (String file : others.files().keySet()) {
+                cases.add(new Case("another store's " + file + " as " + place, image.with(place, others.bytes(file))));
+            }
+        }
+        checkWholeFiles(cases, subject);
+    }
+
+    /** Opened by the whole engine. What refuses to open, verify names too. */
+    private static void checkWholeFiles(List<Case> cases, Subject subject) {
+        LOGGER.info("{} cases of whole files", cases.size());
+        forEach(cases.size(), i -> {
+            Case damage = cases.get(i);
+            return wrongIn(damage.name(), wrong -> {
+                ImageStorage storage = new ImageStorage(damage.image());
+                Outcome outcome = opened(storage);
+                checkWhole(outcome, subject, wrong);
+                if (outcome.refusal() != null) {
+                    check(!faults(damage.image()).isEmpty(), wrong, "verify finds nothing, opening ", outcome);
+                    List<String> changed = storage.image().differences(damage.image());
+                    check(changed.isEmpty(), wrong, "a refusal changed ", changed);
+                } else {
+                    List<CaravanException> left = faults(storage.image());
+                    check(left.isEmpty() || damagedSpare(subject, damage), wrong, "opened, closed, verify: ", left);
+                }
+            });
+        });
+    }
+
+    /** Whether the damage is in a part of the log that only the older checkpoint needs; it goes with that checkpoint. */
+    private static boolean damagedSpare(Subject subject, Case damage) {
+        CheckpointHeader newest = subject.anatomy().newest();
+        String replayStart = FileNames.LOG.of(newest.startLsn() / newest.logSegmentBytes());
+        return subject.image().differences(damage.image()).stream()
+                .anyMatch(name -> name.startsWith("log-") && name.compareTo(replayStart) < 0);
+    }
+
+    @Test
+    void theStoreHasWhatTheCatalogueIsAbout() {
+        StoreAnatomy killed = subjects.get(State.KILLED).anatomy();
+        StoreAnatomy closed = subjects.get(State.CLOSED).anatomy();
+        assertThat(killed.checkpoints()).hasSize(2);
+        assertThat(killed.frames().size()).isGreaterThan(killed.replayed().size());
+        assertThat(killed.replayed()).hasSizeGreaterThan(8);
+        assertThat(killed.replayed().stream().map(Frame::file).distinct()).hasSizeGreaterThanOrEqualTo(3);
+        assertThat(killed.entries()).extracting(HeapEntry::file).contains(FileNames.HEAP.of(0), FileNames.HEAP.of(1));
+        assertThat(closed.replayed()).isEmpty();
+        assertThat(closed.frames()).isNotEmpty();
+        assertThat(store.open().names("log-").get(0)).as("oldest log segment").isNotEqualTo(FileNames.LOG.of(0));
+    }
+}

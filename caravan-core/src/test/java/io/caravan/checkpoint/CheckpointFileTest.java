@@ -1,0 +1,291 @@
+package io.caravan.checkpoint;
+
+import static io.caravan.format.CheckpointLayout.*;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.format.Checksums;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** Checkpoint files there and back, and each numbered condition of a whole one broken alone. */
+class CheckpointFileTest {
+    private static final long NUMBER = 5;
+    private static final int PARTITIONS = 4;
+    private static final String NAME = FileNames.CHECKPOINT.of(NUMBER);
+
+    /** A list as a checkpoint keeps it. */
+    private record Listed(long id, long birth, long first, long next, List<Long> regions) {}
+
+    private static Listed list(long id, long birth, long first, int count) {
+        List<Long> regions = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            regions.add(id * 1_000_003 + i);
+        }
+        return new Listed(id, birth, first, first + count, regions);
+    }
+
+    /** Writes partitions of lists, handing over regions in slices of this size. */
+    private static DirectoryImage write(List<List<Listed>> partitions, int slice) throws IOException {
+        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        try (CheckpointWriter writer = new CheckpointWriter(storage, NUMBER)) {
+            for (int partition = 0; partition < partitions.size(); partition++) {
+                writer.startPartition(partition, captureLsn(partition));
+                for (Listed list : partitions.get(partition)) {
+                    writer.list(list.id(), list.birth(), list.first(), list.next());
+                    long[] regions =
+                            list.regions().stream().mapToLong(Long::longValue).toArray();
+                    for (int at = 0; at < regions.length; at += slice) {
+                        writer.regions(regions, at, Math.min(slice, regions.length - at));
+                    }
+                }
+                writer.endPartition();
+            }
+            assertThat(storage.list()).containsExactly(NAME + ".tmp");
+            writer.publish(header(writer.lists(), writer.entries()));
+        }
+        assertThat(storage.list()).containsExactly(NAME);
+        return storage.image();
+    }
+
+    private static long captureLsn(int partition) {
+        return 4096 + 8L * partition;
+    }
+
+    private static CheckpointHeader header(long lists, long entries) {
+        return new CheckpointHeader(NUMBER, -99, 4096, 8192, -1, lists, entries, 32_768, 65_536, 3, PARTITIONS);
+    }
+
+    private static CheckpointHeader read(DirectoryImage image, Map<Integer, List<Listed>> partitions)
+            throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+            reader.read(new Collector(partitions));
+            assertThat(reader.fileBytes()).isEqualTo(image.length(NAME));
+            return reader.header();
+        }
+    }
+
+    /** Puts pieces together again. */
+    private static final class Collector implements CheckpointReader.Visitor {
+        private final Map<Integer, List<Listed>> partitions;
+        private int partition;
+
+        Collector(Map<Integer, List<Listed>> partitions) {
+            this.partitions = partitions;
+        }
+
+        @Override
+        public void partition(int number, long captureLsn) {
+            assertThat(captureLsn).isEqualTo(captureLsn(number));
+            partition = number;
+            partitions.computeIfAbsent(number, none -> new ArrayList<>());
+        }
+
+        @Override
+        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+            List<Listed> lists = partitions.get(partition);
+            Listed last = lists.isEmpty() ? null : lists.get(lists.size() - 1);
+            if (last == null || last.id() != id) {
+                last = new Listed(id, birth, first, next, new ArrayList<>());
+                lists.add(last);
+            }
+            for (int i = 0; i < count; i++) {
+                last.regions().add(regions.getLong(at + i * Long.BYTES));
+            }
+        }
+    }
+
+    private static void assertComesBack(List<List<Listed>> partitions, int slice) throws IOException {
+        Map<Integer, List<Listed>> found = new TreeMap<>();
+        DirectoryImage image = write(partitions, slice);
+        long lists = partitions.stream().mapToLong(List::size).sum();
+        long entries = partitions.stream()
+                .flatMap(List::stream)
+                .mapToLong(list -> list.regions().size())
+                .sum();
+        assertThat(read(image, found)).isEqualTo(header(lists, entries));
+        assertThat(List.copyOf(found.values())).isEqualTo(partitions);
+    }
+
+    @Test
+    void anEmptyIndexComesBack() throws IOException {
+        assertComesBack(List.of(List.of(), List.of(), List.of(), List.of()), 1);
+    }
+
+    @Test
+    void listsOfAllLengthsComeBack() throws IOException {
+        assertComesBack(
+                List.of(
+                        List.of(list(-1, 4096, 0, 0), list(2, 4104, 17, 1), list(3, 4112, 5, 0)),
+                        List.of(),
+                        List.of(list(Long.MIN_VALUE, 5000, 1L << 40, 300), list(7, 5008, 3, 0)),
+                        List.of(list(9, 6000, 0, 2))),
+                100);
+    }
+
+    /** A section holds some 131,000 regions. */
+    @Test
+    void listsLongerThanASectionComeBackFromSeveral() throws IOException {
+        int regionsInASection = MAX_PAYLOAD_BYTES / Long.BYTES;
+        assertComesBack(
+                List.of(
+                        List.of(list(1, 4096, 9, 3 * regionsInASection + 5), list(2, 4104, 0, 3)),
+                        List.of(list(3, 4096, 0, regionsInASection - PIECE_HEADER_BYTES / Long.BYTES)),
+                        List.of(
+                                list(4, 4096, 0, regionsInASection - PIECE_HEADER_BYTES / Long.BYTES + 1),
+                                list(5, 1, 2, 0)),
+                        List.of()),
+                65_536);
+    }
+
+    @Test
+    void anyListsComeBack() {
+        Seeds.forEach(8, seed -> {
+            Random random = new Random(seed);
+            List<List<Listed>> partitions = new ArrayList<>();
+            long id = 0;
+            for (int partition = 0; partition < PARTITIONS; partition++) {
+                List<Listed> lists = new ArrayList<>();
+                for (int i = random.nextInt(400); i > 0; i--) {
+                    int count = random.nextInt(10) == 0 ? random.nextInt(20_000) : random.nextInt(10);
+                    lists.add(list(id++, 4096 + id, random.nextInt(100), count));
+                }
+                partitions.add(lists);
+            }
+            assertComesBack(partitions, 1 + random.nextInt(5_000));
+        });
+    }
+
+    // The conditions
+
+    private static DirectoryImage small() throws IOException {
+        return write(List.of(List.of(list(1, 4096, 0, 3)), List.of(), List.of(list(2, 4104, 1, 2)), List.of()), 10);
+    }
+
+    private static void assertCorrupt(DirectoryImage image, String problem) {
+        assertThatThrownBy(() -> check(image))
+                .isInstanceOfSatisfying(
+                        CorruptStoreException.class,
+                        corrupt -> assertThat(corrupt.file()).endsWith(NAME))
+                .hasMessageContainingAll(NAME, problem);
+    }
+
+    private static void check(DirectoryImage image) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+            reader.read(CheckpointReader.Visitor.NOBODY);
+        }
+    }
+
+    private static DirectoryImage edited(Consumer<ByteBuffer> edit) throws IOException {
+        return small().edited(NAME, edit);
+    }
+
+    private static void sealHeader(ByteBuffer file) {
+        file.putInt(HEADER_CRC, Checksums.crc32c(file, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES));
+    }
+
+    /** Makes the first section's CRC right again. */
+    private static void sealSection(ByteBuffer file) {
+        int covered = SECTION_HEADER_BYTES - SECTION_PAYLOAD_BYTES + file.getInt(HEADER_BYTES + SECTION_PAYLOAD_BYTES);
+        file.putInt(HEADER_BYTES + SECTION_CRC, Checksums.crc32c(file, HEADER_BYTES + SECTION_PAYLOAD_BYTES, covered));
+    }
+
+    @Test
+    void condition1TheFileHeaderIsValid() throws IOException {
+        for (int at = 0; at < FileHeader.BYTES; at++) {
+            assertCorrupt(small().withFlip(NAME, at), "");
+        }
+        DirectoryImage renamed = small().with(FileNames.CHECKPOINT.of(6), small().bytes(NAME));
+        assertThatThrownBy(() -> new CheckpointReader(new ImageStorage(renamed), 6).close())
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContaining("is checkpoint 5");
+    }
+
+    @Test
+    void condition2TheHeadersCrcIsRight() throws IOException {
+        for (int at = FileHeader.BYTES; at < HEADER_BYTES; at++) {
+            assertCorrupt(small().withFlip(NAME, at), "the checkpoint header's checksum is wrong");
+        }
+        assertCorrupt(small().truncated(NAME, HEADER_BYTES - 1), "the checkpoint header's checksum is wrong");
+    }
+
+    @Test
+    void condition3TheFileIsAsLongAsItSays() throws IOException {
+        DirectoryImage small = small();
+        assertCorrupt(small.truncated(NAME, small.length(NAME) - 1), "bytes long, should be");
+        assertCorrupt(small.truncated(NAME, small.length(NAME) + 8), "bytes long, should be");
+        assertCorrupt(small.truncated(NAME, HEADER_BYTES), "bytes long, should be");
+    }
+
+    @Test
+    void condition4EverySectionFitsAndNamesAPartitionAndItsCrcIsRight() throws IOException {
+        for (int bytes : new int[] {-1, MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES + 1, Integer.MAX_VALUE, 500}) {
+            assertCorrupt(edited(file -> file.putInt(HEADER_BYTES + SECTION_PAYLOAD_BYTES, bytes)), "a section");
+        }
+        for (int partition : new int[] {-1, PARTITIONS, Integer.MAX_VALUE}) {
+            assertCorrupt(
+                    edited(file -> {
+                        file.putInt(HEADER_BYTES + SECTION_PARTITION, partition);
+                        sealSection(file);
+                    }),
+                    "names partition " + partition);
+        }
+        for (int at = HEADER_BYTES; at < small().length(NAME); at++) {
+            assertCorrupt(small().withFlip(NAME, at), "a section");
+        }
+    }
+
+    @Test
+    void condition5ThePiecesFitTheirSectionsAndAddUp() throws IOException {
+        int piece = HEADER_BYTES + SECTION_HEADER_BYTES;
+        for (long count : new long[] {-1, 4, 2, 0, Long.MAX_VALUE, 1L << 32}) {
+            assertCorrupt(resealed(file -> file.putLong(piece + PIECE_ENTRIES, count)), "");
+        }
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, 2)), "do not fit together");
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, 4)), "document 1 do not fit together");
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_FIRST, -1)), "do not fit together");
+        assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PIECES, 2)), "does not fit its section");
+        assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PIECES, 0)), "should hold 2");
+        for (int field : new int[] {LIST_COUNT, ENTRY_COUNT}) {
+            assertCorrupt(
+                    edited(file -> {
+                        file.putLong(field, file.getLong(field) + 1);
+                        sealHeader(file);
+                    }),
+                    "should hold");
+        }
+    }
+
+    private static DirectoryImage resealed(Consumer<ByteBuffer> edit) throws IOException {
+        return edited(file -> {
+            edit.accept(file);
+            sealSection(file);
+        });
+    }
+
+    @Test
+    void condition6EveryPartitionHasASection() throws IOException {
+        assertCorrupt(
+                edited(file -> {
+                    file.putInt(PARTITIONS_OFFSET, PARTITIONS + 1);
+                    sealHeader(file);
+                }),
+                "should hold 2, 5 and " + (PARTITIONS + 1));
+        assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PARTITION, 1)), "and 3 partitions");
+    }
+
+    private static final int PARTITIONS_OFFSET = io.caravan.format.CheckpointLayout.PARTITIONS;
+}

@@ -1,0 +1,63 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.VerifyReport;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A kill between any two steps with files, around checkpoints, leaves a store that is whole and verifies. */
+@Timeout(120)
+class CheckpointOrderTest {
+
+    @Test
+    void everyCheckpointThatIsThereCanBeRecoveredFromAtEveryMoment() throws Exception {
+        List<DirectoryImage> moments = new CopyOnWriteArrayList<>();
+        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        StoreContents contents;
+        try (Engine engine = Engine.open(SmallStore.config(Path.of("image")).build(), storage, System::nanoTime)) {
+            for (int round = 0; round < 4; round++) {
+                for (int i = 0; i < 20; i++) {
+                    append(engine, i % 3, "round " + round + " value " + i);
+                }
+                await(engine.append(9, bytes(4_000, round)));
+                told(callback -> engine.trim(1, 5, callback));
+                contents = StoreContents.of(engine);
+                // Quiet now: what changes from here on is the checkpoint's doing.
+                storage.afterEachStep(() -> moments.add(storage.image()));
+                engine.checkpoint();
+                Thread.sleep(50);
+                storage.afterEachStep(() -> {});
+                check(moments, contents);
+                moments.clear();
+            }
+        }
+    }
+
+    private static void check(List<DirectoryImage> moments, StoreContents contents) throws Exception {
+        assertThat(moments).isNotEmpty();
+        for (DirectoryImage moment : moments) {
+            assertThat(Verifier.verify(new ImageStorage(moment), VerifyReport.Progress.NONE)
+                            .faults())
+                    .as("kill with " + moment.files().keySet())
+                    .isEmpty();
+            try (Engine reopened = Engine.open(
+                    SmallStore.config(Path.of("image")).build(), new ImageStorage(moment), System::nanoTime)) {
+                assertThat(StoreContents.of(reopened)).isEqualTo(contents);
+            }
+        }
+    }
+}

@@ -1,0 +1,509 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.DurableListStore;
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
+import io.caravan.StoreLockedException;
+import io.caravan.StoreVersionException;
+import io.caravan.format.Blocks;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.Checksums;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.StoreAnatomy.Frame;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Makes each row of {@link RecoveryCase} on disk and looks at what opening does: what the store then holds and that it
+ * goes on working, or what exactly the refusal says and that it changed no byte. A test's name starts with its row's.
+ */
+class RecoveryTableTest {
+    private static SmallStore store;
+    private static StoreAnatomy anatomy;
+
+    @TempDir
+    Path directory;
+
+    @BeforeAll
+    static void buildStore(@TempDir Path built) throws Exception {
+        store = SmallStore.build(built);
+        anatomy = StoreAnatomy.of(store.open());
+    }
+
+    @ParameterizedTest
+    @EnumSource(RecoveryCase.class)
+    void everyRowHasATest(RecoveryCase row) {
+        Pattern letters = Pattern.compile("_(.)");
+        String start = letters.matcher(row.name().toLowerCase(Locale.ROOT))
+                .replaceAll(letter -> letter.group(1).toUpperCase(Locale.ROOT));
+        assertThat(RecoveryTableTest.class.getDeclaredMethods())
+                .filteredOn(method -> method.isAnnotationPresent(Test.class))
+                .extracting(Method::getName)
+                .anyMatch(name -> name.startsWith(start));
+    }
+
+    @Test
+    void nothingThereMakesAStoreAndItsDirectory() throws Exception {
+        Path deep = directory.resolve("a/b");
+        try (DurableListStore opened = DurableListStore.open(config(deep))) {
+            assertThat(StoreContents.of(opened).lists()).isEmpty();
+        }
+        assertGoesOn(deep, new StoreContents(new java.util.TreeMap<>()));
+    }
+
+    @Test
+    void nothingThereButWhatFileSystemsPutThere() throws Exception {
+        Files.createDirectories(directory.resolve("lost+found"));
+        assertGoesOn(directory, new StoreContents(new java.util.TreeMap<>()));
+    }
+
+    @Test
+    void creationCutOffIsDoneAnew() throws Exception {
+        DurableListStore.open(config(directory.resolve("new"))).close();
+        DirectoryImage made = DirectoryImage.of(directory.resolve("new"));
+        String log = FileNames.LOG.of(0);
+        String heap = FileNames.HEAP.of(0);
+        DirectoryImage nothing = new DirectoryImage(new java.util.TreeMap<>());
+        List<DirectoryImage> stages = List.of(
+                nothing.with(FileNames.LOG.temporary(0), new byte[7]),
+                nothing.with(log, made.bytes(log)),
+                nothing.with(log, made.bytes(log)).with(FileNames.HEAP.temporary(0), new byte[Blocks.BLOCK_BYTES]),
+                nothing.with(log, made.bytes(log)).with(heap, made.bytes(heap)),
+                nothing.with(log, made.bytes(log))
+                        .with(heap, made.bytes(heap))
+                        .with(FileNames.CHECKPOINT.temporary(0), new byte[99]));
+        for (int i = 0; i < stages.size(); i++) {
+            Path stage = stages.get(i).writeTo(directory.resolve("stage" + i));
+            assertGoesOn(stage, new StoreContents(new java.util.TreeMap<>()));
+        }
+    }
+
+    @Test
+    void cleanCloseReplaysNothing() throws Exception {
+        assertThat(casesOf(store.closed())).containsExactly(RecoveryCase.CLEAN_CLOSE);
+        assertOpensWith(store.closed(), store.contents());
+    }
+
+    @Test
+    void framesToReplayAreReplayedAndThenInACheckpoint() throws Exception {
+        assertThat(casesOf(store.open())).containsExactly(RecoveryCase.FRAMES_TO_REPLAY);
+        assertOpensWith(store.open(), store.contents());
+        assertThat(casesOf(DirectoryImage.of(directory.resolve("opened")))).containsExactly(RecoveryCase.CLEAN_CLOSE);
+    }
+
+    @Test
+    void framesToReplayRewriteTheHeapsBytes() throws Exception {
+        DirectoryImage unapplied = store.open();
+        for (StoreAnatomy.HeapEntry entry : anatomy.entries()) {
+            if (writtenBehindTheNewestCheckpoint(entry)) {
+                unapplied = unapplied.edited(
+                        entry.file(), file -> file.put(entry.offset(), (byte) ~file.get(entry.offset())));
+            }
+        }
+        assertThat(unapplied.differences(store.open())).isNotEmpty();
+        assertOpensWith(unapplied, store.contents());
+    }
+
+    private static boolean writtenBehindTheNewestCheckpoint(StoreAnatomy.HeapEntry entry) {
+        // Lists that were made or went on in the tail, by their newest entries.
+        return entry.id() == 9 || entry.id() == -8 || entry.id() == 4;
+    }
+
+    @Test
+    void tornTailInAFrame() throws Exception {
+        Frame last = anatomy.lastFrame();
+        for (int kept = 48; kept < last.bytes() - 8; kept += 8) {
+            assertThat(casesOf(torn(store.open(), last, kept))).contains(RecoveryCase.FRAMES_TO_REPLAY);
+        }
+        assertOpensWith(torn(store.open(), last, last.bytes() - 10), store.beforeLastFrame());
+    }
+
+    @Test
+    void tornTailInAHeader() throws Exception {
+        assertOpensWith(torn(store.open(), anatomy.lastFrame(), 20), store.beforeLastFrame());
+    }
+
+    @Test
+    void tornTailOfWhichNothingWasWritten() throws Exception {
+        assertOpensWith(torn(store.open(), anatomy.lastFrame(), 0), store.beforeLastFrame());
+    }
+
+    @Test
+    void tornTailAtASegmentsEnd() throws Exception {
+        Path live = directory.resolve("live");
+        DirectoryImage full;
+        StoreContents before;
+        try (DurableListStore filling = DurableListStore.open(config(live))) {
+            for (int i = 0; i < 6; i++) {
+                append(filling, 1, "v" + i);
+            }
+            before = StoreContents.of(filling);
+            append(filling, 1, "in the segment's last block");
+            full = DirectoryImage.ofSettled(live);
+        }
+        Frame last = StoreAnatomy.of(full).lastFrame();
+        assertThat(last.offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
+        assertOpensWith(torn(full, last, last.bytes() / 2), before);
+    }
+
+    @Test
+    void tornTailOfAFrameThatSkippedToTheNextSegment() throws Exception {
+        Path live = directory.resolve("live");
+        DirectoryImage full;
+        StoreContents before;
+        try (DurableListStore filling = DurableListStore.open(config(live))) {
+            for (int i = 0; i < 6; i++) {
+                append(filling, 1, "v" + i);
+            }
+            before = StoreContents.of(filling);
+            await(filling.append(2, bytes(SmallStore.MAX_VALUE_BYTES, 2)));
+            full = DirectoryImage.ofSettled(live);
+        }
+        Frame last = StoreAnatomy.of(full).lastFrame();
+        assertThat(last.file()).isEqualTo(FileNames.LOG.of(1));
+        assertOpensWith(torn(full, last, Blocks.BLOCK_BYTES), before);
+    }
+
+    /** With only the first bytes of the frame written, as when a crash cut it off. */
+    private static DirectoryImage torn(DirectoryImage image, Frame frame, int kept) {
+        return image.edited(frame.file(), file -> file.put(frame.offset() + kept, new byte[frame.bytes() - kept]));
+    }
+
+    @Test
+    void badFrameWithValidOnesAfterIsRefused() throws Exception {
+        List<Frame> replayed = anatomy.replayed();
+        for (Frame frame : replayed.subList(0, replayed.size() - 1)) {
+            CorruptStoreException refusal = assertRefused(
+                    CorruptStoreException.class,
+                    store.open().withFlip(frame.file(), frame.end() - 1),
+                    frame.file(),
+                    "restore the directory from a backup",
+                    "repair");
+            assertThat(refusal.file()).endsWith(frame.file());
+            assertThat(refusal.offset()).isEqualTo(frame.offset());
+        }
+    }
+
+    @Test
+    void missingLogSegmentWhereReplayStartsIsRefused() throws Exception {
+        assertMissingLogSegmentIsRefused(anatomy.replayed().get(0).file());
+    }
+
+    @Test
+    void missingLogSegmentInTheMiddleIsRefused() throws Exception {
+        List<String> files =
+                anatomy.replayed().stream().map(Frame::file).distinct().toList();
+        assertThat(files).hasSizeGreaterThanOrEqualTo(3);
+        assertMissingLogSegmentIsRefused(files.get(1));
+    }
+
+    @Test
+    void missingLogSegmentAtTheEndIsRefused() throws Exception {
+        assertMissingLogSegmentIsRefused(anatomy.lastFrame().file());
+    }
+
+    private void assertMissingLogSegmentIsRefused(String name) throws IOException {
+        assertRefused(
+                StoreDirectoryException.class,
+                store.open().without(name),
+                name + " is missing",
+                "put the file back, or restore the directory from a backup");
+    }
+
+    @Test
+    void missingHeapSegmentIsRefused() throws Exception {
+        for (String name : store.open().names("heap-")) {
+            assertRefused(
+                    StoreDirectoryException.class,
+                    store.open().without(name),
+                    name + " is missing",
+                    "put the file back, or restore the directory from a backup");
+        }
+    }
+
+    @Test
+    void newestCheckpointBadOpensFromTheOlder() throws Exception {
+        String newest = store.open().last("checkpoint-");
+        DirectoryImage damaged = store.open().withFlip(newest, store.open().length(newest) - 1);
+        assertThat(casesOf(damaged)).contains(RecoveryCase.NEWEST_CHECKPOINT_BAD);
+        assertOpensWith(damaged, store.contents());
+        assertOpensWith(store.closed().withFlip(store.closed().last("checkpoint-"), 70), store.contents());
+    }
+
+    @Test
+    void allCheckpointsBadIsRefused() throws Exception {
+        DirectoryImage damaged = store.open();
+        for (String name : damaged.names("checkpoint-")) {
+            damaged = damaged.withFlip(name, damaged.length(name) - 1);
+        }
+        assertRefused(
+                CorruptStoreException.class,
+                damaged,
+                damaged.last("checkpoint-"),
+                "no checkpoint is whole",
+                "restore the directory from a backup");
+    }
+
+    @Test
+    void allCheckpointsBadBecauseTheyAreGoneIsRefused() throws Exception {
+        DirectoryImage damaged = store.open();
+        for (String name : damaged.names("checkpoint-")) {
+            damaged = damaged.without(name);
+        }
+        assertRefused(
+                StoreDirectoryException.class, damaged, "there is no checkpoint", "put the checkpoint files back");
+    }
+
+    @Test
+    void checkpointNewerThanLogIsRefused() throws Exception {
+        long farther = anatomy.logEnd() + Blocks.BLOCK_BYTES;
+        DirectoryImage damaged = store.open().edited(store.open().last("checkpoint-"), file -> {
+            file.putLong(CheckpointLayout.END_LSN, farther);
+            sealCheckpoint(file);
+        });
+        assertRefused(
+                CorruptStoreException.class,
+                damaged,
+                FileNames.LOG.of(anatomy.logEnd() / (32 * 1024)),
+                "the log ends here, but a checkpoint needs it up to LSN " + farther);
+    }
+
+    private static void sealCheckpoint(ByteBuffer file) {
+        int covered = CheckpointLayout.HEADER_CRC - FileHeader.BYTES;
+        file.putInt(CheckpointLayout.HEADER_CRC, Checksums.crc32c(file, FileHeader.BYTES, covered));
+    }
+
+    @Test
+    void halfMadeSegmentBehindTheLogsEndIsMadeAnew() throws Exception {
+        DirectoryImage halfMade =
+                store.open().edited(store.open().last("log-"), file -> file.put(0, new byte[Blocks.BLOCK_BYTES]));
+        assertThat(casesOf(halfMade)).contains(RecoveryCase.HALF_MADE_SEGMENT);
+        assertOpensWith(halfMade, store.contents());
+    }
+
+    @Test
+    void halfMadeSegmentThatWasBeingRecycledIsMadeAnew() throws Exception {
+        String first = store.closed().names("log-").get(0);
+        String next = FileNames.LOG.of(
+                FileNames.LOG.number(store.closed().last("log-")).getAsLong() + 1);
+        DirectoryImage recycled =
+                store.closed().without(first).with(next, store.closed().bytes(first));
+        assertThat(casesOf(recycled)).contains(RecoveryCase.HALF_MADE_SEGMENT);
+        assertOpensWith(recycled, store.contents());
+    }
+
+    @Test
+    void halfMadeSegmentThatIsNotTheLastIsRefused() throws Exception {
+        String next = FileNames.LOG.of(anatomy.logEnd() / (32 * 1024) + 1);
+        assertThat(next).isLessThan(store.open().last("log-"));
+        assertRefused(
+                CorruptStoreException.class,
+                store.open().withFlip(next, 0),
+                next,
+                "restore the directory from a backup");
+    }
+
+    @Test
+    void versionTooNewIsRefused() throws Exception {
+        for (String name : List.of(
+                anatomy.replayed().get(0).file(),
+                store.open().names("heap-").get(0),
+                store.open().names("checkpoint-").get(0),
+                store.open().last("checkpoint-"))) {
+            DirectoryImage newer = store.open().edited(name, file -> file.putInt(FileHeader.VERSION, 2));
+            StoreVersionException refusal = assertRefused(
+                    StoreVersionException.class,
+                    newer.edited(name, RecoveryTableTest::sealFileHeader),
+                    name,
+                    "format version 2",
+                    "open it with a newer release");
+            assertThat(refusal.found()).isEqualTo(2);
+        }
+    }
+
+    private static void sealFileHeader(ByteBuffer file) {
+        byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
+        file.get(0, covered, 0, FileHeader.CRC);
+        file.get(FileHeader.STORE_ID, covered, FileHeader.CRC, FileHeader.BYTES - FileHeader.STORE_ID);
+        file.putInt(FileHeader.CRC, Checksums.crc32c(covered));
+    }
+
+    @Test
+    void otherStoresSegmentIsRefused() throws Exception {
+        SmallStore other = SmallStore.build(directory.resolve("other"));
+        String log = anatomy.lastFrame().file();
+        String heap = store.open().names("heap-").get(0);
+        for (String name : List.of(log, heap)) {
+            assertRefused(
+                    StoreDirectoryException.class,
+                    store.open().with(name, other.open().bytes(name)),
+                    name,
+                    "belongs to store");
+        }
+    }
+
+    @Test
+    void otherStoresSegmentIsRefusedWhenItIsACheckpoint() throws Exception {
+        SmallStore other = SmallStore.build(directory.resolve("other"));
+        for (String name : store.open().names("checkpoint-")) {
+            assertRefused(
+                    StoreDirectoryException.class,
+                    store.open().with(name, other.open().bytes(name)),
+                    "belongs to store");
+        }
+    }
+
+    @Test
+    void leftoverTemporaryFilesAreDeleted() throws Exception {
+        DirectoryImage leftovers = store.open()
+                .with(FileNames.LOG.temporary(77), new byte[5])
+                .with(FileNames.HEAP.temporary(5), new byte[0])
+                .with(FileNames.CHECKPOINT.temporary(3), new byte[4000]);
+        assertThat(casesOf(leftovers)).contains(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
+        assertOpensWith(leftovers, store.contents());
+        assertThat(DirectoryImage.of(directory.resolve("opened")).files().keySet())
+                .noneMatch(name -> name.endsWith(".tmp"));
+    }
+
+    @Test
+    void lockedIsRefused() throws Exception {
+        try (DurableListStore open = DurableListStore.open(config(directory))) {
+            append(open, 1, "a");
+            DirectoryImage before = DirectoryImage.ofSettled(directory);
+            assertThat(catchThrowableOfType(StoreLockedException.class, () -> DurableListStore.open(config(directory))))
+                    .hasMessageContaining(directory.getFileName().toString());
+            assertThat(DirectoryImage.of(directory).differences(before)).isEmpty();
+            append(open, 1, "b");
+            assertThat(texts(open, 1)).containsExactly("0:a", "1:b");
+        }
+    }
+
+    @Test
+    void notADirectoryIsRefused() throws Exception {
+        Path file = Files.write(directory.resolve("file"), bytes("mine"));
+        for (Path path : List.of(file, file.resolve("below"))) {
+            assertThat(catchThrowableOfType(StoreDirectoryException.class, () -> DurableListStore.open(config(path))))
+                    .hasMessageContaining(path.toString());
+        }
+        assertThat(Files.readAllBytes(file)).isEqualTo(bytes("mine"));
+    }
+
+    @Test
+    void unknownFilesAreRefused() throws Exception {
+        for (String name : List.of("letter.txt", "log-0.wal", "log-000000000000000G.wal", "checkpoint-x.ckp.tmp")) {
+            assertRefused(
+                    StoreDirectoryException.class,
+                    store.open().with(name, bytes("mine")),
+                    name + " is not a file of a store",
+                    "elsewhere");
+        }
+        assertRefused(
+                StoreDirectoryException.class,
+                new DirectoryImage(new java.util.TreeMap<>())
+                        .with("a", new byte[1])
+                        .with("b", new byte[1]),
+                "1 others");
+    }
+
+    /** A refusal that comes after everything was read: the heap still must not have been rewritten. */
+    @Test
+    void aRefusalForTheConfigsSakeChangesNothing() throws Exception {
+        Path copy = withUnappliedHeap(store.open()).writeTo(directory.resolve("copy"));
+        DirectoryImage before = DirectoryImage.of(copy);
+        StoreConfig tooLarge = StoreConfig.builder(copy).maxValueBytes(1 << 20).build();
+        assertThat(catchThrowableOfType(StoreDirectoryException.class, () -> DurableListStore.open(tooLarge)))
+                .hasMessageContaining("lower maxValueBytes");
+        assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
+    }
+
+    /** As after a power loss: nothing that was written to the heap's mapping since the checkpoint is there. */
+    private static DirectoryImage withUnappliedHeap(DirectoryImage image) {
+        DirectoryImage unapplied = image;
+        for (StoreAnatomy.HeapEntry entry : anatomy.entries()) {
+            if (writtenBehindTheNewestCheckpoint(entry)) {
+                unapplied = unapplied.edited(entry.file(), file -> file.putLong(entry.offset(), 0));
+            }
+        }
+        return unapplied;
+    }
+
+    private static StoreConfig config(Path path) {
+        return SmallStore.config(path).build();
+    }
+
+    private static java.util.Set<RecoveryCase> casesOf(DirectoryImage image) throws IOException {
+        try (Recovered recovered = new Recovery(new ImageStorage(image), true).recover()) {
+            return recovered.cases();
+        }
+    }
+
+    private void assertOpensWith(DirectoryImage image, StoreContents expected) throws Exception {
+        Path opened = directory.resolve("opened");
+        if (Files.exists(opened)) {
+            opened = directory.resolve("opened" + System.nanoTime());
+        }
+        assertGoesOn(image.writeTo(opened), expected);
+    }
+
+    /** Opens, reads, appends, opens again, reads, verifies. */
+    private static void assertGoesOn(Path path, StoreContents expected) {
+        try (DurableListStore opened = DurableListStore.open(config(path))) {
+            assertThat(StoreContents.of(opened)).isEqualTo(expected);
+            assertThat(append(opened, 4_711, "more")).isZero();
+        }
+        try (DurableListStore reopened = DurableListStore.open(config(path))) {
+            assertThat(texts(reopened, 4_711)).containsExactly("0:more");
+            await(deletion(reopened));
+            assertThat(StoreContents.of(reopened)).isEqualTo(expected);
+        }
+        assertThat(DurableListStore.verify(path, io.caravan.VerifyReport.Progress.NONE)
+                        .faults())
+                .isEmpty();
+    }
+
+    private static java.util.concurrent.CompletableFuture<Long> deletion(DurableListStore opened) {
+        var done = new java.util.concurrent.CompletableFuture<Long>();
+        opened.delete(4_711, io.caravan.WriteCallback.completing(done));
+        return done;
+    }
+
+    /** Opening and verifying are refused in so many words, and change no byte. */
+    private <T extends CaravanException> T assertRefused(Class<T> type, DirectoryImage image, String... words)
+            throws IOException {
+        Path path = image.writeTo(directory.resolve("refused" + System.nanoTime()));
+        DirectoryImage before = DirectoryImage.of(path);
+        T refusal = catchThrowableOfType(
+                type, () -> DurableListStore.open(config(path)).close());
+        assertThat(refusal).as("the refusal of " + Arrays.toString(words)).isNotNull();
+        assertThat(refusal.getMessage()).contains(words);
+        assertThat(DirectoryImage.of(path).differences(before)).isEmpty();
+        return refusal;
+    }
+}

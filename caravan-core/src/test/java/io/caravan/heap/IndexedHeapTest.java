@@ -1,0 +1,292 @@
+package io.caravan.heap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.Region;
+import io.caravan.testing.Seeds;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** The heap against a plain map of holes, and {@link FreeSpace} that rebuilds it. */
+class IndexedHeapTest {
+    private static final int SPACE_BYTES = 1 << 16;
+    private static final int OPERATIONS = 3_000;
+
+    /** Holes and used regions as maps from start to size; joins and splits the plainest way. */
+    private static final class Model {
+        final NavigableMap<Long, Long> holes = new TreeMap<>();
+        final NavigableMap<Long, Long> used = new TreeMap<>();
+
+        void take(long address, long bytes) {
+            Map.Entry<Long, Long> hole = holes.floorEntry(address);
+            assertThat(hole).as("a hole around " + address).isNotNull();
+            long holeEnd = hole.getKey() + hole.getValue();
+            assertThat(address + bytes).as("the region's end").isLessThanOrEqualTo(holeEnd);
+            holes.remove(hole.getKey());
+            addHole(hole.getKey(), address - hole.getKey());
+            addHole(address + bytes, holeEnd - address - bytes);
+            used.put(address, bytes);
+        }
+
+        private void addHole(long address, long bytes) {
+            if (bytes > 0) {
+                holes.put(address, bytes);
+            }
+        }
+
+        void free(long address) {
+            long start = address;
+            long bytes = used.remove(address);
+            Map.Entry<Long, Long> before = holes.lowerEntry(start);
+            if (before != null && before.getKey() + before.getValue() == start) {
+                holes.remove(before.getKey());
+                start = before.getKey();
+                bytes += before.getValue();
+            }
+            Long after = holes.remove(start + bytes);
+            holes.put(start, bytes + (after == null ? 0 : after));
+        }
+
+        long largestHole() {
+            return holes.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        }
+
+        long smallestFit(long bytes) {
+            return holes.values().stream()
+                    .mapToLong(Long::longValue)
+                    .filter(size -> size >= bytes)
+                    .min()
+                    .orElse(0);
+        }
+
+        long freeBytes() {
+            return holes.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        long usedBytes() {
+            return used.values().stream().mapToLong(Long::longValue).sum();
+        }
+    }
+
+    private static void assertSame(IndexedHeap heap, Model model) {
+        NavigableMap<Long, Long> holes = new TreeMap<>();
+        heap.forEachHole(
+                (address, bytes) -> assertThat(holes.put(address, bytes)).isNull());
+        assertThat(holes).isEqualTo(model.holes);
+        assertThat(heap.freeBytes()).isEqualTo(model.freeBytes());
+        assertThat(heap.usedBytes()).isEqualTo(model.usedBytes());
+        assertThat(heap.largestHoleBytes()).isEqualTo(model.largestHole());
+    }
+
+    @Test
+    void anyAsksAndFreesKeepItLikeTheModel() {
+        Seeds.forEach(20, seed -> {
+            Random random = new Random(seed);
+            IndexedHeap heap = new IndexedHeap();
+            Model model = new Model();
+            List<Long> spaces = new ArrayList<>();
+            for (int i = 0; i < OPERATIONS; i++) {
+                int choice = random.nextInt(100);
+                if (choice < 2 && spaces.size() < 6) {
+                    addSpace(heap, model, spaces);
+                } else if (choice < 3 && !spaces.isEmpty()) {
+                    removeSpace(heap, model, spaces);
+                } else if (choice < 55 + 30 * (i / 500 % 2) - 15) {
+                    ask(heap, model, bytes(random));
+                } else if (!model.used.isEmpty()) {
+                    freeOne(heap, model, random);
+                }
+                if (i % 50 == 0) {
+                    assertSame(heap, model);
+                }
+            }
+            for (long address : List.copyOf(model.used.keySet())) {
+                heap.free(address, (int) (long) model.used.get(address));
+                model.free(address);
+            }
+            assertSame(heap, model);
+            assertThat(heap.usedBytes()).isZero();
+        });
+    }
+
+    private static int bytes(Random random) {
+        int units = 1 + (random.nextInt(4) == 0 ? random.nextInt(2_000) : random.nextInt(12));
+        return 8 * units;
+    }
+
+    /** Spaces stand apart, as segments do, so that they do not join. */
+    private static void addSpace(IndexedHeap heap, Model model, List<Long> spaces) {
+        long address = 8 + spaces.size() * (SPACE_BYTES + 8L);
+        heap.addSpace(address, SPACE_BYTES);
+        model.holes.put(address, (long) SPACE_BYTES);
+        spaces.add(address);
+    }
+
+    private static void removeSpace(IndexedHeap heap, Model model, List<Long> spaces) {
+        long last = spaces.get(spaces.size() - 1);
+        boolean whole = Long.valueOf(SPACE_BYTES).equals(model.holes.get(last));
+        assertThat(heap.removeSpace(last, SPACE_BYTES)).isEqualTo(whole);
+        if (whole) {
+            model.holes.remove(last);
+            spaces.remove(spaces.size() - 1);
+        }
+    }
+
+    private static void ask(IndexedHeap heap, Model model, int bytes) {
+        long address = heap.ask(bytes);
+        if (address == Heap.NONE) {
+            // Its own bin may hold one that fits behind the few that were looked at, but no larger bin does.
+            int ownBin = SizeBins.binOf(bytes / 8);
+            assertThat(model.holes.values()).allMatch(size -> SizeBins.binOf(size / 8) <= ownBin);
+            assertThat(bytes < 4096 ? model.smallestFit(bytes) : 0).isZero();
+            return;
+        }
+        Map.Entry<Long, Long> hole = model.holes.floorEntry(address);
+        assertFitsBest(model, bytes, hole.getValue());
+        model.take(address, bytes);
+    }
+
+    /** From the lowest bin that has one: below 4 KiB exactly the smallest hole, above it within a sixteenth or so. */
+    private static void assertFitsBest(Model model, int bytes, long taken) {
+        long best = model.smallestFit(bytes);
+        int bin = SizeBins.binOf(taken / 8);
+        int bestBin = SizeBins.binOf(best / 8);
+        boolean skippedItsOwnBin = bestBin == SizeBins.binOf(bytes / 8) && best >= 4096;
+        assertThat(bin == bestBin || skippedItsOwnBin)
+                .as("asked for " + bytes + ", took from " + taken + ", could from " + best)
+                .isTrue();
+        if (best < 4096) {
+            assertThat(taken).isEqualTo(best);
+        }
+    }
+
+    private static void freeOne(IndexedHeap heap, Model model, Random random) {
+        List<Long> addresses = new ArrayList<>(model.used.keySet());
+        long address = addresses.get(random.nextInt(addresses.size()));
+        heap.free(address, (int) (long) model.used.get(address));
+        model.free(address);
+    }
+
+    @Test
+    void aFreedRegionJoinsBothItsNeighbours() {
+        IndexedHeap heap = new IndexedHeap();
+        heap.addSpace(0, 96);
+        long a = heap.ask(32);
+        long b = heap.ask(32);
+        long c = heap.ask(32);
+        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        heap.free(a, 32);
+        heap.free(c, 32);
+        assertThat(heap.largestHoleBytes()).isEqualTo(32);
+        heap.free(b, 32);
+        assertThat(heap.largestHoleBytes()).isEqualTo(96);
+        assertThat(heap.removeSpace(0, 96)).isTrue();
+        assertThat(heap.freeBytes()).isZero();
+        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+    }
+
+    @Test
+    void aSmallRequestTakesTheSmallHole() {
+        IndexedHeap heap = new IndexedHeap();
+        heap.addSpace(0, 4096);
+        long small = heap.ask(64);
+        heap.ask(8);
+        heap.free(small, 64);
+        assertThat(heap.ask(48)).isEqualTo(small);
+    }
+
+    @Test
+    void binsHoldSizesInOrder() {
+        int last = -1;
+        for (long units = 1; units < 1 << 20; units++) {
+            int bin = SizeBins.binOf(units);
+            assertThat(bin == last || bin == last + 1 || units == 1)
+                    .as("bin of " + units)
+                    .isTrue();
+            last = bin;
+        }
+        assertThat(SizeBins.binOf(1L << 38)).isGreaterThan(last);
+    }
+
+    // FreeSpace
+
+    private static final HeapGeometry GEOMETRY = new HeapGeometry(32 * 1024);
+
+    @Test
+    void theFreeSpaceIsRebuiltFromWhatIsLive() {
+        Seeds.forEach(20, seed -> {
+            Random random = new Random(seed);
+            int segments = 1 + random.nextInt(4);
+            IndexedHeap heap = new IndexedHeap();
+            Model model = new Model();
+            for (int segment = 0; segment < segments; segment++) {
+                heap.addSpace(GEOMETRY.firstAddress(segment), GEOMETRY.usableBytes());
+                model.holes.put(GEOMETRY.firstAddress(segment), (long) GEOMETRY.usableBytes());
+            }
+            List<Long> regions = new ArrayList<>();
+            for (int i = 0; i < 400; i++) {
+                int length = random.nextInt(100);
+                long region = Region.pack(0, length);
+                long address = heap.ask(Region.entryBytes(region));
+                if (address != Heap.NONE && random.nextBoolean()) {
+                    regions.add(Region.pack(address, length));
+                    model.take(address, Region.entryBytes(region));
+                }
+            }
+            long[] shuffled = regions.stream().mapToLong(Long::longValue).toArray();
+            assertSame(FreeSpace.rebuild(GEOMETRY, segments, shuffled), model);
+        });
+    }
+
+    @Test
+    void regionsThatOverlapOrLieOutsideAreFound() {
+        long first = GEOMETRY.firstAddress(0);
+        int segmentBytes = GEOMETRY.segmentBytes();
+        assertMisplaced(first + 8, Region.pack(first, 1), Region.pack(first + 8, 1));
+        assertMisplaced(first, Region.pack(first, 100), Region.pack(first, 100));
+        assertMisplaced(first + 64, Region.pack(first, 100), Region.pack(first + 64, 0));
+        assertMisplaced(0, Region.pack(0, 8));
+        assertMisplaced(Blocks.BLOCK_BYTES - 8, Region.pack(Blocks.BLOCK_BYTES - 8, 100));
+        assertMisplaced(segmentBytes - 8, Region.pack(segmentBytes - 8, 1));
+        assertMisplaced(segmentBytes + 8, Region.pack(segmentBytes + 8, 1));
+        assertMisplaced(2L * segmentBytes + 4096, Region.pack(2L * segmentBytes + 4096, 1));
+        assertMisplaced(1L << 40, Region.pack(1L << 40, 1));
+    }
+
+    private static void assertMisplaced(long address, long... regions) {
+        assertThatExceptionOfType(FreeSpace.OverlapException.class)
+                .isThrownBy(() -> FreeSpace.rebuild(GEOMETRY, 2, regions.clone()))
+                .as(Arrays.toString(regions))
+                .satisfies(problem -> assertThat(problem.address()).isEqualTo(address))
+                .withMessageContaining(Long.toString(address));
+    }
+
+    @Test
+    void regionsMayTouchAndFillASegment() throws Exception {
+        long first = GEOMETRY.firstAddress(1);
+        int half = GEOMETRY.usableBytes() / 2;
+        IndexedHeap heap = FreeSpace.rebuild(
+                GEOMETRY, 2, new long[] {Region.pack(first + half, half - 8), Region.pack(first, half - 8)});
+        assertThat(heap.usedBytes()).isEqualTo(GEOMETRY.usableBytes());
+        assertThat(heap.freeBytes()).isEqualTo(GEOMETRY.usableBytes());
+        assertThat(heap.largestHoleBytes()).isEqualTo(GEOMETRY.usableBytes());
+    }
+
+    @Test
+    void addressesInTheUpperHalfOfTheAddressSpaceAreSortedBehindTheLower() throws Exception {
+        HeapGeometry large = new HeapGeometry(1 << 30);
+        int segments = 1 << 11;
+        long high = large.firstAddress(segments - 1);
+        long low = large.firstAddress(0);
+        IndexedHeap heap = FreeSpace.rebuild(large, segments, new long[] {Region.pack(high, 8), Region.pack(low, 8)});
+        assertThat(heap.usedBytes()).isEqualTo(32);
+    }
+}

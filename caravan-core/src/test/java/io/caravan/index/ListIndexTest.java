@@ -1,0 +1,331 @@
+package io.caravan.index;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.format.Region;
+import io.caravan.testing.Seeds;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The index against plain lists of regions, used as the store uses it: trims and removals queue what is reclaimed. */
+class ListIndexTest {
+    private static final Logger LOGGER = LoggerFactory.getLogger(ListIndexTest.class);
+    private static final int OPERATIONS = 30_000;
+    private static final int IDS = 12;
+
+    /** A list in the model: its regions from {@code held} on, and where it stands. */
+    private static final class Lane {
+        final int list;
+        final long id;
+        final long birth;
+        final Deque<Long> regions = new ArrayDeque<>();
+        long held;
+        long first;
+        long next;
+        long lastLsn;
+        int pins;
+
+        Lane(int list, long id, long birth) {
+            this.list = list;
+            this.id = id;
+            this.birth = birth;
+            this.lastLsn = birth;
+        }
+    }
+
+    private record Reclaim(Lane lane, long to) {}
+
+    /** Index and model, and all that happens to both. */
+    private static final class Both {
+        final ListIndex index = new ListIndex();
+        final Map<Long, Lane> lanes = new HashMap<>();
+        final List<Lane> pinned = new ArrayList<>();
+        final Deque<Reclaim> queue = new ArrayDeque<>();
+        final Random random;
+        long lsn = 4096;
+
+        Both(long seed) {
+            random = new Random(seed);
+        }
+
+        void append(long id, int count) {
+            Lane lane = lanes.get(id);
+            assertThat(index.find(id)).isEqualTo(lane == null ? ListIndex.NONE : lane.list);
+            if (lane == null) {
+                lane = new Lane(index.create(id, lsn, 0), id, lsn);
+                lanes.put(id, lane);
+            }
+            for (int i = 0; i < count; i++) {
+                long region = Region.pack(8L * random.nextInt(1 << 30), random.nextInt(1 << 20));
+                index.append(lane.list, region, ++lsn);
+                lane.regions.add(region);
+                lane.next++;
+                lane.lastLsn = lsn;
+            }
+        }
+
+        void trim(long id) {
+            Lane lane = lanes.get(id);
+            if (lane != null) {
+                long to = lane.first + random.nextInt((int) (lane.next - lane.first) + 2) - random.nextInt(2);
+                long first = index.trimTo(lane.list, to, ++lsn);
+                lane.first = Math.max(lane.first, Math.min(to, lane.next));
+                lane.lastLsn = lsn;
+                assertThat(first).isEqualTo(lane.first);
+                enqueue(lane, lane.first);
+            }
+        }
+
+        void remove(long id) {
+            Lane lane = lanes.remove(id);
+            if (lane != null) {
+                index.remove(lane.list, ++lsn);
+                lane.first = lane.next;
+                lane.lastLsn = lsn;
+                assertThat(index.find(id)).isEqualTo(ListIndex.NONE);
+                enqueue(lane, lane.next);
+            }
+        }
+
+        void enqueue(Lane lane, long to) {
+            index.queued(lane.list);
+            queue.add(new Reclaim(lane, to));
+        }
+
+        void pin(long id) {
+            Lane lane = lanes.get(id);
+            if (lane != null) {
+                index.pin(lane.list);
+                lane.pins++;
+                pinned.add(lane);
+            }
+        }
+
+        void unpin() {
+            if (!pinned.isEmpty()) {
+                Lane lane = pinned.remove(random.nextInt(pinned.size()));
+                lane.pins--;
+                if (index.unpin(lane.list)) {
+                    assertThat(lane.pins).isZero();
+                    enqueue(lane, index.first(lane.list));
+                }
+            }
+        }
+
+        void reclaim() {
+            Reclaim reclaim = queue.peek();
+            if (reclaim == null) {
+                return;
+            }
+            Lane lane = reclaim.lane();
+            int limit = 1 + random.nextInt(40);
+            List<Long> freed = new ArrayList<>();
+            boolean more = index.reclaim(lane.list, reclaim.to(), limit, freed::add);
+            assertThat(freed.size()).isLessThanOrEqualTo(limit);
+            if (lane.pins > 0) {
+                assertThat(freed).isEmpty();
+                assertThat(more).isFalse();
+            }
+            for (long region : freed) {
+                assertThat(region).isEqualTo(lane.regions.poll());
+                lane.held++;
+            }
+            assertThat(lane.held).isLessThanOrEqualTo(lane.first);
+            if (!more) {
+                assertThat(lane.held >= Math.min(reclaim.to(), lane.first) || lane.pins > 0)
+                        .isTrue();
+                queue.remove();
+                index.unqueued(lane.list);
+            }
+        }
+
+        void assertSame() {
+            Set<Long> ids = new HashSet<>();
+            long entries = 0;
+            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+                index.forEachList(
+                        partition, list -> assertThat(ids.add(index.id(list))).isTrue());
+            }
+            assertThat(ids).isEqualTo(lanes.keySet());
+            assertThat(index.listCount()).isEqualTo(lanes.size());
+            for (Lane lane : lanes.values()) {
+                assertSame(lane);
+                entries += lane.next - lane.first;
+            }
+            pinned.forEach(this::assertSame);
+            assertThat(index.entryCount()).isEqualTo(entries);
+        }
+
+        void assertSame(Lane lane) {
+            int list = lane.list;
+            assertThat(index.id(list)).isEqualTo(lane.id);
+            assertThat(index.birth(list)).isEqualTo(lane.birth);
+            assertThat(index.held(list)).isEqualTo(lane.held);
+            assertThat(index.first(list)).isEqualTo(lane.first);
+            assertThat(index.next(list)).isEqualTo(lane.next);
+            assertThat(index.lastLsn(list)).isEqualTo(lane.lastLsn);
+            assertThat(index.heldBytes(list))
+                    .isEqualTo(lane.regions.stream().mapToLong(Region::length).sum());
+            if (lane.next > lane.held) {
+                assertSameRegions(lane);
+            }
+        }
+
+        /** From anywhere in the list, in slices of any size. */
+        void assertSameRegions(Lane lane) {
+            List<Long> expected = new ArrayList<>(lane.regions);
+            int from = random.nextInt(expected.size());
+            ListCursor cursor = new ListCursor();
+            index.seek(lane.list, lane.held + from, cursor);
+            long[] copied = new long[expected.size() - from];
+            for (int at = 0; at < copied.length; ) {
+                assertThat(cursor.sequence()).isEqualTo(lane.held + from + at);
+                int count = Math.min(copied.length - at, 1 + random.nextInt(copied.length));
+                index.copyRegions(cursor, copied, at, count);
+                at += count;
+            }
+            assertThat(copied)
+                    .containsExactly(expected.subList(from, expected.size()).stream()
+                            .mapToLong(Long::longValue)
+                            .toArray());
+        }
+    }
+
+    @Test
+    void whateverIsDoneItIsLikeTheModel() {
+        Seeds.forEach(10, seed -> {
+            Both both = new Both(seed);
+            Random random = both.random;
+            for (int i = 0; i < OPERATIONS; i++) {
+                long id = random.nextInt(IDS) - 3;
+                switch (random.nextInt(12)) {
+                    case 0, 1, 2, 3 -> both.append(id, 1);
+                    case 4 -> both.append(id, random.nextInt(random.nextInt(20) == 0 ? 400 : 20));
+                    case 5, 6 -> both.trim(id);
+                    case 7 -> both.pin(id);
+                    case 8 -> both.unpin();
+                    case 9 -> {
+                        if (random.nextInt(10) == 0) {
+                            both.remove(id);
+                        }
+                    }
+                    default -> both.reclaim();
+                }
+                if (i % 300 == 0) {
+                    both.assertSame();
+                }
+            }
+            both.assertSame();
+            long before = both.index.memoryBytes();
+            emptyAll(both);
+            assertThat(both.index.entryCount()).isZero();
+            refill(both, OPERATIONS / 10);
+            emptyAll(both);
+            refill(both, OPERATIONS / 10);
+            assertThat(both.index.memoryBytes())
+                    .as("records and chunks are used again")
+                    .isLessThan(2 * before + 500_000);
+        });
+    }
+
+    private static void emptyAll(Both both) {
+        while (!both.pinned.isEmpty()) {
+            both.unpin();
+        }
+        for (long id : List.copyOf(both.lanes.keySet())) {
+            both.remove(id);
+        }
+        while (!both.queue.isEmpty()) {
+            both.reclaim();
+        }
+        both.assertSame();
+    }
+
+    private static void refill(Both both, int lists) {
+        for (int id = 0; id < lists; id++) {
+            both.append(id, 3);
+        }
+    }
+
+    @Test
+    void aRemovedListsRecordIsUsedAgainOnlyWhenNothingNeedsIt() {
+        ListIndex index = new ListIndex();
+        int list = index.create(1, 4096, 0);
+        index.append(list, Region.pack(4096, 5), 4096);
+        index.pin(list);
+        index.remove(list, 5000);
+        index.queued(list);
+        assertThat(index.reclaim(list, 1, 100, region -> {})).isFalse();
+        index.unqueued(list);
+        assertThat(index.create(2, 6000, 0)).isNotEqualTo(list);
+        assertThat(index.id(list)).isEqualTo(1);
+        assertThat(index.unpin(list)).isTrue();
+        index.queued(list);
+        List<Long> freed = new ArrayList<>();
+        assertThat(index.reclaim(list, 1, 100, freed::add)).isFalse();
+        assertThat(freed).containsExactly(Region.pack(4096, 5));
+        index.unqueued(list);
+        assertThat(index.create(3, 7000, 0)).isEqualTo(list);
+    }
+
+    /** The bounds that the design promises: 12 bytes an entry and 100 bytes a list. */
+    @ParameterizedTest
+    @CsvSource({"10000, 200", "100000, 20", "1, 1000000", "500000, 1", "20000, 0", "300000, 3"})
+    void memoryStaysWithinItsBounds(int lists, int entriesEach) {
+        ListIndex index = new ListIndex();
+        long empty = index.memoryBytes();
+        long region = Region.pack(4096, 8);
+        int[] created = new int[lists];
+        for (int i = 0; i < lists; i++) {
+            created[i] = index.create(7L * i, 4096, 0);
+        }
+        for (int entry = 0; entry < entriesEach; entry++) {
+            for (int list : created) {
+                index.append(list, region, 4096);
+            }
+        }
+        long bytes = index.memoryBytes() - empty;
+        long bound = 100L * lists + 12L * lists * entriesEach;
+        LOGGER.info(
+                "{} lists of {} entries: {} bytes, {} allowed; {} an entry when a list takes 100",
+                lists,
+                entriesEach,
+                bytes,
+                bound,
+                entriesEach == 0 ? 0 : (bytes - 100.0 * lists) / ((double) lists * entriesEach));
+        assertThat(bytes).isLessThanOrEqualTo(bound + PAGES_BEGUN_BYTES);
+    }
+
+    /** A list of just the wrong length has begun a chunk that it hardly uses: 20 bytes more, at most. */
+    @Test
+    void noLengthOfListTakesMuchMoreThanTheBounds() {
+        int lists = 5_000;
+        for (int entriesEach = 1; entriesEach <= 150; entriesEach++) {
+            ListIndex index = new ListIndex();
+            long empty = index.memoryBytes();
+            for (int i = 0; i < lists; i++) {
+                int list = index.create(i, 4096, 0);
+                for (int entry = 0; entry < entriesEach; entry++) {
+                    index.append(list, Region.pack(4096, 8), 4096);
+                }
+            }
+            long bytes = index.memoryBytes() - empty - PAGES_BEGUN_BYTES;
+            assertThat(bytes / lists).as("lists of " + entriesEach).isLessThanOrEqualTo(120 + 12L * entriesEach);
+        }
+    }
+
+    /** One page of records and one of chunks may be begun. */
+    private static final long PAGES_BEGUN_BYTES = 2 * 65_536 + 4096;
+}

@@ -1,0 +1,143 @@
+package io.caravan.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+/**
+ * The files of a directory at one moment, in memory: to see that nothing was changed, and to make a damaged copy.
+ *
+ * <p>Taken of an open store's directory it is what a kill would leave. The lock file is left out: opening writes it,
+ * whatever comes of it. Nobody changes the arrays.
+ */
+public record DirectoryImage(SortedMap<String, byte[]> files) {
+    private static final String LOCK = "caravan.lock";
+    private static final int SETTLING_MILLIS = 20;
+
+    /** What is in the directory now. */
+    public static DirectoryImage of(Path directory) {
+        SortedMap<String, byte[]> files = new TreeMap<>();
+        try (Stream<Path> paths = Files.list(directory)) {
+            for (Path path : (Iterable<Path>) paths::iterator) {
+                String name = path.getFileName().toString();
+                if (!name.equals(LOCK) && Files.isRegularFile(path)) {
+                    files.put(name, Files.readAllBytes(path));
+                }
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        return new DirectoryImage(files);
+    }
+
+    /** What is in the directory of an open store once its background work has come to rest. */
+    public static DirectoryImage ofSettled(Path directory) throws InterruptedException {
+        DirectoryImage before = of(directory);
+        while (true) {
+            Thread.sleep(SETTLING_MILLIS);
+            DirectoryImage now = ofWhatStays(directory);
+            if (now != null && now.differences(before).isEmpty()) {
+                return now;
+            }
+            before = now == null ? before : now;
+        }
+    }
+
+    /** An image, or null when a file went away while it was taken. */
+    private static DirectoryImage ofWhatStays(Path directory) {
+        try {
+            return of(directory);
+        } catch (UncheckedIOException moved) {
+            return null;
+        }
+    }
+
+    /** Writes the files into a directory, which is created when it is missing. */
+    public Path writeTo(Path directory) throws IOException {
+        Files.createDirectories(directory);
+        for (String name : files.keySet()) {
+            Files.write(directory.resolve(name), bytes(name));
+        }
+        return directory;
+    }
+
+    public byte[] bytes(String name) {
+        return Objects.requireNonNull(files.get(name), name);
+    }
+
+    /** A copy to read from, as the format wants it. */
+    public ByteBuffer buffer(String name) {
+        return ByteBuffer.wrap(bytes(name).clone()).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    public int length(String name) {
+        return bytes(name).length;
+    }
+
+    /** Names with this beginning, in order. */
+    public List<String> names(String beginning) {
+        return files.keySet().stream()
+                .filter(name -> name.startsWith(beginning))
+                .toList();
+    }
+
+    public String last(String beginning) {
+        List<String> names = names(beginning);
+        return names.get(names.size() - 1);
+    }
+
+    public DirectoryImage with(String name, byte[] bytes) {
+        SortedMap<String, byte[]> more = new TreeMap<>(files);
+        more.put(name, bytes);
+        return new DirectoryImage(more);
+    }
+
+    public DirectoryImage without(String name) {
+        SortedMap<String, byte[]> fewer = new TreeMap<>(files);
+        fewer.remove(name);
+        return new DirectoryImage(fewer);
+    }
+
+    /** With one bit flipped in a byte; which one goes with the offset. */
+    public DirectoryImage withFlip(String name, int offset) {
+        byte[] bytes = bytes(name).clone();
+        bytes[offset] ^= (byte) (1 << (offset * 5 + 3) % Byte.SIZE);
+        return with(name, bytes);
+    }
+
+    public DirectoryImage truncated(String name, int length) {
+        return with(name, Arrays.copyOf(bytes(name), length));
+    }
+
+    /** With one file's bytes edited. */
+    public DirectoryImage edited(String name, Consumer<ByteBuffer> edit) {
+        byte[] bytes = bytes(name).clone();
+        edit.accept(ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN));
+        return with(name, bytes);
+    }
+
+    /** Names of the files that are not the same in both. */
+    public List<String> differences(DirectoryImage other) {
+        TreeSet<String> names = new TreeSet<>(files.keySet());
+        names.addAll(other.files.keySet());
+        List<String> different = new ArrayList<>();
+        for (String name : names) {
+            if (!Arrays.equals(files.get(name), other.files.get(name))) {
+                different.add(name);
+            }
+        }
+        return different;
+    }
+}

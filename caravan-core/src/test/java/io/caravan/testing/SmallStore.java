@@ -1,0 +1,102 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.told;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import java.nio.file.Path;
+
+/**
+ * A store that has seen everything, in a few small files: lists that live, were trimmed, emptied, deleted and made
+ * again; values of all sizes in two heap segments; two checkpoints, log segments that were rotated and recycled, and
+ * frames behind the newest checkpoint.
+ *
+ * @param open the files while it was open and everything was acknowledged: what a kill leaves
+ * @param closed the files after it was closed
+ * @param contents what it holds
+ * @param beforeLastFrame what it held before the last frame of the log
+ */
+public record SmallStore(
+        DirectoryImage open, DirectoryImage closed, StoreContents contents, StoreContents beforeLastFrame) {
+    public static final int MAX_VALUE_BYTES = 4096;
+    private static final int KIB = 1024;
+    private static final int LISTS = 7;
+
+    /** The settings of a small store; a checkpoint is made only when it is asked for. */
+    public static StoreConfig.Builder config(Path directory) {
+        return StoreConfig.builder(directory)
+                .maxValueBytes(MAX_VALUE_BYTES)
+                .logBufferBytes(16 * KIB)
+                .logSegmentBytes(32 * KIB)
+                .heapSegmentBytes(32 * KIB)
+                .checkpointFloorBytes(1L << 30);
+    }
+
+    /** Builds it in an empty directory. Every write is a frame of its own. */
+    public static SmallStore build(Path directory) throws InterruptedException {
+        DirectoryImage open;
+        StoreContents contents;
+        StoreContents beforeLastFrame;
+        try (DurableListStore store = DurableListStore.open(config(directory).build())) {
+            fillTwoHeapSegments(store);
+            appendRound(store, 0);
+            store.checkpoint();
+            appendRound(store, 1);
+            trimAndDelete(store);
+            store.checkpoint();
+            appendTail(store);
+            beforeLastFrame = StoreContents.of(store);
+            append(store, 3, 33);
+            contents = StoreContents.of(store);
+            open = DirectoryImage.ofSettled(directory);
+        }
+        return new SmallStore(open, DirectoryImage.of(directory), contents, beforeLastFrame);
+    }
+
+    private static void fillTwoHeapSegments(ListStore store) {
+        for (int i = 0; i < 9; i++) {
+            append(store, 100, MAX_VALUE_BYTES - i);
+        }
+        append(store, 4, 700);
+        told(callback -> store.trim(100, 8, callback));
+    }
+
+    private static void appendRound(ListStore store, int round) {
+        for (int i = 0; i < 3 * LISTS; i++) {
+            append(store, i % LISTS, (13 * i + 5 * round) % 40);
+        }
+    }
+
+    private static void trimAndDelete(ListStore store) {
+        told(callback -> store.trim(1, 2, callback));
+        told(callback -> store.trimTo(2, 100, callback));
+        told(callback -> store.delete(5, callback));
+        append(store, 5, 21);
+    }
+
+    private static void appendTail(ListStore store) {
+        append(store, 0, 0);
+        append(store, -8, 1500);
+        told(callback -> store.write(
+                WriteBatch.create()
+                        .append(1, bytes(12, 1))
+                        .append(9, bytes(7, 2))
+                        .trimTo(0, 1)
+                        .delete(4)
+                        .append(4, bytes(9, 3)),
+                callback));
+        append(store, 6, MAX_VALUE_BYTES);
+        told(callback -> store.trim(6, 1, callback));
+        told(callback -> store.delete(100, callback));
+        append(store, 2, 17);
+        append(store, 2, 18);
+    }
+
+    private static void append(ListStore store, long id, int length) {
+        await(store.append(id, bytes(length, (int) id)));
+    }
+}

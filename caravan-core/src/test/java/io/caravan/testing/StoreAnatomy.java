@@ -1,0 +1,178 @@
+package io.caravan.testing;
+
+import io.caravan.ListInfo;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.Recovered;
+import io.caravan.engine.Recovery;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * What lies where in a sound store's files, found with the store's own readers.
+ *
+ * @param checkpoints their headers, oldest first
+ * @param frames the log's frames from where the oldest checkpoint needs them
+ * @param logEnd where the next frame would start
+ * @param entries the live values in the heap
+ * @param rewritten heap addresses of the values that opening copies from the log again
+ */
+public record StoreAnatomy(
+        List<CheckpointHeader> checkpoints,
+        List<Frame> frames,
+        long logEnd,
+        List<HeapEntry> entries,
+        Set<Long> rewritten) {
+
+    /** A frame, its header included. */
+    public record Frame(String file, int offset, int bytes, long lsn) {
+        public int end() {
+            return offset + bytes;
+        }
+    }
+
+    /** A live value in the heap, at the offset of its checksum. */
+    public record HeapEntry(String file, int offset, int length, long address, long id, long sequence) {}
+
+    /** Takes a sound store's files apart. */
+    public static StoreAnatomy of(DirectoryImage image) throws IOException {
+        List<CheckpointHeader> checkpoints = checkpointsOf(image);
+        CheckpointHeader oldest = checkpoints.get(0);
+        LogGeometry geometry = new LogGeometry(oldest.logSegmentBytes());
+        long replayStart = checkpoints.get(checkpoints.size() - 1).startLsn();
+        List<Frame> frames = new ArrayList<>();
+        Set<Long> rewritten = new HashSet<>();
+        LogScanner.End end;
+        try (LogSegments log = new LogSegments(new ImageStorage(image), geometry, oldest.storeId())) {
+            for (String name : image.names("log-")) {
+                log.open(FileNames.LOG.number(name).getAsLong());
+            }
+            end = new LogScanner(log, oldest.storeId())
+                    .scan(oldest.startLsn(), oldest.previousLsn(), oldest.endLsn(), (segment, at, lsn) -> {
+                        int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
+                        frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
+                        if (lsn >= replayStart) {
+                            RecordLayout.forEachInFrame(segment, at, lsn, addressesTo(rewritten));
+                        }
+                    });
+        }
+        return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image), rewritten);
+    }
+
+    private static RecordLayout.Visitor addressesTo(Set<Long> addresses) {
+        return new RecordLayout.Visitor() {
+            @Override
+            public void append(
+                    long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
+                addresses.add(address);
+            }
+
+            @Override
+            public void trim(long lsn, long id, long firstSequence) {}
+
+            @Override
+            public void delete(long lsn, long id) {}
+        };
+    }
+
+    private static List<CheckpointHeader> checkpointsOf(DirectoryImage image) throws IOException {
+        List<CheckpointHeader> headers = new ArrayList<>();
+        for (String name : image.names("checkpoint-")) {
+            long number = FileNames.CHECKPOINT.number(name).getAsLong();
+            try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), number)) {
+                headers.add(reader.header());
+            }
+        }
+        return headers;
+    }
+
+    private static List<HeapEntry> entriesOf(DirectoryImage image) throws IOException {
+        List<HeapEntry> entries = new ArrayList<>();
+        try (Recovered recovered = new Recovery(new ImageStorage(image), true).recover()) {
+            HeapGeometry geometry = recovered.heapFile().geometry();
+            ListIndex index = recovered.index();
+            forEachList(index, list -> {
+                long[] regions = regionsOf(index, list);
+                for (int i = 0; i < regions.length; i++) {
+                    long address = Region.address(regions[i]);
+                    entries.add(new HeapEntry(
+                            FileNames.HEAP.of(geometry.segmentOf(address)),
+                            geometry.offsetOf(address),
+                            Region.length(regions[i]),
+                            address,
+                            index.id(list),
+                            index.first(list) + i));
+                }
+            });
+        }
+        return entries;
+    }
+
+    /** What a store with this state would answer, every entry read and checked. */
+    public static StoreContents contentsOf(Recovered recovered) {
+        SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
+        ListIndex index = recovered.index();
+        forEachList(index, list -> {
+            long id = index.id(list);
+            long first = index.first(list);
+            long[] regions = regionsOf(index, list);
+            List<Value> values = new ArrayList<>();
+            long bytes = 0;
+            for (int i = 0; i < regions.length; i++) {
+                var value = recovered.heapFile().read(regions[i], id, index.birth(list), first + i);
+                bytes += value.remaining();
+                values.add(new Value(first + i, value));
+            }
+            lists.put(id, new StoreContents.ListContents(new ListInfo(id, first, index.next(list), bytes), values));
+        });
+        return new StoreContents(lists);
+    }
+
+    private static void forEachList(ListIndex index, Consumer<Integer> action) {
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            index.forEachList(partition, action::accept);
+        }
+    }
+
+    private static long[] regionsOf(ListIndex index, int list) {
+        long[] regions = new long[(int) (index.next(list) - index.first(list))];
+        if (regions.length > 0) {
+            ListCursor cursor = new ListCursor();
+            index.seek(list, index.first(list), cursor);
+            index.copyRegions(cursor, regions, 0, regions.length);
+        }
+        return regions;
+    }
+
+    public CheckpointHeader newest() {
+        return checkpoints.get(checkpoints.size() - 1);
+    }
+
+    public Frame lastFrame() {
+        return frames.get(frames.size() - 1);
+    }
+
+    /** Frames behind the newest checkpoint, which opening replays. */
+    public List<Frame> replayed() {
+        return frames.stream()
+                .filter(frame -> frame.lsn() >= newest().startLsn())
+                .toList();
+    }
+}

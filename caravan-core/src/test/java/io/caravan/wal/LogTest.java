@@ -1,0 +1,254 @@
+package io.caravan.wal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Segments, frames written into them, and the scanner that reads them back and decides where they end. */
+class LogTest {
+    private static final LogGeometry GEOMETRY = new LogGeometry(4 * Blocks.BLOCK_BYTES);
+    private static final long STORE = 77;
+    private static final long START = GEOMETRY.firstFrame(0);
+
+    private ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private LogSegments segments = new LogSegments(storage, GEOMETRY, STORE);
+    private final LogBuffer buffer = new LogBuffer(3 * Blocks.BLOCK_BYTES);
+    private final List<Long> written = new ArrayList<>();
+    private LogWriter writer =
+            new LogWriter(segments, STORE, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+    private long tail = START;
+
+    @BeforeEach
+    void makeTwoSegments() throws IOException {
+        segments.prepareNext();
+        segments.prepareNext();
+    }
+
+    /** Writes a frame with so many deletions, where the engine would. */
+    private long write(int deletions) throws IOException {
+        int bytes = deletions * RecordLayout.DELETE_BYTES;
+        if (bytes + FrameLayout.HEADER_BYTES > GEOMETRY.remaining(tail)) {
+            tail = GEOMETRY.firstFrame(GEOMETRY.segmentOf(tail) + 1);
+        }
+        long lsn = tail;
+        buffer.clear();
+        buffer.place(lsn, GEOMETRY);
+        for (int i = 0; i < deletions; i++) {
+            RecordLayout.putDelete(buffer.memory(), buffer.add(RecordLayout.DELETE_BYTES), i);
+        }
+        writer.write(buffer);
+        writer.force();
+        written.add(lsn);
+        tail = GEOMETRY.positionAfter(buffer.endLsn());
+        return lsn;
+    }
+
+    private record Scan(List<Long> frames, LogScanner.End end) {}
+
+    private static Scan scan(DirectoryImage image, long start, long previous, long needed) throws IOException {
+        List<Long> frames = new ArrayList<>();
+        try (LogSegments opened = new LogSegments(new ImageStorage(image), GEOMETRY, STORE)) {
+            for (String name : image.names("log-")) {
+                opened.open(FileNames.LOG.number(name).getAsLong());
+            }
+            var end =
+                    new LogScanner(opened, STORE).scan(start, previous, needed, (segment, at, lsn) -> frames.add(lsn));
+            return new Scan(frames, end);
+        }
+    }
+
+    private Scan scan() throws IOException {
+        return scan(storage.image(), START, FrameLayout.NO_FRAME, START);
+    }
+
+    @Test
+    void anEmptyLogEndsWhereItStarts() throws IOException {
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+    }
+
+    @Test
+    void framesComeBackAcrossSegments() throws IOException {
+        for (int i = 0; i < 5; i++) {
+            write(i % 3 + 1);
+        }
+        assertThat(scan().frames()).isEqualTo(written);
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(tail, written.get(4), 5));
+        assertThat(GEOMETRY.segmentOf(written.get(3))).isEqualTo(1);
+    }
+
+    @Test
+    void aFrameThatDoesNotFitSkipsToTheNextSegment() throws IOException {
+        write(1);
+        long skipped = write(600);
+        assertThat(skipped).isEqualTo(GEOMETRY.firstFrame(1));
+        assertThat(scan().frames()).isEqualTo(written);
+        assertThat(GEOMETRY.remaining(written.get(0) + Blocks.BLOCK_BYTES)).isPositive();
+    }
+
+    @Test
+    void aScanMayStartAtAnyFrameAndAtTheEnd() throws IOException {
+        for (int i = 0; i < 5; i++) {
+            write(1);
+        }
+        for (int i = 1; i < 5; i++) {
+            Scan scan = scan(storage.image(), written.get(i), written.get(i - 1), START);
+            assertThat(scan.frames()).isEqualTo(written.subList(i, 5));
+        }
+        assertThat(scan(storage.image(), tail, written.get(4), tail).end())
+                .isEqualTo(new LogScanner.End(tail, written.get(4), 0));
+    }
+
+    /** In the same segment, and skipped into the next; whatever of it was written. */
+    @Test
+    void theLastFrameTornAtAnyByteIsATornTail() throws IOException {
+        write(2);
+        assertTornAnywhere(write(20));
+        write(2);
+        assertTornAnywhere(write(400));
+    }
+
+    private void assertTornAnywhere(long last) throws IOException {
+        DirectoryImage whole = storage.image();
+        long end = scan().frames().size() == 1 ? START : written.get(written.size() - 2) + Blocks.BLOCK_BYTES;
+        String file = FileNames.LOG.of(GEOMETRY.segmentOf(last));
+        int at = GEOMETRY.offsetOf(last);
+        int bytes = FrameLayout.HEADER_BYTES + whole.buffer(file).getInt(at + FrameLayout.PAYLOAD_BYTES);
+        // The last record's id ends in zeros, so that a frame without those is whole.
+        for (int kept = 0; kept < bytes - Long.BYTES; kept++) {
+            int length = bytes - kept;
+            DirectoryImage torn = whole.edited(file, segment -> segment.put(at + bytes - length, new byte[length]));
+            Scan scan = scan(torn, START, FrameLayout.NO_FRAME, START);
+            assertThat(scan.frames()).as("torn after " + kept).isEqualTo(written.subList(0, written.size() - 1));
+            assertThat(scan.end().position()).isEqualTo(GEOMETRY.positionAfter(end));
+        }
+    }
+
+    @Test
+    void aDamagedFrameBeforeTheLastIsRefused() throws IOException {
+        for (int i = 0; i < 6; i++) {
+            write(2);
+        }
+        for (long lsn : written.subList(0, 5)) {
+            String file = FileNames.LOG.of(GEOMETRY.segmentOf(lsn));
+            int at = GEOMETRY.offsetOf(lsn);
+            for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 2 * RecordLayout.DELETE_BYTES; offset++) {
+                DirectoryImage damaged = storage.image().withFlip(file, offset);
+                assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                        .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                            assertThat(problem.file()).endsWith(file);
+                            assertThat(problem.offset()).isEqualTo(at);
+                        });
+            }
+        }
+    }
+
+    @Test
+    void aDamagedFrameThatSkippedIsLookedForInBothSegments() throws IOException {
+        segments.prepareNext();
+        write(2);
+        long skipped = write(600);
+        write(2);
+        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), GEOMETRY.offsetOf(skipped) + 99);
+        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
+    }
+
+    @Test
+    void aLogThatEndsBeforeACheckpointNeedsItIsRefused() throws IOException {
+        write(2);
+        assertThat(scan(storage.image(), START, FrameLayout.NO_FRAME, tail).frames())
+                .isEqualTo(written);
+        assertThatThrownBy(() -> scan(storage.image(), START, FrameLayout.NO_FRAME, tail + 1))
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContainingAll("the log ends here", FileNames.LOG.of(0));
+    }
+
+    /** A frame that is valid but does not name the one before it belongs to another past of the log. */
+    @Test
+    void aValidFrameThatDoesNotFollowTheOneBeforeIsNotTaken() throws IOException {
+        write(1);
+        writer = new LogWriter(segments, STORE, START, new LogScanner.End(START, 12_345, 0));
+        write(1);
+        assertThatThrownBy(this::scan)
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContaining("the log goes on with one at LSN " + written.get(1));
+        assertThatThrownBy(() -> scan(storage.image(), START, 99, START)).isInstanceOf(CorruptStoreException.class);
+    }
+
+    @Test
+    void anotherStoresFramesAreNone() throws IOException {
+        writer = new LogWriter(segments, STORE + 1, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+        write(1);
+        assertThat(scan().frames()).isEmpty();
+    }
+
+    @Test
+    void oldSegmentsBecomeTheNextOnesAndTheRestGoes() throws IOException {
+        for (int i = 0; i < 3; i++) {
+            write(2);
+        }
+        segments.prepareNext();
+        assertThat(storage.list()).containsExactlyInAnyOrder(name(0), name(1), name(2));
+        byte[] old = storage.image().bytes(name(0));
+        segments.retireBefore(1, 3);
+        assertThat(storage.list()).containsExactlyInAnyOrder(name(1), name(2), name(3));
+        byte[] recycled = storage.image().bytes(name(3));
+        assertThat(recycled).hasSameSizeAs(old);
+        assertThat(java.util.Arrays.equals(recycled, 4096, 8192, old, 4096, 8192))
+                .as("keeps its old frames")
+                .isTrue();
+        for (long segment = 1; segment <= 3; segment++) {
+            segments.checkSize(segment);
+            segments.checkHeader(segment);
+        }
+        assertThat(scan(storage.image(), GEOMETRY.firstFrame(3), written.get(2), START)
+                        .frames())
+                .isEmpty();
+        segments.retireBefore(3, 3);
+        assertThat(storage.list()).containsExactly(name(3));
+        assertThat(segments.first()).isEqualTo(3);
+        assertThat(segments.diskBytes()).isEqualTo(GEOMETRY.segmentBytes());
+    }
+
+    @Test
+    void aNewSegmentIsAllocatedWholeAndOfZeros() throws IOException {
+        byte[] bytes = storage.image().bytes(name(1));
+        assertThat(bytes).hasSize(GEOMETRY.segmentBytes());
+        assertThat(java.util.Arrays.copyOfRange(bytes, 40, bytes.length)).containsOnly(0);
+    }
+
+    @Test
+    void aDiscardedSegmentIsMadeAnew() throws IOException {
+        segments.discard(1);
+        assertThat(storage.list()).containsExactly(name(0));
+        segments.prepareNext();
+        segments.checkHeader(1);
+    }
+
+    private static String name(long segment) {
+        return FileNames.LOG.of(segment);
+    }
+
+    @Test
+    void positionsGoFromBlockToBlockPastTheSegmentsHeader() {
+        assertThat(GEOMETRY.positionAfter(4097)).isEqualTo(8192);
+        assertThat(GEOMETRY.positionAfter(8192)).isEqualTo(8192);
+        assertThat(GEOMETRY.positionAfter(4 * 4096 - 1)).isEqualTo(5 * 4096);
+        assertThat(GEOMETRY.positionAfter(4 * 4096)).isEqualTo(5 * 4096);
+        assertThat(GEOMETRY.remaining(8192)).isEqualTo(8192);
+    }
+}
