@@ -71,9 +71,12 @@ final class Flusher {
             runWritableActions();
             return reclaim() ? 0 : Worker.UNTIL_WOKEN;
         }
-        long parkNanos = sleeper.parkOrSpin(deadlineNanos(), queue::urgent);
-        if (parkNanos > 0) {
-            return parkNanos;
+        long delayNanos = delayNanos();
+        if (delayNanos > 0) {
+            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, queue::urgent);
+            if (parkNanos > 0) {
+                return Math.min(parkNanos, delayNanos);
+            }
         }
         flush();
         runWritableActions();
@@ -91,12 +94,15 @@ final class Flusher {
         }
     }
 
-    private long deadlineNanos() {
+    /** How much longer the active commit shall wait; not at all when the clock says that it lies in the future. */
+    private long delayNanos() {
         state.lock.lock();
         try {
-            return queue.urgent() || queue.active().count() == 0
-                    ? clock.getAsLong()
-                    : queue.active().firstNanos() + delay.nanos();
+            if (queue.urgent() || queue.active().count() == 0) {
+                return 0;
+            }
+            long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
+            return waitedNanos < 0 ? 0 : delay.nanos() - waitedNanos;
         } finally {
             state.lock.unlock();
         }
