@@ -69,7 +69,7 @@ final class Flusher {
     long step() {
         if (!workWaits()) {
             runWritableActions();
-            return reclaim() ? 0 : Worker.UNTIL_WOKEN;
+            return reclaimAndLook() ? 0 : Worker.UNTIL_WOKEN;
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
@@ -209,6 +209,15 @@ final class Flusher {
         } finally {
             state.lock.unlock();
         }
+    }
+
+    /** Freed space relieves the heap, which whoever watches its pressure is told of without waiting for a write. */
+    private boolean reclaimAndLook() {
+        boolean freed = reclaim();
+        if (freed) {
+            afterFlush.run();
+        }
+        return freed;
     }
 
     private void runWritableActions() {
