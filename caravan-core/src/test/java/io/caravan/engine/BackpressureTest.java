@@ -112,7 +112,8 @@ class BackpressureTest {
             }));
             assertThat(await(accepted)).isBetween(1, 2);
             store.engine.flush();
-            assertThat(store.engine.info(2).nextSequence()).isEqualTo(await(accepted).longValue());
+            assertThat(store.engine.info(2).nextSequence())
+                    .isEqualTo(await(accepted).longValue());
             assertThat(store.engine.stats().refusals()).isEqualTo(1);
         }
     }
@@ -160,7 +161,9 @@ class BackpressureTest {
                 store.engine.onWritable(ran::countDown);
             }
             Eventually.await("the action ran", () -> ran.getCount() == 0);
-            assertThat(store.engine.writable()).as("a write would not wait but be refused").isTrue();
+            assertThat(store.engine.writable())
+                    .as("a write would not wait but be refused")
+                    .isTrue();
         }
     }
 }

@@ -93,8 +93,8 @@ class Invariant05RecycledFramesNeverPassTest {
     /** Writes and cuts again and again, so that the log's end comes to lie before old frames of every kind. */
     @Test
     void oldFramesBehindTheLogsEndAreNeverReplayed() {
-        Predicate<Call> recycling =
-                on(Kind.RENAME, LOG).and(call -> call.file().matches(LOG) && call.newName().matches(LOG));
+        Predicate<Call> recycling = on(Kind.RENAME, LOG)
+                .and(call -> call.file().matches(LOG) && call.newName().matches(LOG));
         int cutsBeforeOldFrames = 0;
         try (FaultyStore store = FaultyStore.open()) {
             for (int i = 0; i < 120; i++) {
@@ -116,9 +116,9 @@ class Invariant05RecycledFramesNeverPassTest {
                     }
                 }
             }
-            Eventually.await("a segment is recycled", () -> !store.faults
-                    .calls(recycling)
-                    .isEmpty());
+            Eventually.await(
+                    "a segment is recycled",
+                    () -> !store.faults.calls(recycling).isEmpty());
         }
         assertThat(cutsBeforeOldFrames).as("the test met what it is about").isGreaterThan(20);
     }

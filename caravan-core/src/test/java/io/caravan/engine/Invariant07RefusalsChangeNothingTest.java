@@ -61,8 +61,12 @@ class Invariant07RefusalsChangeNothingTest {
                         "a missing heap segment",
                         StoreDirectoryException.class,
                         disk -> disk.remove(FileNames.HEAP.of(0))),
-                damage("no whole checkpoint", CorruptStoreException.class, disk -> FaultyStore.files(disk, CHECKPOINT)
-                        .forEach(name -> disk.bytes(name).put(60, (byte) ~disk.bytes(name).get(60)))),
+                damage(
+                        "no whole checkpoint",
+                        CorruptStoreException.class,
+                        disk -> FaultyStore.files(disk, CHECKPOINT)
+                                .forEach(name -> disk.bytes(name)
+                                        .put(60, (byte) ~disk.bytes(name).get(60)))),
                 damage(
                         "an unknown file",
                         StoreDirectoryException.class,

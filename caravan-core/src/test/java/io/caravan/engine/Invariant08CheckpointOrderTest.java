@@ -54,9 +54,9 @@ class Invariant08CheckpointOrderTest {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.forgetCalls();
             store.engine.checkpoint();
-            Eventually.await("segments are recycled", () -> !store.faults
-                    .calls(RECYCLING)
-                    .isEmpty());
+            Eventually.await(
+                    "segments are recycled",
+                    () -> !store.faults.calls(RECYCLING).isEmpty());
             List<Call> calls = store.faults.calls();
             int heapForce = first(calls, on(Kind.MAP_FORCE, HEAP));
             int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
@@ -70,7 +70,8 @@ class Invariant08CheckpointOrderTest {
                     .doesNotHaveDuplicates();
             assertThat(first(calls, on(Kind.DELETE, CHECKPOINT))).isGreaterThan(directory);
             assertThat(first(calls, RECYCLING)).isGreaterThan(directory);
-            assertThat(calls.stream().filter(on(Kind.FORCE, UNFINISHED_CHECKPOINT))).hasSize(1);
+            assertThat(calls.stream().filter(on(Kind.FORCE, UNFINISHED_CHECKPOINT)))
+                    .hasSize(1);
         }
     }
 
@@ -141,9 +142,9 @@ class Invariant08CheckpointOrderTest {
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();
             }
             checkpoint.get();
-            Eventually.await("segments are recycled", () -> !store.faults
-                    .calls(RECYCLING)
-                    .isEmpty());
+            Eventually.await(
+                    "segments are recycled",
+                    () -> !store.faults.calls(RECYCLING).isEmpty());
         }
     }
 

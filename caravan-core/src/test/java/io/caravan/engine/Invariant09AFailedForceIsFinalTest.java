@@ -140,7 +140,9 @@ class Invariant09AFailedForceIsFinalTest {
             assertThat(blockedReader.get()).isInstanceOf(StoreFailedException.class);
             assertThat(flushing.get()).isInstanceOf(StoreFailedException.class);
             store.engine.close();
-            assertThat(tellings.all()).hasSize(5).allMatch(telling -> telling.problem() instanceof StoreFailedException);
+            assertThat(tellings.all())
+                    .hasSize(5)
+                    .allMatch(telling -> telling.problem() instanceof StoreFailedException);
             assertThat(store.engine.stats().failures()).isEqualTo(1);
         }
     }
@@ -168,7 +170,8 @@ class Invariant09AFailedForceIsFinalTest {
                     .isInstanceOf(StoreFailedException.class);
             store.engine.close();
             assertThat(store.faults.calls(on(Kind.MAP_FORCE, HEAP))).hasSize(1);
-            assertThat(store.faults.calls(on(Kind.RENAME, FaultyStore.CHECKPOINT))).isEmpty();
+            assertThat(store.faults.calls(on(Kind.RENAME, FaultyStore.CHECKPOINT)))
+                    .isEmpty();
             try (FaultyStore cut = store.afterPowerCut()) {
                 assertThat(texts(cut.engine, 1)).containsExactly("0:durable in the log");
             }

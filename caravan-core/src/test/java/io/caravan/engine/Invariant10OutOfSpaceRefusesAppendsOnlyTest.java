@@ -49,8 +49,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     }
 
     private static OutOfSpaceException refusal(FaultyStore store, int length) {
-        return catchThrowableOfType(
-                OutOfSpaceException.class, () -> store.engine.append(1, bytes(length, 0), NOBODY));
+        return catchThrowableOfType(OutOfSpaceException.class, () -> store.engine.append(1, bytes(length, 0), NOBODY));
     }
 
     @Test
@@ -79,7 +78,9 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(store.engine.info(12)).isNull();
             assertThat(store.engine.info(1).nextSequence()).isEqualTo(count);
             store.engine.flush();
-            assertThat(store.engine.writable()).as("a write is refused, it does not wait").isTrue();
+            assertThat(store.engine.writable())
+                    .as("a write is refused, it does not wait")
+                    .isTrue();
             StoreContents before = StoreContents.of(store.engine);
             try (FaultyStore cut = store.afterPowerCut()) {
                 assertThat(StoreContents.of(cut.engine)).isEqualTo(before);
@@ -134,7 +135,10 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 assertThat(catchThrowableOfType(
                                 OutOfSpaceException.class,
                                 () -> store.engine.write(
-                                        WriteBatch.create().append(5, bytes("x")).trimTo(1, 1), NOBODY)))
+                                        WriteBatch.create()
+                                                .append(5, bytes("x"))
+                                                .trimTo(1, 1),
+                                        NOBODY)))
                         .isNotNull();
             }
         }
@@ -182,7 +186,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
 
     @Test
     void aRefusedBatchTakesNothing() {
-        StoreConfig config = FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
         try (FaultyStore store = FaultyStore.open(config)) {
             for (int i = 0; i < 10; i++) {
                 await(store.engine.append(1, bytes(1000, i)));
@@ -212,8 +217,9 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(store.faults.calls(on(Kind.CREATE, "log-.*")))
                     .extracting(Call::bytes)
                     .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
-            assertThat(store.files(HEAP)).allSatisfy(name -> assertThat(store.disk.bytes(name).capacity())
-                    .isEqualTo(HEAP_SEGMENT_BYTES));
+            assertThat(store.files(HEAP))
+                    .allSatisfy(name ->
+                            assertThat(store.disk.bytes(name).capacity()).isEqualTo(HEAP_SEGMENT_BYTES));
         }
     }
 
@@ -227,7 +233,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.awaitProvisioned();
             store.faults.full(true);
             fill(store, 1, 2000);
-            Eventually.await("a checkpoint has failed", () -> store.engine.stats().failures() >= 2);
+            Eventually.await(
+                    "a checkpoint has failed", () -> store.engine.stats().failures() >= 2);
             long published = store.engine.stats().checkpoints();
             assertThat(texts(store.engine, 1)).isNotEmpty();
             store.faults.full(false);
