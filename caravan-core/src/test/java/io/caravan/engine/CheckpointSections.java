@@ -27,4 +27,21 @@ final class CheckpointSections {
         });
         return sections;
     }
+
+    /** The regions of all lists, in the order of the file. */
+    static List<Long> regions(CheckpointReader reader) throws IOException {
+        List<Long> found = new ArrayList<>();
+        reader.read(new CheckpointReader.Visitor() {
+            @Override
+            public void partition(int partition, long captureLsn) {}
+
+            @Override
+            public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+                for (int i = 0; i < count; i++) {
+                    found.add(regions.getLong(at + i * Long.BYTES));
+                }
+            }
+        });
+        return found;
+    }
 }

@@ -89,7 +89,9 @@ class StatsTest {
             append(store.engine, 1, "a");
             store.engine.flush();
             StoreStats stats = store.engine.stats();
-            assertThat(stats.forceNanos().max()).as("at least two looks at the clock").isBetween(1_000L, 100_000L);
+            assertThat(stats.forceNanos().max())
+                    .as("at least two looks at the clock")
+                    .isBetween(1_000L, 100_000L);
             assertThat(stats.ackNanos().count()).isEqualTo(2);
             assertThat(stats.ackNanos().max()).isBetween(2_000L, 100_000L);
             store.engine.checkpoint();
