@@ -1,17 +1,22 @@
 package io.caravan.engine;
 
 import io.caravan.FlushPolicy;
+import java.util.concurrent.TimeUnit;
 
 /** Turns a {@link FlushPolicy} into how long to wait, from what the flusher has measured. Used by the flusher only. */
 final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
+    /** No measurement, however wrong, makes a write wait longer: a stalled disk or a clock that jumped must not. */
+    private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
     private final FlushPolicy policy;
     private double forceNanos;
     private double arrivalsPerNano;
     private long lastFlushNanos;
     private int lastCount;
+    private boolean flushed;
 
     FlushDelay(FlushPolicy policy) {
         this.policy = policy;
@@ -30,14 +35,18 @@ final class FlushDelay {
         if (lone || arrivalsPerNano == 0) {
             return 0;
         }
-        return (long) Math.min(Math.sqrt(forceNanos / arrivalsPerNano), forceNanos);
+        double nanos = Math.min(Math.sqrt(forceNanos / arrivalsPerNano), forceNanos);
+        return Math.min((long) nanos, MAX_ADAPTIVE_NANOS);
     }
 
     /** A flush of so many writes has just ended. */
     void flushed(int count, long tookNanos, long nowNanos) {
-        long sinceLast = Math.max(nowNanos - lastFlushNanos, 1);
-        forceNanos = average(forceNanos, tookNanos);
-        arrivalsPerNano = average(arrivalsPerNano, (double) count / sinceLast);
+        long sinceLast = nowNanos - lastFlushNanos;
+        forceNanos = average(forceNanos, Math.max(tookNanos, 0));
+        if (flushed && sinceLast > 0) {
+            arrivalsPerNano = average(arrivalsPerNano, (double) count / sinceLast);
+        }
+        flushed = true;
         lastFlushNanos = nowNanos;
         lastCount = count;
     }

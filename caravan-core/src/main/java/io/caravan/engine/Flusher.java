@@ -69,11 +69,14 @@ final class Flusher {
     long step() {
         if (!workWaits()) {
             runWritableActions();
-            return reclaim() ? 0 : Worker.UNTIL_WOKEN;
+            return reclaimAndLook() ? 0 : Worker.UNTIL_WOKEN;
         }
-        long parkNanos = sleeper.parkOrSpin(deadlineNanos(), queue::urgent);
-        if (parkNanos > 0) {
-            return parkNanos;
+        long delayNanos = delayNanos();
+        if (delayNanos > 0) {
+            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, queue::urgent);
+            if (parkNanos > 0) {
+                return Math.min(parkNanos, delayNanos);
+            }
         }
         flush();
         runWritableActions();
@@ -91,12 +94,15 @@ final class Flusher {
         }
     }
 
-    private long deadlineNanos() {
+    /** How much longer the active commit shall wait; not at all when the clock says that it lies in the future. */
+    private long delayNanos() {
         state.lock.lock();
         try {
-            return queue.urgent() || queue.active().count() == 0
-                    ? clock.getAsLong()
-                    : queue.active().firstNanos() + delay.nanos();
+            if (queue.urgent() || queue.active().count() == 0) {
+                return 0;
+            }
+            long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
+            return waitedNanos < 0 ? 0 : delay.nanos() - waitedNanos;
         } finally {
             state.lock.unlock();
         }
@@ -203,6 +209,15 @@ final class Flusher {
         } finally {
             state.lock.unlock();
         }
+    }
+
+    /** Freed space relieves the heap, which whoever watches its pressure is told of without waiting for a write. */
+    private boolean reclaimAndLook() {
+        boolean freed = reclaim();
+        if (freed) {
+            afterFlush.run();
+        }
+        return freed;
     }
 
     private void runWritableActions() {

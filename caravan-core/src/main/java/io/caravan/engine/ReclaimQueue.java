@@ -1,53 +1,64 @@
 package io.caravan.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Trimmed lists whose regions wait to be freed: which list, up to which sequence, and the LSN of the trim, before whose
- * force nothing of it is freed. A ring that grows; in the order of the log.
+ * force nothing of it is freed. A chain of pages, so that it grows without copying, in the order of the log.
  */
 final class ReclaimQueue {
     private static final int ENTRY_LONGS = 3;
+    private static final int PAGE_LONGS = 1024 * ENTRY_LONGS;
 
-    private long[] ring = new long[64 * ENTRY_LONGS];
+    private static final class Page {
+        final long[] longs = new long[PAGE_LONGS];
+
+        @Nullable
+        Page next;
+    }
+
+    private Page first = new Page();
+    private Page last = first;
     private int head;
-    private int size;
+    private int tail;
 
     boolean isEmpty() {
-        return size == 0;
+        return first == last && head == tail;
     }
 
     void add(int list, long to, long lsn) {
-        if (size * ENTRY_LONGS == ring.length) {
-            grow();
+        if (tail == PAGE_LONGS) {
+            Page added = new Page();
+            last.next = added;
+            last = added;
+            tail = 0;
         }
-        int at = (head + size * ENTRY_LONGS) % ring.length;
-        ring[at] = list;
-        ring[at + 1] = to;
-        ring[at + 2] = lsn;
-        size++;
-    }
-
-    private void grow() {
-        long[] larger = new long[ring.length * 2];
-        System.arraycopy(ring, head, larger, 0, ring.length - head);
-        System.arraycopy(ring, 0, larger, ring.length - head, head);
-        ring = larger;
-        head = 0;
+        last.longs[tail] = list;
+        last.longs[tail + 1] = to;
+        last.longs[tail + 2] = lsn;
+        tail += ENTRY_LONGS;
     }
 
     int list() {
-        return (int) ring[head];
+        return (int) first.longs[head];
     }
 
     long to() {
-        return ring[head + 1];
+        return first.longs[head + 1];
     }
 
     long lsn() {
-        return ring[head + 2];
+        return first.longs[head + 2];
     }
 
     void removeFirst() {
-        head = (head + ENTRY_LONGS) % ring.length;
-        size--;
+        head += ENTRY_LONGS;
+        if (isEmpty()) {
+            head = 0;
+            tail = 0;
+        } else if (head == PAGE_LONGS && first.next != null) {
+            first = first.next;
+            head = 0;
+        }
     }
 }

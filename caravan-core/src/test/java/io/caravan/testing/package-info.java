@@ -5,6 +5,9 @@
  * per implementation says how to open it. {@link io.caravan.testing.ModelLists} says what a store should answer, {@link
  * io.caravan.testing.RandomOperations} makes up what to ask, and {@link io.caravan.testing.ModelRun} asks both a store
  * and the model. {@link io.caravan.testing.Seeds} makes all chance repeatable.
+ *
+ * <p>{@link io.caravan.testing.MemoryStorage} is a disk that can lose its power, {@link
+ * io.caravan.testing.FaultStorage} one that holds, fails and remembers calls.
  */
 @NullMarked
 package io.caravan.testing;

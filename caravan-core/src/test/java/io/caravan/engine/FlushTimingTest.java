@@ -1,0 +1,133 @@
+package io.caravan.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.caravan.FlushPolicy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** How long a flush waits, and how precisely. */
+class FlushTimingTest {
+    private static final long MILLI = 1_000_000;
+
+    @Test
+    void immediateNeverWaits() {
+        FlushDelay delay = new FlushDelay(FlushPolicy.immediate());
+        delay.flushed(100, MILLI, 5 * MILLI);
+        delay.flushed(100, MILLI, 6 * MILLI);
+        assertThat(delay.nanos()).isZero();
+    }
+
+    @Test
+    void fixedDelayAlwaysWaitsAsLongAsItIsTold() {
+        FlushDelay delay = new FlushDelay(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
+        assertThat(delay.nanos()).isEqualTo(3 * MILLI);
+        delay.flushed(1, 50 * MILLI, 60 * MILLI);
+        assertThat(delay.nanos()).isEqualTo(3 * MILLI);
+    }
+
+    /** Flushes so many times, this many nanoseconds apart, each with so many writes. */
+    private static FlushDelay adaptiveAfter(int flushes, int writes, long forceNanos, long apartNanos) {
+        FlushDelay delay = new FlushDelay(FlushPolicy.adaptive());
+        for (int i = 1; i <= flushes; i++) {
+            delay.flushed(writes, forceNanos, i * apartNanos);
+        }
+        return delay;
+    }
+
+    @Test
+    void adaptiveWaitsForTheRootOfForceTimeOverArrivals() {
+        // 100 writes each 10 ms: one write in 100,000 ns; a force of 4 ms: sqrt(4e6 * 1e5) = 632,456 ns.
+        assertThat(adaptiveAfter(50, 100, 4 * MILLI, 10 * MILLI).nanos()).isCloseTo(632_456, within(2_000L));
+    }
+
+    @Test
+    void adaptiveLearnsFromTheSecondFlushOn() {
+        assertThat(adaptiveAfter(1, 100, 4 * MILLI, 10 * MILLI).nanos()).isZero();
+        assertThat(adaptiveAfter(2, 100, 4 * MILLI, 10 * MILLI).nanos()).isCloseTo(632_456, within(2_000L));
+    }
+
+    @Test
+    void adaptiveNeverWaitsLongerThanAForce() {
+        assertThat(adaptiveAfter(50, 2, MILLI, 100 * MILLI).nanos()).isCloseTo(MILLI, within(2L));
+    }
+
+    @Test
+    void adaptiveNeverWaitsForALoneWriter() {
+        FlushDelay delay = adaptiveAfter(50, 100, 4 * MILLI, 10 * MILLI);
+        delay.flushed(1, 4 * MILLI, 510 * MILLI);
+        assertThat(delay.nanos()).isZero();
+    }
+
+    @Test
+    void adaptiveForgetsWhatIsLongAgo() {
+        FlushDelay delay = adaptiveAfter(50, 100, 40 * MILLI, 50 * MILLI);
+        for (int i = 1; i <= 100; i++) {
+            delay.flushed(100, 4 * MILLI, 2500 * MILLI + i * 10 * MILLI);
+        }
+        assertThat(delay.nanos()).isCloseTo(632_456, within(5_000L));
+    }
+
+    @Test
+    void noMeasurementMakesAdaptiveWaitForLong() {
+        FlushDelay delay = adaptiveAfter(3, 2, 3600_000 * MILLI, 3600_000 * MILLI);
+        assertThat(delay.nanos()).isEqualTo(20 * MILLI);
+        delay.flushed(2, -3600_000 * MILLI, -5 * MILLI);
+        assertThat(delay.nanos()).isBetween(0L, 20 * MILLI);
+    }
+
+    /** A clock that moves by so much with every look. */
+    private static final class SteppingClock {
+        long now;
+        final long step;
+
+        SteppingClock(long step) {
+            this.step = step;
+        }
+
+        long tick() {
+            long seen = now;
+            now += step;
+            return seen;
+        }
+    }
+
+    @Test
+    void aLongWaitIsParkedButForItsLastStretch() {
+        SteppingClock clock = new SteppingClock(0);
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        assertThat(sleeper.parkOrSpin(2 * MILLI, () -> false)).isEqualTo(2 * MILLI - 100_000);
+    }
+
+    @Test
+    void theLastStretchIsSpunUpToTheInstant() {
+        SteppingClock clock = new SteppingClock(1_000);
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        assertThat(sleeper.parkOrSpin(90_000, () -> false)).isZero();
+        assertThat(clock.now).isBetween(90_000L, 92_000L);
+    }
+
+    @Test
+    void aSingleCoreDoesNotSpin() {
+        SteppingClock clock = new SteppingClock(0);
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 1);
+        assertThat(sleeper.parkOrSpin(90_000, () -> false)).isEqualTo(90_000);
+    }
+
+    @Test
+    void aWaitOfManyMillisecondsIsNotWorthSpinning() {
+        SteppingClock clock = new SteppingClock(0);
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        assertThat(sleeper.parkOrSpin(50 * MILLI, () -> false)).isEqualTo(50 * MILLI);
+    }
+
+    @Test
+    void anInstantThatHasPassedAndOneThatIsCutShortAreNotWaitedFor() {
+        SteppingClock clock = new SteppingClock(0);
+        clock.now = 5 * MILLI;
+        PreciseSleeper sleeper = new PreciseSleeper(clock::tick, 8);
+        assertThat(sleeper.parkOrSpin(4 * MILLI, () -> false)).isZero();
+        assertThat(sleeper.parkOrSpin(9 * MILLI, () -> true)).isZero();
+    }
+}

@@ -1,0 +1,113 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.DurableListStore;
+import io.caravan.StoreDirectoryException;
+import io.caravan.StoreLockedException;
+import io.caravan.VerifyReport;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Invariant 11: one process opens a store, and one store of that process. */
+@Patient
+class Invariant11OneProcessOpensAStoreTest {
+
+    @TempDir
+    private Path temporary;
+
+    private Path directory() {
+        return temporary.resolve("store");
+    }
+
+    @Test
+    void theSameProcessOpensItOnce() {
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            append(store, 1, "a");
+            assertThatExceptionOfType(StoreLockedException.class)
+                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .withMessageContaining(directory().toString())
+                    .withMessageContaining("this process");
+            assertThatExceptionOfType(StoreLockedException.class)
+                    .isThrownBy(() -> DurableListStore.verify(directory(), VerifyReport.Progress.NONE));
+            assertThat(append(store, 1, "b")).isEqualTo(1);
+        }
+        try (DurableListStore again = DurableListStore.open(directory())) {
+            assertThat(texts(again, 1)).containsExactly("0:a", "1:b");
+        }
+    }
+
+    @Test
+    void anotherNameOfTheDirectoryIsTheSameStore() throws IOException {
+        Path link = temporary.resolve("link");
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            Files.createSymbolicLink(link, directory());
+            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> DurableListStore.open(link));
+            assertThat(append(store, 1, "a")).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void anotherProcessIsRefusedWhileTheStoreIsOpen() throws Exception {
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            append(store, 1, "a");
+            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
+            // A second refusal in this process must not let go of the first one's lock.
+            assertThatExceptionOfType(StoreLockedException.class).isThrownBy(() -> DurableListStore.open(directory()));
+            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
+            assertThat(append(store, 1, "b")).isEqualTo(1);
+        }
+        assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
+    }
+
+    private static int exitCode(Process process) throws InterruptedException {
+        assertThat(process.waitFor(StoreCalls.PATIENCE_SECONDS, TimeUnit.SECONDS))
+                .as("the other process ends")
+                .isTrue();
+        return process.exitValue();
+    }
+
+    @Test
+    void aKilledProcessLeavesNoLockBehind() throws Exception {
+        Path ready = temporary.resolve("ready");
+        Process holder = LockProbe.start(directory(), ready);
+        try {
+            Eventually.await("the other process holds the store", () -> Files.exists(ready) || !holder.isAlive());
+            assertThatExceptionOfType(StoreLockedException.class)
+                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .withMessageContaining("process " + holder.pid());
+        } finally {
+            holder.destroyForcibly();
+        }
+        exitCode(holder);
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            assertThat(append(store, 1, "mine now")).isEqualTo(0);
+        }
+    }
+
+    @Test
+    void aFailedOpenLetsGoOfTheDirectory() throws Exception {
+        DurableListStore.open(directory()).close();
+        Path unknown = Files.createFile(directory().resolve("notes.txt"));
+        for (int i = 0; i < 2; i++) {
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> DurableListStore.open(directory()))
+                    .withMessageContaining("notes.txt");
+        }
+        Files.delete(unknown);
+        assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            assertThat(append(store, 1, "a")).isEqualTo(0);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.UNFINISHED_CHECKPOINT;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.StoreConfig;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.CheckpointSections.Section;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListIndex;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Invariant 13: no work that grows with the data on the write path, under the lock or at log rotation. By structure, not
+ * by the clock: how many regions one hold of the lock frees, what goes on while a checkpoint is being written.
+ */
+@Patient
+class Invariant13NoWorkGrowsUnderTheLockTest {
+    private static final int MILLION = 1_000_000;
+    private static final int SLICE = 256;
+
+    /** The store's state without a store: index, heap and reclaiming, with a log that is forced up to where it is told. */
+    private static final class Space {
+        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap());
+        final LsnGate forced = new LsnGate(0);
+        final HeapGeometry geometry = new HeapGeometry(1 << 26);
+        final HeapSpace space = new HeapSpace(state, null, null, forced, geometry, 1, 1 << 26);
+
+        Space() {
+            state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());
+        }
+
+        int listOf(long id, int entries) {
+            int list = state.index.create(id, 1, 0);
+            for (int i = 0; i < entries; i++) {
+                state.index.append(list, Region.pack(state.heap.ask(16), 8), 1);
+            }
+            return list;
+        }
+
+        boolean reclaimSlice() {
+            state.lock.lock();
+            try {
+                return space.reclaimSlice();
+            } finally {
+                state.lock.unlock();
+            }
+        }
+
+        /** Reclaims all there is, a slice at a time; returns how many slices that took. */
+        int reclaimAll(int list) {
+            int slices = 0;
+            long held = state.index.held(list);
+            while (reclaimSlice()) {
+                slices++;
+                assertThat(state.index.held(list) - held).isLessThanOrEqualTo(SLICE);
+                held = state.index.held(list);
+            }
+            return slices;
+        }
+    }
+
+    @Test
+    void aTrimOfAMillionEntriesFreesThemInSlices() {
+        Space space = new Space();
+        int list = space.listOf(1, MILLION);
+        space.state.index.trimTo(list, MILLION, 2);
+        space.space.reclaimLater(list, MILLION, 2);
+        assertThat(space.state.index.first(list)).as("gone at once").isEqualTo(MILLION);
+        assertThat(space.state.index.held(list)).as("but nothing is freed yet").isZero();
+        assertThat(space.reclaimSlice()).as("the trim is not forced").isFalse();
+
+        space.forced.advance(3);
+        assertThat(space.reclaimAll(list)).isGreaterThanOrEqualTo(MILLION / SLICE);
+        assertThat(space.state.heap.usedBytes()).isZero();
+    }
+
+    @Test
+    void aDeletionOfAHugeListFreesItInSlices() {
+        Space space = new Space();
+        int list = space.listOf(1, MILLION);
+        space.state.index.remove(list, 2);
+        space.space.reclaimLater(list, MILLION, 2);
+        assertThat(space.state.index.find(1)).as("gone at once").isEqualTo(ListIndex.NONE);
+        space.forced.advance(3);
+        assertThat(space.reclaimAll(list)).isGreaterThanOrEqualTo(MILLION / SLICE);
+        assertThat(space.state.heap.usedBytes()).isZero();
+    }
+
+    @Test
+    void manySmallTrimsAreFreedInSlicesToo() {
+        Space space = new Space();
+        int last = 0;
+        for (int id = 0; id < 10_000; id++) {
+            last = space.listOf(id, 1);
+            space.state.index.remove(last, 2);
+            space.space.reclaimLater(last, 1, 2);
+        }
+        space.forced.advance(3);
+        long used = space.state.heap.usedBytes();
+        while (space.reclaimSlice()) {
+            assertThat(used - space.state.heap.usedBytes()).isLessThanOrEqualTo(SLICE * 16L);
+            used = space.state.heap.usedBytes();
+        }
+        assertThat(used).isZero();
+    }
+
+    @Test
+    void aHugeListIsGoneForItsUsersBeforeItsRegionsAreFree() {
+        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
+                .maxValueBytes(4096)
+                .heapSegmentBytes(1 << 22)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int i = 0; i < 100_000; i++) {
+                store.engine.append(1, new byte[8], NOBODY);
+            }
+            store.engine.flush();
+            told(told -> store.engine.delete(1, told));
+            assertThat(store.engine.info(1)).isNull();
+            assertThat(append(store.engine, 1, "a new life")).isEqualTo(0);
+            Eventually.await("all is freed", () -> store.engine.stats().heap().usedBytes() < 100);
+            assertThat(texts(store.engine, 1)).containsExactly("0:a new life");
+        }
+    }
+
+    /** While the checkpoint's file is being written, in any of its parts, the lock is free: everything goes on. */
+    @Test
+    void writesAndReadsGoOnWhileACheckpointIsWritten() throws Exception {
+        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
+                .maxValueBytes(4096)
+                .heapSegmentBytes(1 << 24)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            for (int i = 0; i < 200_000; i++) {
+                store.engine.append(7, new byte[8], NOBODY);
+            }
+            store.engine.flush();
+            int sections = 0;
+            for (int heldWrite : new int[] {1, 500, 1024}) {
+                FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+                try (Hold write = store.faults.hold(nth(heldWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+                    new Thread(checkpoint, "checkpoint").start();
+                    write.awaitReached();
+                    assertThat(append(store.engine, 8, "goes on")).isEqualTo(sections);
+                    assertThat(texts(store.engine, 8)).hasSize(++sections);
+                    assertThat(told(told -> store.engine.trim(7, 10, told))).isPositive();
+                }
+                checkpoint.get();
+            }
+            store.closeAndVerify();
+        }
+    }
+
+    /** Each partition carries the LSN of its own capture, so none of them had to wait for the others. */
+    @Test
+    void aCheckpointIsCapturedPartitionByPartition() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a");
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold write = store.faults.hold(nth(300, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+                new Thread(checkpoint, "checkpoint").start();
+                write.awaitReached();
+                append(store.engine, 2, "between two partitions");
+            }
+            checkpoint.get();
+            try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
+                List<Section> sections = CheckpointSections.read(reader);
+                assertThat(sections).hasSize(ListIndex.PARTITIONS);
+                long first = sections.get(0).captureLsn();
+                assertThat(sections.get(ListIndex.PARTITIONS - 1).captureLsn()).isGreaterThan(first);
+                assertThat(sections.subList(0, 300)).allMatch(section -> section.captureLsn() == first);
+            }
+        }
+    }
+
+    /** A list too long to be copied under one lock is pinned instead: trimmed meanwhile, it is written as it was. */
+    @Test
+    void aHugeListIsCapturedInSlicesAndAsItWas() throws Exception {
+        StoreConfig config = StoreConfig.builder(java.nio.file.Path.of("memory"))
+                .maxValueBytes(4096)
+                .heapSegmentBytes(1 << 24)
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            int count = 250_000;
+            for (int i = 0; i < count; i++) {
+                store.engine.append(7, new byte[8], NOBODY);
+            }
+            store.engine.flush();
+            int partition = new ListIndex().partitionOf(7);
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            // The list's first section is written when 196,608 of its regions are copied, with more to come.
+            try (Hold write = store.faults.hold(nth(partition + 1, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+                new Thread(checkpoint, "checkpoint").start();
+                write.awaitReached();
+                told(told -> store.engine.trim(7, count, told));
+                await(store.engine.append(7, bytes("behind")));
+                FaultyStore.awaitIdleFlusher();
+            }
+            checkpoint.get();
+            try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
+                assertThat(CheckpointSections.regions(reader)).hasSize(count).doesNotHaveDuplicates();
+            }
+            try (FaultyStore cut = store.afterPowerCut()) {
+                assertThat(texts(cut.engine, 7)).containsExactly(count + ":behind");
+                cut.closeAndVerify();
+            }
+        }
+    }
+
+    @Test
+    void theQueueOfTrimmedListsGrowsWithoutCopyingAndKeepsItsOrder() {
+        ReclaimQueue queue = new ReclaimQueue();
+        for (int i = 0; i < 100_000; i++) {
+            queue.add(i, 2L * i, 3L * i);
+        }
+        for (int i = 0; i < 100_000; i++) {
+            assertThat(queue.isEmpty()).isFalse();
+            assertThat(new long[] {queue.list(), queue.to(), queue.lsn()}).containsExactly(i, 2L * i, 3L * i);
+            queue.removeFirst();
+            if (i % 3 == 0) {
+                queue.add(-i, i, i);
+            }
+        }
+        for (int i = 0; i < 100_000; i += 3) {
+            assertThat(queue.list()).isEqualTo(-i);
+            queue.removeFirst();
+        }
+        assertThat(queue.isEmpty()).isTrue();
+        queue.add(1, 2, 3);
+        assertThat(queue.lsn()).isEqualTo(3);
+    }
+}

@@ -1,0 +1,53 @@
+package io.caravan.engine;
+
+import io.caravan.DurableListStore;
+import io.caravan.StoreLockedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Another process that opens a store: tells how that went with its exit code, or holds the store until it is ended. */
+final class LockProbe {
+    static final int OPENED = 10;
+    static final int LOCKED = 11;
+    static final int SOMETHING_ELSE = 12;
+
+    private LockProbe() {}
+
+    /** The directory, and, if the probe shall hold the store, a file to make once it does. */
+    public static void main(String[] arguments) throws IOException {
+        try (DurableListStore store = DurableListStore.open(Path.of(arguments[0]))) {
+            if (arguments.length > 1) {
+                Files.createFile(Path.of(arguments[1]));
+                // Ends when whoever started this closes the pipe, or ends this.
+                while (System.in.read() >= 0) {
+                    store.flush();
+                }
+            }
+            System.exit(OPENED);
+        } catch (StoreLockedException locked) {
+            System.exit(LOCKED);
+        } catch (RuntimeException failed) {
+            System.exit(SOMETHING_ELSE);
+        }
+    }
+
+    static Process start(Path... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                LockProbe.class.getName()));
+        for (Path argument : arguments) {
+            command.add(argument.toString());
+        }
+        return new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+    }
+}

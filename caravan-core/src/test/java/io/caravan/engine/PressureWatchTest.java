@@ -1,0 +1,120 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.caravan.StoreConfig;
+import io.caravan.StoreStats.HeapUse;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.Patient;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+
+@Patient
+class PressureWatchTest {
+    private static final long MAX = 100L * FaultyStore.HEAP_SEGMENT_BYTES;
+
+    private final List<Boolean> told = new ArrayList<>();
+
+    private PressureWatch watch(double usedMark, double fragmentationMark) {
+        return new PressureWatch(FaultyStore.small()
+                .maxHeapBytes(MAX)
+                .heapPressure(usedMark, fragmentationMark, (high, used, fragmentation) -> this.told.add(high))
+                .build());
+    }
+
+    private static HeapUse used(double fraction) {
+        return new HeapUse(MAX, (long) Math.ceil(fraction * MAX), 1000, 1000, 1000);
+    }
+
+    private static HeapUse fragmented(double fragmentation) {
+        return new HeapUse(MAX, 0, 1000, Math.round(1000 * (1 - fragmentation)), 1000);
+    }
+
+    @Test
+    void aMarkIsToldWhenItIsReachedAndNotAgain() {
+        PressureWatch watch = watch(0.8, 1);
+        for (double fraction : new double[] {0, 0.5, 0.79, 0.8, 0.9, 0.81, 1}) {
+            watch.look(used(fraction));
+        }
+        assertThat(told).containsExactly(true);
+    }
+
+    @Test
+    void pressureIsOverOnlyWellBelowTheMark() {
+        PressureWatch watch = watch(0.8, 1);
+        for (double fraction : new double[] {0.85, 0.79, 0.81, 0.73, 0.79, 0.71, 0.79, 0.80, 0.75}) {
+            watch.look(used(fraction));
+        }
+        assertThat(told).containsExactly(true, false, true);
+    }
+
+    @Test
+    void fragmentationCountsByItselfAndBothMustFall() {
+        PressureWatch watch = watch(0.8, 0.5);
+        watch.look(fragmented(0.4));
+        watch.look(fragmented(0.6));
+        watch.look(used(0.79));
+        assertThat(told).containsExactly(true);
+        watch.look(fragmented(0.1));
+        assertThat(told).containsExactly(true, false);
+    }
+
+    @Test
+    void aListenerThatThrowsIsToldOfTheNextCrossingAllTheSame() {
+        List<Boolean> seen = new ArrayList<>();
+        PressureWatch watch = new PressureWatch(FaultyStore.small()
+                .maxHeapBytes(MAX)
+                .heapPressure(0.5, 1, (high, used, fragmentation) -> {
+                    seen.add(high);
+                    throw new IllegalStateException("a listener's own mistake, thrown on purpose");
+                })
+                .build());
+        watch.look(used(0.9));
+        watch.look(used(0.1));
+        assertThat(seen).containsExactly(true, false);
+    }
+
+    @Test
+    void withoutAListenerNothingIsWatched() {
+        assertThat(new PressureWatch(FaultyStore.small().build()).watches()).isFalse();
+        assertThat(watch(0.8, 1).watches()).isTrue();
+    }
+
+    /** One telling, as the listener got it. */
+    private record Telling(boolean high, double used, String thread) {}
+
+    /** Relief comes with the freeing of what was trimmed, long after the trim's own flush, and with no write behind it. */
+    @Test
+    void anOpenStoreTellsOfPressureAndOfRelief() {
+        List<Telling> tellings = new CopyOnWriteArrayList<>();
+        StoreConfig config = FaultyStore.small()
+                .heapSegmentBytes(1 << 20)
+                .maxHeapBytes(1 << 20)
+                .heapPressure(
+                        0.5,
+                        1,
+                        (high, used, fragmentation) -> tellings.add(
+                                new Telling(high, used, Thread.currentThread().getName())))
+                .build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            int count = 0;
+            while (tellings.isEmpty()) {
+                await(store.engine.append(1, bytes(100, count++)));
+            }
+            assertThat(count).as("appends until the mark").isBetween(4_000, 5_000);
+            assertThat(tellings.get(0).high()).isTrue();
+            assertThat(tellings.get(0).used()).isCloseTo(0.5, within(0.01));
+            assertThat(tellings.get(0).thread()).startsWith("caravan-");
+            told(told -> store.engine.trim(1, Long.MAX_VALUE, told));
+            Eventually.await("relief is told", () -> tellings.size() == 2);
+            assertThat(tellings.get(1).high()).isFalse();
+            assertThat(tellings.get(1).used()).isLessThan(0.45);
+        }
+    }
+}

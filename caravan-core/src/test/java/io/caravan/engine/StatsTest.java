@@ -1,0 +1,118 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.each;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.StoreStats;
+import io.caravan.WriteBatch;
+import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.Patient;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What the numbers say after operations that are known one by one. */
+@Patient
+class StatsTest {
+
+    @Test
+    void aNewStoreHasDoneNothing() {
+        try (FaultyStore store = FaultyStore.open()) {
+            StoreStats stats = store.engine.stats();
+            assertThat(stats.appends() + stats.trims() + stats.deletes() + stats.refusals() + stats.failures())
+                    .isZero();
+            assertThat(stats.forces() + stats.logBytes() + stats.checkpoints()).isZero();
+            assertThat(stats.batchRecords()).isEqualTo(StoreStats.Distribution.EMPTY);
+            assertThat(stats.lists()).isZero();
+            assertThat(stats.heap().usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void everyNumberAfterAKnownSequence() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "aaaa");
+            append(store.engine, 2, "bb");
+            told(told -> store.engine.write(
+                    WriteBatch.create()
+                            .append(1, bytes("c"))
+                            .append(3, bytes(""))
+                            .trimTo(1, 1),
+                    told));
+            told(told -> store.engine.delete(2, told));
+            assertThatThrownBy(() -> store.engine.append(1, bytes(5000, 0), NOBODY));
+            assertThatThrownBy(() -> store.engine.write(WriteBatch.create().expect(1, 7), NOBODY));
+            store.engine.flush();
+            Eventually.await(
+                    "what was dropped is freed",
+                    () -> store.engine.stats().heap().usedBytes()
+                            == EntryLayout.entryBytes(1) + EntryLayout.entryBytes(0));
+
+            StoreStats stats = store.engine.stats();
+            assertThat(stats.appends()).isEqualTo(4);
+            assertThat(stats.appendedBytes()).isEqualTo(7);
+            assertThat(stats.trims()).isEqualTo(1);
+            assertThat(stats.deletes()).isEqualTo(1);
+            assertThat(stats.refusals()).isEqualTo(2);
+            assertThat(stats.failures()).isZero();
+            assertThat(stats.forces()).as("four writes and a flush").isEqualTo(5);
+            assertThat(stats.logBytes()).isEqualTo(4L * Blocks.BLOCK_BYTES);
+            assertThat(stats.batchRecords()).isEqualTo(new StoreStats.Distribution(4, 1.5, 1, 3, 3, 3, 3));
+            assertThat(stats.forceNanos().count()).isEqualTo(4);
+            assertThat(stats.lists()).isEqualTo(2);
+            assertThat(stats.heap().totalBytes()).isEqualTo(FaultyStore.HEAP_SEGMENT_BYTES);
+            assertThat(stats.heap().usedBytes() + stats.heap().freeBytes())
+                    .isEqualTo(FaultyStore.HEAP_SEGMENT_BYTES - Blocks.BLOCK_BYTES);
+            assertThat(stats.logBytesSinceCheckpoint())
+                    .as("four blocks of frames, and the header of the second segment")
+                    .isEqualTo(5L * Blocks.BLOCK_BYTES);
+            assertThat(stats.checkpoints()).isZero();
+
+            store.engine.checkpoint();
+            assertThat(store.engine.stats().checkpoints()).isEqualTo(1);
+            assertThat(store.engine.stats().logBytesSinceCheckpoint()).isZero();
+        }
+    }
+
+    @Test
+    void durationsAreThoseOfTheInjectedClock() {
+        AtomicLong ticks = new AtomicLong();
+        try (FaultyStore store =
+                FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), () -> ticks.addAndGet(1_000))) {
+            append(store.engine, 1, "a");
+            store.engine.flush();
+            StoreStats stats = store.engine.stats();
+            assertThat(stats.forceNanos().max())
+                    .as("at least two looks at the clock")
+                    .isBetween(1_000L, 100_000L);
+            assertThat(stats.ackNanos().count()).isEqualTo(2);
+            assertThat(stats.ackNanos().max()).isBetween(2_000L, 100_000L);
+            store.engine.checkpoint();
+            assertThat(store.engine.stats().lastCheckpointNanos()).isPositive();
+        }
+    }
+
+    @Test
+    void readersAreCountedWhileTheyRead() {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a", "b");
+            long[] seen = new long[2];
+            store.engine.get(1, each((sequence, value) -> {
+                seen[(int) sequence] = store.engine.stats().pinnedReaders();
+            }));
+            assertThat(seen).containsExactly(1, 1);
+            assertThat(store.engine.stats().pinnedReaders()).isZero();
+            assertThatThrownBy(() -> store.engine.get(1, each((sequence, value) -> {
+                throw new IllegalStateException("a stream's own mistake, thrown on purpose");
+            })));
+            assertThat(store.engine.stats().pinnedReaders()).isZero();
+        }
+    }
+}
