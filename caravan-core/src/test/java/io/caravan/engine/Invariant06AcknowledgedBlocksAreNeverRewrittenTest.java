@@ -63,7 +63,7 @@ class Invariant06AcknowledgedBlocksAreNeverRewrittenTest {
         Seeds.forEach(4, seed -> {
             FaultyStore store = FaultyStore.open();
             ModelLists model = new ModelLists(FaultyStore.MAX_VALUE_BYTES);
-            RandomOperations operations = new RandomOperations(seed, new RandomOperations.Shape(20, 3000, 6000), model);
+            RandomOperations operations = new RandomOperations(seed, new RandomOperations.Shape(20, 3000, 4000), model);
             for (int round = 0; round < 6; round++) {
                 new ModelRun(store.engine, model, same -> same).run(operations, 200);
                 assertThat(rewrites(store.faults.calls())).isEmpty();
