@@ -22,8 +22,10 @@ record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
     static IndexDump replay(Storage storage, long checkpoint, int times) throws IOException {
         IndexDump dump = null;
         for (int i = 0; i < times; i++) {
+            Recovery recovery = new Recovery(storage, false);
             try (CheckpointReader reader = new CheckpointReader(storage, checkpoint);
-                    Recovered recovered = new Recovery(storage, false).recoverFrom(reader)) {
+                    Recovered recovered = recovery.recoverFrom(reader)) {
+                recovery.rewriteHeap(recovered);
                 dump = of(recovered);
             }
         }
