@@ -2,9 +2,7 @@ package io.caravan;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
+import io.caravan.testing.DirectoryImage;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,11 +18,11 @@ class ForceAfterRecyclingTest {
     Path work;
 
     @Test
-    void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws IOException {
+    void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws Exception {
         Path killed = work.resolve("killed");
         try (ListStore store = open(work.resolve("store"))) {
             fillSegments(store, 3);
-            copy(work.resolve("store"), killed);
+            DirectoryImage.ofSettled(work.resolve("store")).writeTo(killed);
         }
         try (ListStore store = open(killed)) {
             writesOnAfterCheckpoints(store);
@@ -64,14 +62,5 @@ class ForceAfterRecyclingTest {
         }
         assertThat(store.append(2, new byte[1]).join()).isEqualTo(next);
         assertThat(store.stats().failures()).isZero();
-    }
-
-    private static void copy(Path from, Path to) throws IOException {
-        Files.createDirectory(to);
-        try (DirectoryStream<Path> files = Files.newDirectoryStream(from)) {
-            for (Path file : files) {
-                Files.copy(file, to.resolve(file.getFileName()));
-            }
-        }
     }
 }

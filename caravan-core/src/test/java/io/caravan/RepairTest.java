@@ -3,8 +3,8 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.testing.DirectoryImage;
 import java.io.IOException;
-import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -18,7 +18,7 @@ class RepairTest {
     Path work;
 
     @Test
-    void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws IOException {
+    void aDamagedLogIsCutOffBeforeTheDamageAndEveryChangedFileIsKept() throws Exception {
         Path store = killedAfterAppends(5);
         // Each append had a frame, and so a block, of its own; the third is damaged.
         byte[] damaged = flip(store.resolve(FIRST_LOG), 3 * BLOCK + 60);
@@ -41,7 +41,7 @@ class RepairTest {
     }
 
     @Test
-    void aSoundStoreIsLeftAlone() throws IOException {
+    void aSoundStoreIsLeftAlone() throws Exception {
         Path store = killedAfterAppends(3);
         byte[] before = Files.readAllBytes(store.resolve(FIRST_LOG));
 
@@ -52,7 +52,7 @@ class RepairTest {
     }
 
     @Test
-    void aFolderForTheCopiesInsideTheStoreOrWithFilesInItIsRefused() throws IOException {
+    void aFolderForTheCopiesInsideTheStoreOrWithFilesInItIsRefused() throws Exception {
         Path store = killedAfterAppends(3);
         Files.writeString(Files.createDirectory(work.resolve("full")).resolve("letter"), "keep me");
 
@@ -65,17 +65,13 @@ class RepairTest {
     }
 
     /** The files as a kill would leave them. */
-    private Path killedAfterAppends(int count) throws IOException {
-        Path killed = Files.createDirectory(work.resolve("killed"));
+    private Path killedAfterAppends(int count) throws Exception {
+        Path killed = work.resolve("killed");
         try (ListStore store = open(work.resolve("store"))) {
             for (int i = 0; i < count; i++) {
                 store.append(1, new byte[] {(byte) i}).join();
             }
-            try (DirectoryStream<Path> files = Files.newDirectoryStream(work.resolve("store"))) {
-                for (Path file : files) {
-                    Files.copy(file, killed.resolve(file.getFileName()));
-                }
-            }
+            DirectoryImage.ofSettled(work.resolve("store")).writeTo(killed);
         }
         return killed;
     }

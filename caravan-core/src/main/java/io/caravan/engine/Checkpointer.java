@@ -272,6 +272,18 @@ final class Checkpointer {
         }
     }
 
+    /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
+    void forceLog() {
+        long lsn;
+        state.lock.lock();
+        try {
+            lsn = queue.nextLsn();
+        } finally {
+            state.lock.unlock();
+        }
+        awaitForced(lsn);
+    }
+
     private void awaitForced(long lsn) {
         state.lock.lock();
         try {

@@ -118,7 +118,7 @@ public final class Engine implements ListStore {
             try {
                 engine.start();
                 return engine;
-            } catch (IOException | RuntimeException failed) {
+            } catch (RuntimeException failed) {
                 engine.stopWorkers();
                 engine.recovered.close();
                 throw failed;
@@ -148,17 +148,11 @@ public final class Engine implements ListStore {
         }
     }
 
-    /**
-     * What was replayed is made durable by a checkpoint before anybody can see it: the frames were in the log's files,
-     * but a process that died before its force may have left them in the operating system's memory only.
-     */
-    private void start() throws IOException {
+    private void start() {
         flusherWorker.start();
         checkpointerWorker.start();
         if (recovered.end().frames() > 0) {
-            // The log may end where its last segment does, and the checkpoint's replay starts in the next.
-            provisioner.step();
-            checkpoint(checkpointer::publish);
+            settleReplayed();
         }
         provisionerWorker.start();
         LOG.info(
@@ -168,6 +162,25 @@ public final class Engine implements ListStore {
                 state.index.entryCount(),
                 recovered.end().frames(),
                 recovered.cases());
+    }
+
+    /**
+     * What was replayed is made durable before anybody can see it: the frames were in the log's files, but a process that
+     * died before its force may have left them in the operating system's memory only. The checkpoint makes it independent
+     * of those log bytes; a disk too full for one keeps nobody from opening, as the forced log has everything.
+     */
+    private void settleReplayed() {
+        // The log may end where its last segment does, and the checkpoint's replay starts in the next.
+        provisioner.step();
+        checkpoint(checkpointer::forceLog);
+        try {
+            checkpoint(checkpointer::publish);
+        } catch (StoreIoException noSpace) {
+            if (state.failure() != null) {
+                throw noSpace;
+            }
+            LOG.warn("{}: no checkpoint of what was replayed; the log has everything", state.name(), noSpace);
+        }
     }
 
     private void afterFlush() {

@@ -55,7 +55,9 @@ final class HeapSpace {
                 growAhead();
                 return address;
             }
-            if (!reclaimSlice()) {
+            if (reclaimSlice()) {
+                state.letOthersIn();
+            } else {
                 makeSpace(bytes);
             }
         }

@@ -64,6 +64,13 @@ final class StoreState {
         return failure;
     }
 
+    /** Gives the lock to whoever waits for it, between slices of work that would hold it long. Under the lock. */
+    void letOthersIn() {
+        lock.unlock();
+        lock.lock();
+        checkWritable();
+    }
+
     /** Records the first failure; returns it, or the one that was there before. Under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;

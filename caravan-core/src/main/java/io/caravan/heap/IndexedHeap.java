@@ -27,6 +27,9 @@ public final class IndexedHeap implements Heap {
     /** How many holes of the request's own bin are looked at before a larger bin is broken into. */
     private static final int FIT_TRIES = 16;
 
+    /** How many holes of the last bin, which differ by a sixteenth, are looked at for the largest. */
+    private static final int LARGEST_LOOKS = 256;
+
     private final LongPages slots = new LongPages();
     private final PartitionedSlotTable byStart = new PartitionedSlotTable(PARTITIONS, this::start);
     private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
@@ -149,8 +152,10 @@ public final class IndexedHeap implements Heap {
     public long largestHoleBytes() {
         int bin = bins.lastFilled();
         long largest = 0;
-        for (int slot = bin == NIL ? NIL : bins.first(bin); slot != NIL; slot = next(slot)) {
+        int slot = bin == NIL ? NIL : bins.first(bin);
+        for (int looks = 0; slot != NIL && looks < LARGEST_LOOKS; looks++) {
             largest = Math.max(largest, holeUnits(slot));
+            slot = next(slot);
         }
         return largest << UNIT_SHIFT;
     }

@@ -1,0 +1,135 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.VerifyReport;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
+import io.caravan.testing.FaultStorage.Call;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A disk that fails at one point, for every point there is, from the first file of a new store to its close; and one
+ * that is full from that point on. Whatever happens, only the typed exceptions come out, and what was acknowledged is
+ * there when the store is opened again on a disk that works.
+ */
+class FaultAtEveryPointTest {
+    private static final int LIST = 1;
+    private static final int APPENDS = 24;
+    private static final int VALUE_BYTES = 3000;
+
+    @Test
+    void aDiskThatFailsOnceAtAnyPointLosesNothingAcknowledged() throws IOException {
+        int points = 0;
+        while (failsAt(points + 1)) {
+            points++;
+        }
+        assertThat(points).as("points of failure").isGreaterThan(100);
+    }
+
+    /** Returns whether the workload came as far as the n-th call. */
+    private static boolean failsAt(int n) throws IOException {
+        MemoryStorage disk = new MemoryStorage();
+        FaultStorage faults = new FaultStorage(disk);
+        Predicate<Call> nth = FaultStorage.nth(n, call -> call.kind() != Kind.CLOSE);
+        boolean[] reached = {false};
+        faults.fail(call -> {
+            boolean fails = nth.test(call);
+            reached[0] |= fails;
+            return fails;
+        });
+        int acknowledged = work(faults);
+        assertEverythingIsThere(disk, acknowledged, "failure at call " + n);
+        return reached[0];
+    }
+
+    @Test
+    void aDiskThatIsFullFromAnyPointOnLosesNothingAcknowledged() throws IOException {
+        int points = 0;
+        while (isFullFrom(points)) {
+            points++;
+        }
+        assertThat(points).as("files made").isGreaterThan(5);
+    }
+
+    /** Returns whether the workload made more than n files. */
+    private static boolean isFullFrom(int n) throws IOException {
+        MemoryStorage disk = new MemoryStorage();
+        FaultStorage faults = new FaultStorage(disk);
+        int[] made = {0};
+        faults.fail(call -> call.kind() == Kind.CREATE && ++made[0] > n);
+        int acknowledged = work(faults);
+        assertEverythingIsThere(disk, acknowledged, "no file after the first " + n);
+        return made[0] > n;
+    }
+
+    @Test
+    void aKilledStoreOpensOnAFullDiskAndTakesAppendsWhenThereIsSpace() throws IOException {
+        MemoryStorage killed;
+        try (FaultyStore store = FaultyStore.open()) {
+            store.appendMany(LIST, 10, 100);
+            killed = store.disk.processKill();
+        }
+        FaultStorage full = new FaultStorage(killed);
+        full.full(true);
+        try (Engine engine = Engine.open(FaultyStore.small().build(), full, System::nanoTime)) {
+            assertThat(engine.read(LIST)).hasSize(10);
+            full.full(false);
+            Eventually.await("appends resume", () -> appended(engine));
+            assertThat(engine.read(LIST)).hasSize(11);
+        }
+    }
+
+    private static boolean appended(ListStore store) {
+        try {
+            store.append(LIST, bytes(100, 1)).join();
+            return true;
+        } catch (CompletionException refused) {
+            assertThat(refused).hasCauseInstanceOf(OutOfSpaceException.class);
+            return false;
+        }
+    }
+
+    /** Opens, appends, checkpoints, trims and closes; returns how many appends were acknowledged. */
+    private static int work(FaultStorage storage) {
+        int acknowledged = 0;
+        try (Engine engine = Engine.open(FaultyStore.small().build(), storage, System::nanoTime)) {
+            for (int i = 0; i < APPENDS; i++) {
+                engine.append(LIST, bytes(VALUE_BYTES, i)).join();
+                acknowledged++;
+                if (i % 8 == 7) {
+                    engine.checkpoint();
+                }
+            }
+        } catch (CompletionException refused) {
+            assertThat(refused).hasCauseInstanceOf(CaravanException.class);
+        } catch (CaravanException | IOException refused) {
+            // What a caller may see; anything else fails the test.
+        }
+        return acknowledged;
+    }
+
+    private static void assertEverythingIsThere(MemoryStorage disk, int acknowledged, String point) throws IOException {
+        MemoryStorage left = disk.processKill();
+        try (Engine engine = Engine.open(FaultyStore.small().build(), left, System::nanoTime)) {
+            var entries = engine.read(LIST);
+            assertThat(entries).as(point).hasSizeGreaterThanOrEqualTo(acknowledged);
+            for (int i = 0; i < entries.size(); i++) {
+                assertThat(entries.get(i).value()).as(point).isEqualTo(bytes(VALUE_BYTES, i));
+            }
+        }
+        assertThat(Verifier.verify(left, VerifyReport.Progress.NONE).faults())
+                .as(point)
+                .isEmpty();
+    }
+}
