@@ -15,6 +15,8 @@ import java.util.List;
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
     private static final int ZERO_CHUNK_BYTES = 1 << 20;
+    /** Zeros are forced in portions: a force of the log would wait for all that are not. */
+    private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
     private final Path directory;
     private final DirectoryLock lock;
@@ -108,6 +110,9 @@ public final class FileStorage implements Storage {
         for (long position = 0; position < bytes; position += zeros.limit()) {
             zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - position));
             file.write(zeros, position);
+            if ((position + zeros.limit()) % FORCED_TOGETHER_BYTES == 0) {
+                file.force();
+            }
         }
     }
 
