@@ -1,7 +1,7 @@
 /**
  * The engine: how the pieces below work together.
  *
- * <p>A tour. {@link io.caravan.engine.Engine} is the store. A write enters through {@code WritePath}, which under the
+ * <p>A tour. {@link io.caravan.engine.Engine} is the store, {@code StoreParts} what it is made of. A write enters through {@code WritePath}, which under the
  * store's lock takes a region from {@code HeapSpace} and lays a record into the {@code CommitQueue}'s active buffer. The
  * {@code Flusher} swaps buffers, writes and forces the frame, acknowledges it, and copies its values into the heap file.
  * A read goes through {@code ReadPath}, which pins the list and waits until its last change is applied. The {@code

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.VerifyReport;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.ImageStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
@@ -39,10 +40,19 @@ class CheckpointOrderTest {
                 // Quiet now: what changes from here on is the checkpoint's doing.
                 storage.afterEachStep(() -> moments.add(storage.image()));
                 engine.checkpoint();
-                Thread.sleep(50);
+                awaitIdleProvisioner();
                 storage.afterEachStep(() -> {});
                 check(moments, contents);
                 moments.clear();
+            }
+        }
+    }
+
+    /** The provisioner takes away what the checkpoint has released. */
+    private static void awaitIdleProvisioner() {
+        for (Thread thread : Thread.getAllStackTraces().keySet()) {
+            if (thread.getName().equals("caravan-provisioner image")) {
+                Eventually.awaitWaitingOrDone(thread);
             }
         }
     }

@@ -1,0 +1,279 @@
+package io.caravan.engine;
+
+import io.caravan.CaravanException;
+import io.caravan.StoreConfig;
+import io.caravan.StoreIoException;
+import io.caravan.StoreStats;
+import io.caravan.WriteCallback;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogWriter;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The parts of an open store: wires them together, starts their threads, and closes them in order. */
+final class StoreParts {
+    private static final Logger LOG = LoggerFactory.getLogger(StoreParts.class);
+    /** How long closing waits for reads that are under way. */
+    private static final long READERS_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    final Storage storage;
+    private final Recovered recovered;
+    final StoreState state;
+    final CommitQueue queue;
+    final HeapSpace space;
+    final WritePath writes;
+    final ReadPath reads;
+    private final Provisioner provisioner;
+    final Checkpointer checkpointer;
+    final LsnGate forced;
+    private final PressureWatch pressure;
+    private final Worker flusherWorker;
+    private final Worker checkpointerWorker;
+    private final Worker provisionerWorker;
+
+    StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock) {
+        this.storage = storage;
+        this.recovered = recovered;
+        CheckpointHeader newest = recovered.newest();
+        var logGeometry = recovered.log().geometry();
+        var end = recovered.end();
+        state = new StoreState(
+                "store " + config.directory() + " (" + config.durability() + ")", recovered.index(), recovered.heap());
+        provisioner = new Provisioner(
+                state,
+                recovered.log(),
+                recovered.heapFile(),
+                logGeometry.segmentOf(end.position()),
+                recovered.neededLogSegment());
+        queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
+        Flusher.Gates gates = new Flusher.Gates(new LsnGate(newest.startLsn()), new LsnGate(end.position()));
+        forced = gates.forced();
+        space = new HeapSpace(
+                state,
+                queue,
+                provisioner,
+                gates.forced(),
+                recovered.heapFile().geometry(),
+                recovered.heapFile().segmentCount(),
+                config.maxHeapBytes());
+        writes = new WritePath(state, queue, space, config.maxValueBytes());
+        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
+        pressure = new PressureWatch(config);
+        Flusher flusher = new Flusher(
+                state,
+                queue,
+                space,
+                new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), end),
+                recovered.heapFile(),
+                gates,
+                config.durability(),
+                new FlushDelay(config.flushPolicy()),
+                new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors()),
+                clock,
+                this::afterFlush);
+        checkpointer = new Checkpointer(
+                state,
+                queue,
+                space,
+                provisioner,
+                recovered.heapFile(),
+                storage,
+                logGeometry,
+                gates,
+                recovered,
+                config.checkpointFloorBytes(),
+                config.checkpointFraction(),
+                flusher::fail,
+                clock);
+        String suffix = " " + config.directory().getFileName();
+        flusherWorker = new Worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
+        checkpointerWorker = new Worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
+        provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        queue.onWork(flusherWorker::wake);
+        checkpointer.onWork(checkpointerWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
+    }
+
+    void start() {
+        flusherWorker.start();
+        checkpointerWorker.start();
+        if (recovered.end().frames() > 0) {
+            settleReplayed();
+        }
+        provisionerWorker.start();
+        LOG.info(
+                "{} is open: {} lists, {} entries, {} frames replayed, {}",
+                state.name(),
+                state.index.listCount(),
+                state.index.entryCount(),
+                recovered.end().frames(),
+                recovered.cases());
+    }
+
+    /**
+     * What was replayed is made durable before anybody can see it: the frames were in the log's files, but a process that
+     * died before its force may have left them in the operating system's memory only. The checkpoint makes it independent
+     * of those log bytes; a disk too full for one keeps nobody from opening, as the forced log has everything.
+     */
+    private void settleReplayed() {
+        // The log may end where its last segment does, and the checkpoint's replay starts in the next.
+        provisioner.step();
+        onCheckpointer(checkpointer::forceLog);
+        try {
+            onCheckpointer(checkpointer::publish);
+        } catch (StoreIoException noSpace) {
+            if (state.failure() != null) {
+                throw noSpace;
+            }
+            LOG.warn("{}: no checkpoint of what was replayed; the log has everything", state.name(), noSpace);
+        }
+    }
+
+    private void afterFlush() {
+        checkpointer.logGrew();
+        if (pressure.watches()) {
+            pressure.look(heapUse());
+        }
+    }
+
+    /** Runs a task on the checkpointer's thread, and waits for it. */
+    void onCheckpointer(FileTask task) {
+        await(checkpointer.submit(task));
+    }
+
+    /** Waits, whatever interrupts; problems come out as they are. */
+    <T> T await(CompletableFuture<T> done) {
+        try {
+            return done.join();
+        } catch (CompletionException failed) {
+            Throwable cause = failed.getCause();
+            if (cause instanceof CaravanException problem) {
+                throw problem;
+            }
+            throw new StoreIoException(state.name() + ": " + cause, cause == null ? failed : cause);
+        }
+    }
+
+    StoreStats.HeapUse heapUse() {
+        state.lock.lock();
+        try {
+            return new StoreStats.HeapUse(
+                    recovered.heapFile().diskBytes(),
+                    state.heap.usedBytes(),
+                    state.heap.freeBytes(),
+                    state.heap.largestHoleBytes(),
+                    recovered.heapFile().geometry().usableBytes());
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
+    void enqueueFlush(CompletableFuture<Long> done) {
+        queue.add(WriteCallback.completing(done), 0);
+        queue.requireFlush();
+    }
+
+    /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
+    void close() {
+        CompletableFuture<Long> flushed = new CompletableFuture<>();
+        state.lock.lock();
+        try {
+            if (!state.beginClose()) {
+                return;
+            }
+            enqueueFlush(flushed);
+        } finally {
+            state.lock.unlock();
+        }
+        try {
+            finishWork(flushed);
+        } finally {
+            releaseEverything();
+            state.endClose();
+            runWritableActions();
+        }
+    }
+
+    private void finishWork(CompletableFuture<Long> flushed) {
+        try {
+            await(flushed);
+            awaitReaders();
+            onCheckpointer(this::publishIfChanged);
+        } catch (CaravanException problem) {
+            if (state.failure() == null) {
+                LOG.warn("{}: closed without a last checkpoint; the log has everything", state.name(), problem);
+            }
+        }
+    }
+
+    private void publishIfChanged() throws IOException {
+        if (!checkpointer.upToDate()) {
+            checkpointer.publish();
+        }
+    }
+
+    /** Whoever still waits for writability now finds the store closed. */
+    private void runWritableActions() {
+        List<Runnable> actions;
+        state.lock.lock();
+        try {
+            actions = queue.takeWritableActions();
+        } finally {
+            state.lock.unlock();
+        }
+        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
+    }
+
+    private void awaitReaders() {
+        state.lock.lock();
+        try {
+            long deadline = System.nanoTime() + READERS_NANOS;
+            boolean interrupted = false;
+            while (state.counters.pinnedReaders > 0 && deadline - System.nanoTime() > 0) {
+                try {
+                    state.changed.awaitNanos(deadline - System.nanoTime());
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void releaseEverything() {
+        stopWorkers();
+        for (AutoCloseable part : List.<AutoCloseable>of(recovered, storage)) {
+            try {
+                part.close();
+            } catch (Exception failed) {
+                LOG.warn("{}: could not close a file", state.name(), failed);
+            }
+        }
+        LOG.info("{} is closed", state.name());
+    }
+
+    private void stopWorkers() {
+        checkpointerWorker.stop();
+        checkpointer.refuseRequests();
+        provisionerWorker.stop();
+        flusherWorker.stop();
+    }
+
+    /** Lets go of everything but the storage, for a store that could not be started. */
+    void abandon() throws IOException {
+        stopWorkers();
+        recovered.close();
+    }
+}
