@@ -70,7 +70,7 @@ build() {
   local mark=$root/$1/target/.launching
   touch "$mark"
   rm -rf "$root/$1/target/lib"
-  (cd "$root" && mvn -B -ntp -q -Pquick -pl "$1" -am package >&2) || fail "the build failed; see above"
+  (cd "$root" && mvn -B -ntp -q -Dstyle.color=never -Pquick -pl "$1" -am package >&2) || fail "the build failed; see above"
   mv "$mark" "$root/$1/target/.launched"
   exec 9>&-
 }
