@@ -62,7 +62,7 @@ final class Checkpointer {
     private boolean stopped;
 
     private final List<Long> kept = new ArrayList<>();
-    private Published newest;
+    private volatile Published newest;
     private volatile long dueAtLsn;
     private int peakHeapSegments;
     private Runnable wake = () -> {};
