@@ -55,7 +55,7 @@ public final class Engine implements ListStore {
         if (recovery.nothingToOpen()) {
             recovery.tidyNothing();
             StoreFactory.create(storage, config);
-            recovery = new Recovery(storage, false);
+            recovery = recovery.ofCreated();
         }
         Recovered recovered = recovery.recover();
         try {

@@ -55,6 +55,7 @@ public final class Recovery {
             return false;
         }
         if (files.none()) {
+            cases.add(RecoveryCase.NOTHING_THERE);
             return true;
         }
         boolean firstFilesOnly = files.logs().stream().allMatch(number -> number == 0)
@@ -63,7 +64,15 @@ public final class Recovery {
             throw new StoreDirectoryException("there is no checkpoint beside the segments in " + storage.describe("")
                     + "; put the checkpoint files back, or restore the directory from a backup");
         }
+        cases.add(RecoveryCase.CREATION_CUT_OFF);
         return true;
+    }
+
+    /** The recovery of the store that was created because there was none. */
+    public Recovery ofCreated() throws IOException {
+        Recovery recovery = new Recovery(storage, privately);
+        recovery.cases.addAll(cases);
+        return recovery;
     }
 
     /** Whether the only log segment has anything behind its header. */
@@ -170,7 +179,7 @@ public final class Recovery {
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
-            cases.add(end.frames() == 0 ? RecoveryCase.CLEAN_CLOSE : RecoveryCase.FRAMES_TO_REPLAY);
+            noteEnd(end);
             return new Recovered(
                     header,
                     reader.fileBytes(),
@@ -186,6 +195,18 @@ public final class Recovery {
         } catch (IOException | RuntimeException failed) {
             log.close();
             throw failed;
+        }
+    }
+
+    private void noteEnd(LogScanner.End end) {
+        if (end.frames() > 0) {
+            cases.add(RecoveryCase.FRAMES_TO_REPLAY);
+        }
+        if (end.torn()) {
+            cases.add(RecoveryCase.TORN_TAIL);
+        }
+        if (cases.isEmpty()) {
+            cases.add(RecoveryCase.CLEAN_CLOSE);
         }
     }
 

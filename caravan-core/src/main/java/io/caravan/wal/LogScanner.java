@@ -37,8 +37,10 @@ public final class LogScanner {
      * @param position where the next frame would start
      * @param previousLsn the last frame, or {@link FrameLayout#NO_FRAME}
      * @param frames how many valid frames there were
+     * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn tail
+     *     is not always seen
      */
-    public record End(long position, long previousLsn, long frames) {}
+    public record End(long position, long previousLsn, long frames, boolean torn) {}
 
     /** Stands for no position at all. */
     public static final long NOWHERE = -1;
@@ -109,7 +111,7 @@ public final class LogScanner {
             position = geometry.positionAfter(
                     next + FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES));
         }
-        return new End(position, previous, frames);
+        return new End(position, previous, frames, frameBegunAt(position));
     }
 
     /** The frame that follows: at the position itself, or first in the next segment. */
@@ -131,6 +133,18 @@ public final class LogScanner {
         }
         load(segment);
         return FrameLayout.valid(memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment));
+    }
+
+    private boolean frameBegunAt(long lsn) throws IOException {
+        long segment = geometry.segmentOf(lsn);
+        if (!segments.ready(segment)) {
+            return false;
+        }
+        load(segment);
+        int at = geometry.offsetOf(lsn);
+        return memory.limit() - at >= FrameLayout.HEADER_BYTES
+                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                && memory.getLong(at + FrameLayout.LSN) == lsn;
     }
 
     private long previousOf(long lsn) {

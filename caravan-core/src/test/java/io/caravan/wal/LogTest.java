@@ -28,7 +28,7 @@ class LogTest {
     private final LogBuffer buffer = new LogBuffer(3 * Blocks.BLOCK_BYTES);
     private final List<Long> written = new ArrayList<>();
     private LogWriter writer =
-            new LogWriter(segments, STORE, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+            new LogWriter(segments, STORE, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
     private long tail = START;
 
     @BeforeEach
@@ -76,7 +76,7 @@ class LogTest {
 
     @Test
     void anEmptyLogEndsWhereItStarts() throws IOException {
-        assertThat(scan().end()).isEqualTo(new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
     }
 
     @Test
@@ -85,7 +85,7 @@ class LogTest {
             write(i % 3 + 1);
         }
         assertThat(scan().frames()).isEqualTo(written);
-        assertThat(scan().end()).isEqualTo(new LogScanner.End(tail, written.get(4), 5));
+        assertThat(scan().end()).isEqualTo(new LogScanner.End(tail, written.get(4), 5, false));
         assertThat(GEOMETRY.segmentOf(written.get(3))).isEqualTo(1);
     }
 
@@ -108,7 +108,7 @@ class LogTest {
             assertThat(scan.frames()).isEqualTo(written.subList(i, 5));
         }
         assertThat(scan(storage.image(), tail, written.get(4), tail).end())
-                .isEqualTo(new LogScanner.End(tail, written.get(4), 0));
+                .isEqualTo(new LogScanner.End(tail, written.get(4), 0, false));
     }
 
     /** In the same segment, and skipped into the next; whatever of it was written. */
@@ -181,7 +181,7 @@ class LogTest {
     @Test
     void aValidFrameThatDoesNotFollowTheOneBeforeIsNotTaken() throws IOException {
         write(1);
-        writer = new LogWriter(segments, STORE, START, new LogScanner.End(START, 12_345, 0));
+        writer = new LogWriter(segments, STORE, START, new LogScanner.End(START, 12_345, 0, false));
         write(1);
         assertThatThrownBy(this::scan)
                 .isInstanceOf(CorruptStoreException.class)
@@ -191,7 +191,7 @@ class LogTest {
 
     @Test
     void anotherStoresFramesAreNone() throws IOException {
-        writer = new LogWriter(segments, STORE + 1, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0));
+        writer = new LogWriter(segments, STORE + 1, START, new LogScanner.End(START, FrameLayout.NO_FRAME, 0, false));
         write(1);
         assertThat(scan().frames()).isEmpty();
     }
