@@ -302,7 +302,8 @@ final class Checkpointer {
         dueAtLsn = dueAt();
         kept.add(header.number());
         while (kept.size() > 2) {
-            storage.delete(FileNames.CHECKPOINT.of(kept.remove(0)));
+            storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
+            kept.remove(0);
         }
         storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.

@@ -197,6 +197,17 @@ final class ReadPath {
                 ids.accept(id);
             }
         }
+        // A list may have been left out because of a deletion that a crash could still take back.
+        applied.awaitPast(lastRemovalLsn());
+    }
+
+    private long lastRemovalLsn() {
+        state.lock.lock();
+        try {
+            return writes.lastRemovalLsn();
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     private long acceptedUpTo() {

@@ -177,7 +177,9 @@ public final class Recovery {
             reader.read(replay);
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
-            checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(end.position()));
+            // The position behind a full segment lies in the next, which need not be finished.
+            long lastLsn = end.frames() > 0 ? end.previousLsn() : header.startLsn();
+            checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
             noteEnd(end);
             return new Recovered(
@@ -279,10 +281,10 @@ public final class Recovery {
      * Every segment's header must be right, but for the last's when no frame is in it: each segment is finished before
      * the next is made, and no crash changes a size, as a file is made under a temporary name.
      */
-    private void checkSegments(LogSegments log, long first, long end) throws IOException {
+    private void checkSegments(LogSegments log, long first, long lastInUse) throws IOException {
         for (long segment = first; segment <= log.last(); segment++) {
             log.checkSize(segment);
-            if (segment <= end || segment < log.last()) {
+            if (segment <= lastInUse || segment < log.last()) {
                 log.checkHeader(segment);
             } else if (!finished(log, segment)) {
                 cases.add(RecoveryCase.HALF_MADE_SEGMENT);

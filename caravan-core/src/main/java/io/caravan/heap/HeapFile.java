@@ -144,9 +144,8 @@ public final class HeapFile {
     public void write(long address, ByteBuffer source, int at, int bytes) {
         Segment segment = segments[geometry.segmentOf(address)];
         segment.memory.put(geometry.offsetOf(address), source, at, bytes);
-        if (!segment.dirty) {
-            segment.dirty = true;
-        }
+        // Always, and after the bytes: whoever clears the mark and then forces has seen them.
+        segment.dirty = true;
     }
 
     /**

@@ -67,7 +67,10 @@ public final class Repairer {
             recovery.recover().close();
             return new RepairReport(LogScanner.NOWHERE, List.of());
         } catch (CorruptStoreException damage) {
-            return new RepairReport(cut(newestWhole(recovery, damage)), kept);
+            long cutLsn = cut(newestWhole(recovery, damage));
+            // Says what is still wrong, if anything is: then the log was not all that is damaged.
+            new Recovery(storage, true).recover().close();
+            return new RepairReport(cutLsn, kept);
         }
     }
 

@@ -204,7 +204,9 @@ public final class Verifier {
         long end = engine.forcedLsn();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
         try (LogSegments log = new LogSegments(engine.storage(), geometry, from.storeId())) {
-            long last = geometry.segmentOf(end - 1);
+            // Behind a full segment the log's end lies in the next, which holds nothing yet.
+            long endSegment = geometry.segmentOf(end);
+            long last = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
             for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
                 log.open(segment);
                 log.checkSize(segment);

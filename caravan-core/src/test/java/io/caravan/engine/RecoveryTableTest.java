@@ -320,6 +320,31 @@ class RecoveryTableTest {
         assertOpensWith(recycled, store.contents());
     }
 
+    /** The log's end lies in the next segment then, though no frame does. */
+    @Test
+    void halfMadeSegmentBehindAFullOneIsMadeAnew() throws Exception {
+        Path live = directory.resolve("live");
+        DirectoryImage full;
+        StoreContents contents;
+        try (DurableListStore filling = DurableListStore.open(config(live))) {
+            for (int i = 0; i < 7; i++) {
+                append(filling, 1, "v" + i);
+            }
+            contents = StoreContents.of(filling);
+            full = DirectoryImage.ofSettled(live);
+        }
+        assertThat(StoreAnatomy.of(full).lastFrame().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
+        String next = FileNames.LOG.of(1);
+        DirectoryImage recycling = full;
+        for (String behind : full.names("log-")) {
+            recycling = behind.compareTo(next) > 0 ? recycling.without(behind) : recycling;
+        }
+        recycling = recycling.with(next, full.bytes(FileNames.LOG.of(0)));
+        // The renamed file still has the header of the segment it was, and that one's frames.
+        assertThat(casesOf(recycling)).contains(RecoveryCase.HALF_MADE_SEGMENT);
+        assertOpensWith(recycling, contents);
+    }
+
     @Test
     void halfMadeSegmentThatIsNotTheLastIsRefused() throws Exception {
         String next = FileNames.LOG.of(anatomy.logEnd() / (32 * 1024) + 1);
