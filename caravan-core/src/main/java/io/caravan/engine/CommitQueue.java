@@ -108,10 +108,10 @@ final class CommitQueue {
 
     /** Waits for room, space, failure or closing, and checks that writing still makes sense. */
     void awaitChange() {
-        if (Worker.onStoreThread()) {
+        if (WorkerThread.onStoreThread()) {
             throw new NotWritableException(state.name());
         }
-        state.changed.awaitUninterruptibly();
+        state.awaitChange();
         state.checkWritable();
     }
 

@@ -35,8 +35,14 @@ public final class Engine implements ListStore {
 
     /** Opens or creates the store that the storage holds; the engine owns the storage from here on. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock) throws IOException {
+        return open(config, storage, clock, Threading.THREADS);
+    }
+
+    /** The same, with threads and waiting of the caller's. */
+    public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
+            throws IOException {
         try {
-            StoreParts parts = recover(config, storage, clock);
+            StoreParts parts = recover(config, storage, clock, threading);
             try {
                 parts.start();
                 return new Engine(parts);
@@ -50,7 +56,8 @@ public final class Engine implements ListStore {
         }
     }
 
-    private static StoreParts recover(StoreConfig config, Storage storage, LongSupplier clock) throws IOException {
+    private static StoreParts recover(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
+            throws IOException {
         Recovery recovery = new Recovery(storage, false);
         if (recovery.nothingToOpen()) {
             recovery.tidyNothing();
@@ -62,7 +69,7 @@ public final class Engine implements ListStore {
             StoreFactory.checkFits(config, recovered.newest());
             recovery.rewriteHeap(recovered);
             recovery.tidy(recovered);
-            return new StoreParts(config, storage, recovered, clock);
+            return new StoreParts(config, storage, recovered, clock, threading);
         } catch (IOException | RuntimeException failed) {
             recovered.close();
             throw failed;

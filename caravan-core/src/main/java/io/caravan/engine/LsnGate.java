@@ -9,10 +9,12 @@ import org.jspecify.annotations.Nullable;
 final class LsnGate {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition moved = lock.newCondition();
+    private final Threading threading;
     private volatile long position;
     private @Nullable StoreFailedException failure;
 
-    LsnGate(long position) {
+    LsnGate(long position, Threading threading) {
+        this.threading = threading;
         this.position = position;
     }
 
@@ -58,7 +60,7 @@ final class LsnGate {
                 if (failure != null) {
                     throw failure;
                 }
-                moved.awaitUninterruptibly();
+                threading.await(moved);
             }
         } finally {
             lock.unlock();

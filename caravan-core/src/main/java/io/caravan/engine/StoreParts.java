@@ -25,6 +25,7 @@ final class StoreParts {
 
     final Storage storage;
     private final Recovered recovered;
+    private final Threading threading;
     final StoreState state;
     final CommitQueue queue;
     final HeapSpace space;
@@ -38,14 +39,18 @@ final class StoreParts {
     private final Worker checkpointerWorker;
     private final Worker provisionerWorker;
 
-    StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock) {
+    StoreParts(StoreConfig config, Storage storage, Recovered recovered, LongSupplier clock, Threading threading) {
         this.storage = storage;
         this.recovered = recovered;
+        this.threading = threading;
         CheckpointHeader newest = recovered.newest();
         var logGeometry = recovered.log().geometry();
         var end = recovered.end();
         state = new StoreState(
-                "store " + config.directory() + " (" + config.durability() + ")", recovered.index(), recovered.heap());
+                "store " + config.directory() + " (" + config.durability() + ")",
+                recovered.index(),
+                recovered.heap(),
+                threading);
         provisioner = new Provisioner(
                 state,
                 recovered.log(),
@@ -53,7 +58,8 @@ final class StoreParts {
                 logGeometry.segmentOf(end.position()),
                 recovered.neededLogSegment());
         queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
-        Flusher.Gates gates = new Flusher.Gates(new LsnGate(newest.startLsn()), new LsnGate(end.position()));
+        Flusher.Gates gates =
+                new Flusher.Gates(new LsnGate(newest.startLsn(), threading), new LsnGate(end.position(), threading));
         forced = gates.forced();
         space = new HeapSpace(
                 state,
@@ -93,9 +99,9 @@ final class StoreParts {
                 flusher::fail,
                 clock);
         String suffix = " " + config.directory().getFileName();
-        flusherWorker = new Worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
-        checkpointerWorker = new Worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
-        provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        flusherWorker = threading.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
+        checkpointerWorker = threading.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
+        provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
         provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
@@ -151,7 +157,7 @@ final class StoreParts {
     /** Waits, whatever interrupts; problems come out as they are. */
     <T> T await(CompletableFuture<T> done) {
         try {
-            return done.join();
+            return threading.join(done);
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
             if (cause instanceof CaravanException problem) {

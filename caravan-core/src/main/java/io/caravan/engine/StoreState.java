@@ -32,11 +32,13 @@ final class StoreState {
     final Counters counters = new Counters();
 
     private final String name;
+    private final Threading threading;
     private volatile Life life = Life.OPEN;
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(String name, ListIndex index, IndexedHeap heap) {
+    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading) {
         this.name = name;
+        this.threading = threading;
         this.index = index;
         this.heap = heap;
     }
@@ -91,9 +93,14 @@ final class StoreState {
             return true;
         }
         while (life != Life.CLOSED) {
-            changed.awaitUninterruptibly();
+            awaitChange();
         }
         return false;
+    }
+
+    /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
+    void awaitChange() {
+        threading.await(changed);
     }
 
     void endClose() {
@@ -108,7 +115,7 @@ final class StoreState {
 
     /** Refuses what a store thread must not do: wait for the store. */
     static void checkMayWait(String what) {
-        if (Worker.onStoreThread()) {
+        if (WorkerThread.onStoreThread()) {
             throw new IllegalStateException(what + " would wait for the store on one of its own threads; do not call it"
                     + " from a callback, hand it to another thread");
         }

@@ -1,0 +1,47 @@
+package io.caravan.engine;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Consumer;
+
+/**
+ * Everything an engine needs of threads: the workers, and how its callers wait for them. With {@link #THREADS} the
+ * workers are threads; a simulator runs their steps itself, on the only thread there is, whenever something waits or
+ * does I/O, and so decides by seed what happens between any two I/O calls.
+ */
+public interface Threading {
+
+    /** Each worker is a daemon thread, and waiting is waiting. */
+    Threading THREADS = new Threading() {
+        @Override
+        public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
+            return new WorkerThread(name, step, crashed);
+        }
+
+        @Override
+        public void await(Condition changed) {
+            changed.awaitUninterruptibly();
+        }
+
+        @Override
+        public <T> T join(CompletableFuture<T> done) {
+            return done.join();
+        }
+    };
+
+    /**
+     * A worker that is not started yet.
+     *
+     * @param crashed is told what a step threw, after which the worker waits to be woken
+     */
+    Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
+
+    /**
+     * Lets go of the condition's lock, which the caller holds, until the condition is signalled or for no reason at all;
+     * keeps the interrupt status.
+     */
+    void await(Condition changed);
+
+    /** Waits for the future as {@link CompletableFuture#join()} does. */
+    <T> T join(CompletableFuture<T> done);
+}

@@ -1,0 +1,90 @@
+package io.caravan.engine;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/** A {@link Worker} that is a thread of its own, which parks between its steps. */
+final class WorkerThread implements Worker {
+
+    /** Marks the threads that must never wait for the store, as the store may be waiting for them. */
+    static final class StoreThread extends Thread {
+        StoreThread(Runnable task, String name) {
+            super(task, name);
+            setDaemon(true);
+        }
+    }
+
+    private final Step step;
+    private final Consumer<Throwable> crashed;
+    private final Thread thread;
+    private volatile boolean parked;
+    private volatile boolean woken;
+    private volatile boolean stopping;
+
+    WorkerThread(String name, Step step, Consumer<Throwable> crashed) {
+        this.step = step;
+        this.crashed = crashed;
+        this.thread = new StoreThread(this::loop, name);
+    }
+
+    static boolean onStoreThread() {
+        return Thread.currentThread() instanceof StoreThread;
+    }
+
+    @Override
+    public void start() {
+        thread.start();
+    }
+
+    private void loop() {
+        while (!stopping) {
+            long waitNanos = runStep();
+            if (waitNanos > 0) {
+                pause(waitNanos);
+            }
+        }
+    }
+
+    private long runStep() {
+        try {
+            return step.run();
+        } catch (Throwable failed) {
+            crashed.accept(failed);
+            return UNTIL_WOKEN;
+        }
+    }
+
+    private void pause(long nanos) {
+        parked = true;
+        if (!woken && !stopping) {
+            LockSupport.parkNanos(this, nanos);
+        }
+        parked = false;
+        woken = false;
+    }
+
+    @Override
+    public void wake() {
+        woken = true;
+        if (parked) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    @Override
+    public void stop() {
+        stopping = true;
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
