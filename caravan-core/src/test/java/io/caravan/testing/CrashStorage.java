@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * Outcome#FAIL_HALFWAY fails halfway} the sectors that it has not written are dropped: still visible, never again
  * written by a force unless they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can
  * Applications Recover from fsync Failures?", USENIX ATC 2020). That somebody has written there anew through a mapping
- * is noticed by bytes that changed. Bits that {@link #rot} are another bad disk's.
+ * is noticed by bytes that changed. {@link #rot} flips bits.
  *
  * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut or
  * killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs
@@ -89,7 +89,7 @@ public final class CrashStorage implements Storage {
         /**
          * Is asked before a call is performed, and twice for a creation, which is many calls to a real disk: before it,
          * and when the file is half made. Comes on the caller's thread, which holds nothing of this storage: the
-         * director may cut it, write it back, use it, or throw something unchecked to end what the caller does.
+         * director may cut it, write it back, use it, or throw something unchecked, which the caller then gets.
          */
         Outcome before(Call call);
     }
@@ -175,12 +175,8 @@ public final class CrashStorage implements Storage {
         director = newDirector;
     }
 
-    private Outcome ask(Call call) {
-        return director.before(call);
-    }
-
-    private void askForAll(Call call) throws IOException {
-        check(ask(call), call);
+    private void ask(Call call) throws IOException {
+        check(director.before(call), call);
     }
 
     private void check(Outcome outcome, Call call) throws IOException {
@@ -207,13 +203,13 @@ public final class CrashStorage implements Storage {
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
         int size = Math.toIntExact(bytes);
-        askForAll(new Call(Kind.CREATE, name, 0, bytes, "", false, true));
+        ask(new Call(Kind.CREATE, name, 0, bytes, "", false, true));
         CrashFile file = CrashFile.unforcedZeros(size / 2);
         synchronized (this) {
             directory.create(name, file);
         }
         try {
-            askForAll(new Call(Kind.CREATE, name, 0, bytes, "", true, true));
+            ask(new Call(Kind.CREATE, name, 0, bytes, "", true, true));
         } catch (IOException failed) {
             removeHalfMade(name, file);
             throw failed;
@@ -232,7 +228,7 @@ public final class CrashStorage implements Storage {
 
     @Override
     public StoreFile open(String name) throws IOException {
-        askForAll(call(Kind.OPEN, name));
+        ask(call(Kind.OPEN, name));
         synchronized (this) {
             return new OpenFile(name, existing(name));
         }
@@ -248,7 +244,7 @@ public final class CrashStorage implements Storage {
 
     @Override
     public void rename(String from, String to) throws IOException {
-        askForAll(new Call(Kind.RENAME, from, 0, 0, to, false, false));
+        ask(new Call(Kind.RENAME, from, 0, 0, to, false, false));
         synchronized (this) {
             directory.rename(from, to, existing(from));
         }
@@ -256,7 +252,7 @@ public final class CrashStorage implements Storage {
 
     @Override
     public void delete(String name) throws IOException {
-        askForAll(call(Kind.DELETE, name));
+        ask(call(Kind.DELETE, name));
         synchronized (this) {
             directory.delete(name, existing(name));
         }
@@ -264,7 +260,7 @@ public final class CrashStorage implements Storage {
 
     @Override
     public void forceDirectory() throws IOException {
-        askForAll(call(Kind.FORCE_DIRECTORY, ""));
+        ask(call(Kind.FORCE_DIRECTORY, ""));
         synchronized (this) {
             directory.force();
         }
@@ -281,7 +277,7 @@ public final class CrashStorage implements Storage {
 
     private void force(Kind kind, String name, CrashFile file) throws IOException {
         Call call = call(kind, name);
-        Outcome outcome = ask(call);
+        Outcome outcome = director.before(call);
         synchronized (this) {
             if (outcome == Outcome.FAIL_HALFWAY) {
                 file.failForce(faultChoices());
@@ -294,7 +290,7 @@ public final class CrashStorage implements Storage {
     private final class OpenFile implements StoreFile {
         private final String name;
         private final CrashFile file;
-        private boolean closed;
+        private volatile boolean closed;
 
         OpenFile(String name, CrashFile file) {
             this.name = name;
@@ -306,12 +302,10 @@ public final class CrashStorage implements Storage {
         }
 
         private CrashFile file() throws IOException {
-            synchronized (storage()) {
-                if (closed) {
-                    throw new ClosedChannelException();
-                }
-                return file;
+            if (closed) {
+                throw new ClosedChannelException();
             }
+            return file;
         }
 
         @Override
@@ -328,7 +322,7 @@ public final class CrashStorage implements Storage {
 
         @Override
         public int read(ByteBuffer target, long position) throws IOException {
-            askForAll(new Call(Kind.READ, name, position, target.remaining(), "", false, false));
+            ask(new Call(Kind.READ, name, position, target.remaining(), "", false, false));
             synchronized (storage()) {
                 return file().read(target, position);
             }
@@ -338,7 +332,7 @@ public final class CrashStorage implements Storage {
         public void write(ByteBuffer source, long position) throws IOException {
             int bytes = source.remaining();
             Call call = new Call(Kind.WRITE, name, position, bytes, "", false, position + bytes > size());
-            Outcome outcome = ask(call);
+            Outcome outcome = director.before(call);
             synchronized (storage()) {
                 if (outcome == Outcome.FAIL_HALFWAY) {
                     writePrefix(source, position);
@@ -362,7 +356,7 @@ public final class CrashStorage implements Storage {
 
         @Override
         public MappedFile map() throws IOException {
-            askForAll(call(Kind.MAP, name));
+            ask(call(Kind.MAP, name));
             synchronized (storage()) {
                 return new Mapping(file().map());
             }
@@ -370,7 +364,7 @@ public final class CrashStorage implements Storage {
 
         @Override
         public MappedFile mapPrivately() throws IOException {
-            askForAll(call(Kind.MAP, name));
+            ask(call(Kind.MAP, name));
             synchronized (storage()) {
                 return new PrivateMapping(ByteBuffer.wrap(file().visibleCopy()).order(ByteOrder.LITTLE_ENDIAN));
             }
@@ -378,13 +372,8 @@ public final class CrashStorage implements Storage {
 
         @Override
         public void close() throws IOException {
-            synchronized (storage()) {
-                if (closed) {
-                    return;
-                }
-            }
-            askForAll(call(Kind.CLOSE, name));
-            synchronized (storage()) {
+            if (!closed) {
+                ask(call(Kind.CLOSE, name));
                 closed = true;
             }
         }

@@ -103,7 +103,7 @@ final class FileCut {
     @Override
     public String toString() {
         StringBuilder words = new StringBuilder(name);
-        words.append(": ").append(kept).append(" sectors kept, ").append(lost).append(" lost");
+        words.append(": sectors kept ").append(kept).append(", lost ").append(lost);
         if (tornSector != NONE) {
             words.append(", sector ")
                     .append(tornSector)
