@@ -7,7 +7,8 @@
  * and the model. {@link io.caravan.testing.Seeds} makes all chance repeatable.
  *
  * <p>{@link io.caravan.testing.MemoryStorage} is a disk that can lose its power, {@link
- * io.caravan.testing.FaultStorage} one that holds, fails and remembers calls.
+ * io.caravan.testing.FaultStorage} one that holds, fails and remembers calls, {@link io.caravan.testing.CrashStorage} one
+ * that loses, keeps, tears and drops writes by chance, as real ones do.
  */
 @NullMarked
 package io.caravan.testing;

@@ -1,0 +1,183 @@
+package io.caravan.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.io.StoreFile;
+import io.caravan.testing.CrashStorage.Outcome;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** A force that fails halfway, and what becomes of the sectors that it has not written. */
+class CrashStorageDroppedSectorsTest {
+    private static final int SECTOR = CrashFile.SECTOR_BYTES;
+    private static final int SEEDS = 300;
+
+    /** A file of three sectors, of which a failed force has dropped the first and has written the last. */
+    private static final class Dropped {
+        final CrashStorage storage;
+        final StoreFile file;
+        final ByteBuffer memory;
+
+        private Dropped(CrashStorage storage, StoreFile file, ByteBuffer memory) {
+            this.storage = storage;
+            this.file = file;
+            this.memory = memory;
+        }
+
+        static Dropped make(boolean mapped) throws IOException {
+            for (int seed = 0; ; seed++) {
+                CrashStorage storage = new CrashStorage(seed);
+                StoreFile file = storage.create("a", 3 * SECTOR);
+                storage.forceDirectory();
+                file.write(ByteBuffer.wrap(filled(1)), 0);
+                file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
+                ByteBuffer memory = mapped ? file.map().buffer() : ByteBuffer.allocate(0);
+                failForce(storage, file);
+                if (durable(storage).equals("001")) {
+                    return new Dropped(storage, file, memory);
+                }
+            }
+        }
+
+        void assertLost() throws IOException {
+            assertThat(visible(storage)).isEqualTo("101");
+            SplittableRandom choices = new SplittableRandom(1);
+            storage.writeBack(choices);
+            file.force();
+            assertThat(durable(storage)).isEqualTo("001");
+            for (int i = 0; i < SEEDS; i++) {
+                assertThat(visible(storage.powerCut(choices))).isEqualTo("001");
+            }
+        }
+    }
+
+    private static byte[] filled(int with) {
+        byte[] sector = new byte[SECTOR];
+        Arrays.fill(sector, (byte) with);
+        return sector;
+    }
+
+    private static void failForce(CrashStorage storage, StoreFile file) {
+        storage.director(call -> Outcome.FAIL_HALFWAY);
+        assertThatThrownBy(file::force).isInstanceOf(IOException.class);
+        storage.director(call -> Outcome.PASS);
+    }
+
+    private static String visible(CrashStorage storage) {
+        return firstBytes(storage.visible("a"));
+    }
+
+    private static String durable(CrashStorage storage) {
+        return firstBytes(storage.durable("a"));
+    }
+
+    private static String firstBytes(byte[] bytes) {
+        StringBuilder first = new StringBuilder();
+        for (int from = 0; from < bytes.length; from += SECTOR) {
+            first.append(bytes[from]);
+        }
+        return first.toString();
+    }
+
+    @Test
+    void aForceThatFailsHalfwayHasWrittenAnyOfTheSectors() throws IOException {
+        Set<String> outcomes = new HashSet<>();
+        for (int seed = 0; seed < SEEDS; seed++) {
+            CrashStorage storage = new CrashStorage(seed);
+            StoreFile file = storage.create("a", 3 * SECTOR);
+            file.write(ByteBuffer.wrap(filled(1)), 0);
+            file.map().buffer().put(2 * SECTOR, filled(1));
+            failForce(storage, file);
+            assertThat(visible(storage)).isEqualTo("101");
+            outcomes.add(durable(storage));
+        }
+        assertThat(outcomes).containsExactlyInAnyOrder("000", "001", "100", "101");
+    }
+
+    @Test
+    void whatItHasNotWrittenIsVisibleAndLost() throws IOException {
+        Dropped.make(false).assertLost();
+        Dropped.make(true).assertLost();
+    }
+
+    @Test
+    void aKillChangesNothingAboutIt() throws IOException {
+        CrashStorage killed = Dropped.make(true).storage.processKill();
+        killed.open("a").force();
+        assertThat(durable(killed)).isEqualTo("001");
+    }
+
+    @Test
+    void writesElsewhereChangeNothingAboutIt() throws IOException {
+        Dropped dropped = Dropped.make(true);
+        dropped.memory.put(SECTOR + 1, (byte) 1);
+        dropped.file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
+        dropped.assertLost();
+    }
+
+    @Test
+    void rotChangesNothingAboutIt() throws IOException {
+        Dropped dropped = Dropped.make(true);
+        dropped.storage.rot("a", 100, 1);
+        dropped.assertLost();
+    }
+
+    @Test
+    void aWriteOfTheSameBytesMakesItDurableWithTheNextForce() throws IOException {
+        Dropped dropped = Dropped.make(false);
+        dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR - 1);
+        dropped.file.force();
+        assertThat(dropped.storage.durable("a")).isEqualTo(dropped.storage.visible("a"));
+    }
+
+    @Test
+    void aChangeThroughAMappingMakesItDurableWithTheNextForce() throws IOException {
+        Dropped dropped = Dropped.make(true);
+        dropped.memory.put(SECTOR - 1, (byte) 2);
+        dropped.file.force();
+        assertThat(dropped.storage.durable("a")).isEqualTo(dropped.storage.visible("a"));
+    }
+
+    @Test
+    void bytesThatWereOnceDroppedAreDurableWhenTheyAreWrittenAgainLater() throws IOException {
+        Dropped dropped = Dropped.make(true);
+        dropped.memory.put(0, filled(2));
+        dropped.file.force();
+        dropped.memory.put(0, filled(1));
+        dropped.file.force();
+        assertThat(durable(dropped.storage)).isEqualTo("101");
+    }
+
+    @Test
+    void aSecondFailedForceDropsWhatIsNewAndKeepsWhatWasDropped() throws IOException {
+        Dropped dropped = Dropped.make(false);
+        dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
+        failForce(dropped.storage, dropped.file);
+        String durable = durable(dropped.storage);
+        assertThat(durable).isIn("001", "031");
+        dropped.file.force();
+        assertThat(durable(dropped.storage)).isEqualTo(durable);
+    }
+
+    @Test
+    void aSizeThatGrewIsDurableAndWhatWasDroppedOfItIsZeros() throws IOException {
+        Set<String> outcomes = new HashSet<>();
+        for (int seed = 0; seed < SEEDS; seed++) {
+            CrashStorage storage = new CrashStorage(seed);
+            StoreFile file = storage.create("a", 0);
+            storage.forceDirectory();
+            file.write(ByteBuffer.wrap(filled(1)), 0);
+            file.write(ByteBuffer.wrap(filled(1)), SECTOR);
+            failForce(storage, file);
+            file.force();
+            outcomes.add(durable(storage));
+        }
+        assertThat(outcomes).containsExactlyInAnyOrder("00", "01", "10", "11");
+    }
+}
