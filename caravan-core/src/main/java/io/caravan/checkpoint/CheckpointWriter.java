@@ -16,12 +16,19 @@ import java.nio.ByteOrder;
  * rename the file has a temporary name and means nothing.
  */
 public final class CheckpointWriter implements AutoCloseable {
+    private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
+    /** Most sections are far smaller, so they are gathered until this much can be written at a time. */
+    private static final int WORTH_WRITING_BYTES = 1 << 12;
+
     private final Storage storage;
     private final long number;
     private final StoreFile file;
-    private final ByteBuffer section =
-            ByteBuffer.allocateDirect(SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    private long position = HEADER_BYTES;
+    /** Sections that are complete, and behind them the one under way, for which there is always room. */
+    private final ByteBuffer buffer =
+            ByteBuffer.allocateDirect(WORTH_WRITING_BYTES + MAX_SECTION_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+    private int sectionAt;
+    private long written = HEADER_BYTES;
     private int partition;
     private long captureLsn;
     private int pieces;
@@ -31,6 +38,7 @@ public final class CheckpointWriter implements AutoCloseable {
     private long listNext;
     private long lists;
     private long entries;
+    private boolean published;
 
     public CheckpointWriter(Storage storage, long number) throws IOException {
         this.storage = storage;
@@ -46,8 +54,16 @@ public final class CheckpointWriter implements AutoCloseable {
     }
 
     private void startSection() {
-        section.clear().position(SECTION_HEADER_BYTES);
+        sectionAt = buffer.position();
+        buffer.position(sectionAt + SECTION_HEADER_BYTES);
         pieces = 0;
+    }
+
+    private void writeBuffer() throws IOException {
+        int bytes = buffer.position();
+        file.write(buffer.flip(), written);
+        written += bytes;
+        buffer.clear();
     }
 
     /** Starts a list, whose regions follow. */
@@ -73,37 +89,43 @@ public final class CheckpointWriter implements AutoCloseable {
 
     /** Adds a piece with as many of the regions as there is room for; returns how many. */
     private int piece(long[] regions, int from, int count) throws IOException {
-        if (section.remaining() < PIECE_HEADER_BYTES + Long.BYTES) {
-            writeSection();
+        if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
+            endSection();
             startSection();
         }
-        int fitting = Math.min(count, (section.remaining() - PIECE_HEADER_BYTES) / Long.BYTES);
-        section.putLong(listId)
+        int fitting = Math.min(count, (sectionRoom() - PIECE_HEADER_BYTES) / Long.BYTES);
+        buffer.putLong(listId)
                 .putLong(listBirth)
                 .putLong(listFirst)
                 .putLong(listNext)
                 .putLong(fitting);
         for (int i = from; i < from + fitting; i++) {
-            section.putLong(regions[i]);
+            buffer.putLong(regions[i]);
         }
         pieces++;
         return fitting;
     }
 
-    /** Ends the partition; every partition has at least one section, which tells when it was captured. */
-    public void endPartition() throws IOException {
-        writeSection();
+    private int sectionRoom() {
+        return sectionAt + MAX_SECTION_BYTES - buffer.position();
     }
 
-    private void writeSection() throws IOException {
-        int bytes = section.position();
-        section.putInt(SECTION_PAYLOAD_BYTES, bytes - SECTION_HEADER_BYTES);
-        section.putInt(SECTION_PARTITION, partition);
-        section.putInt(SECTION_PIECES, pieces);
-        section.putLong(SECTION_CAPTURE_LSN, captureLsn);
-        section.putInt(SECTION_CRC, Checksums.crc32c(section, SECTION_PAYLOAD_BYTES, bytes - SECTION_PAYLOAD_BYTES));
-        file.write(section.flip(), position);
-        position += bytes;
+    /** Ends the partition; every partition has at least one section, which tells when it was captured. */
+    public void endPartition() throws IOException {
+        endSection();
+    }
+
+    private void endSection() throws IOException {
+        int bytes = buffer.position() - sectionAt;
+        buffer.putInt(sectionAt + SECTION_PAYLOAD_BYTES, bytes - SECTION_HEADER_BYTES);
+        buffer.putInt(sectionAt + SECTION_PARTITION, partition);
+        buffer.putInt(sectionAt + SECTION_PIECES, pieces);
+        buffer.putLong(sectionAt + SECTION_CAPTURE_LSN, captureLsn);
+        int covered = bytes - SECTION_PAYLOAD_BYTES;
+        buffer.putInt(sectionAt + SECTION_CRC, Checksums.crc32c(buffer, sectionAt + SECTION_PAYLOAD_BYTES, covered));
+        if (buffer.position() >= WORTH_WRITING_BYTES) {
+            writeBuffer();
+        }
     }
 
     /** Lists started so far. */
@@ -116,16 +138,18 @@ public final class CheckpointWriter implements AutoCloseable {
         return entries;
     }
 
-    /** Bytes written so far. */
+    /** Size of the file that these sections make. */
     public long bytes() {
-        return position;
+        return written + buffer.position();
     }
 
     /** Completes the file and gives it its name, durably. */
     public void publish(CheckpointHeader header) throws IOException {
-        file.write(encode(header, position), 0);
+        writeBuffer();
+        file.write(encode(header, written), 0);
         file.force();
         storage.rename(FileNames.CHECKPOINT.temporary(number), FileNames.CHECKPOINT.of(number));
+        published = true;
         storage.forceDirectory();
     }
 
@@ -148,8 +172,12 @@ public final class CheckpointWriter implements AutoCloseable {
         return bytes;
     }
 
+    /** Lets go of the file, and removes it when it was not published: its space may be what others wait for. */
     @Override
     public void close() throws IOException {
         file.close();
+        if (!published) {
+            storage.delete(FileNames.CHECKPOINT.temporary(number));
+        }
     }
 }

@@ -108,6 +108,12 @@ final class Checkpointer {
         return newest.header().startLsn() + Math.max(floorBytes, (long) (fraction * newest.fileBytes()));
     }
 
+    /** Has a checkpoint tried again and again, whatever the log's length, until one succeeds. */
+    void overdue() {
+        dueAtLsn = 0;
+        wake.run();
+    }
+
     /** The flusher calls this after each flush. */
     void logGrew() {
         if (gates.applied().position() >= dueAtLsn) {

@@ -139,7 +139,7 @@ final class Flusher {
             long startNanos = clock.getAsLong();
             int bytes = commit.frame().isEmpty() ? 0 : writer.write(commit.frame());
             if (force) {
-                writer.force();
+                force(commit.frame());
                 forced.advance(end);
             }
             long durableNanos = clock.getAsLong();
@@ -150,6 +150,23 @@ final class Flusher {
         } catch (IOException | RuntimeException | Error failed) {
             fail(failed);
             commit.fail(state.fail(failed));
+        }
+    }
+
+    /**
+     * A frame that could not be forced is taken back: who reads the file may still see it, from memory that the operating
+     * system takes for written, and a store that is opened on it would build on what is not on the disk.
+     */
+    private void force(LogBuffer frame) throws IOException {
+        try {
+            writer.force();
+        } catch (IOException failed) {
+            try {
+                writer.withdraw(frame);
+            } catch (IOException also) {
+                failed.addSuppressed(also);
+            }
+            throw failed;
         }
     }
 

@@ -5,6 +5,7 @@ import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -15,13 +16,15 @@ final class PartitionCapture {
     /** Longs copied under one lock: a tenth of a millisecond. */
     private static final int COPIED_LONGS = 1 << 16;
 
+    private static final int FIRST_LONGS = 1 << 10;
+
     private static final int HEAD_LONGS = 4;
 
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
     private final ListCursor cursor = new ListCursor();
-    private final long[] copied = new long[COPIED_LONGS];
+    private long[] copied = new long[FIRST_LONGS];
     private int copiedLongs;
 
     PartitionCapture(StoreState state, CommitQueue queue, HeapSpace space) {
@@ -70,6 +73,7 @@ final class PartitionCapture {
             deferred.add(new Deferred(list, index.id(list), index.birth(list), first, next));
             return;
         }
+        makeRoom(copiedLongs + HEAD_LONGS + (int) (next - first));
         copied[copiedLongs++] = index.id(list);
         copied[copiedLongs++] = index.birth(list);
         copied[copiedLongs++] = first;
@@ -78,6 +82,12 @@ final class PartitionCapture {
             index.seek(list, first, cursor);
             index.copyRegions(cursor, copied, copiedLongs, (int) (next - first));
             copiedLongs += (int) (next - first);
+        }
+    }
+
+    private void makeRoom(int longs) {
+        if (longs > copied.length) {
+            copied = Arrays.copyOf(copied, Math.max(longs, 2 * copied.length));
         }
     }
 
@@ -98,7 +108,7 @@ final class PartitionCapture {
         ListCursor place = new ListCursor();
         seek(list, place);
         while (place.sequence() < list.next()) {
-            int count = (int) Math.min(COPIED_LONGS, list.next() - place.sequence());
+            int count = (int) Math.min(copied.length, list.next() - place.sequence());
             copySlice(place, count);
             writer.regions(copied, 0, count);
         }

@@ -323,7 +323,10 @@ public final class Recovery {
         }
     }
 
-    /** Removes what means nothing: temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints. */
+    /**
+     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints)
+     * and makes durable what means something.
+     */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
             storage.delete(name);
@@ -332,6 +335,7 @@ public final class Recovery {
         if (!finished(log, log.last())) {
             log.discard(log.last());
         }
+        finishLastSegment(recovered);
         for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
             storage.delete(FileNames.HEAP.of(heap));
         }
@@ -339,6 +343,19 @@ public final class Recovery {
             storage.delete(FileNames.CHECKPOINT.of(checkpoint));
         }
         storage.forceDirectory();
+    }
+
+    /**
+     * The header of the last segment may be in the operating system's memory alone, if the process was killed before its
+     * force, or the force failed. The next segment is made on the understanding that this one is finished. (Where a
+     * checkpoint starts or a frame is, the header was forced before.)
+     */
+    private static void finishLastSegment(Recovered recovered) throws IOException {
+        LogSegments log = recovered.log();
+        long lastUse = Math.max(recovered.newest().startLsn(), recovered.end().previousLsn());
+        if (log.last() > log.geometry().segmentOf(lastUse)) {
+            log.finishAnew(log.last());
+        }
     }
 
     /** Removes the leavings of a creation that was cut off. */

@@ -138,6 +138,7 @@ final class StoreParts {
             if (state.failure() != null) {
                 throw noSpace;
             }
+            checkpointer.overdue();
             LOG.warn("{}: no checkpoint of what was replayed; the log has everything", state.name(), noSpace);
         }
     }
@@ -212,6 +213,7 @@ final class StoreParts {
         try {
             await(flushed);
             awaitReaders();
+            onCheckpointer(checkpointer::forceLog);
             onCheckpointer(this::publishIfChanged);
         } catch (CaravanException problem) {
             if (state.failure() == null) {

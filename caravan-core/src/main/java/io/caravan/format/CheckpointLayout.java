@@ -61,7 +61,7 @@ public final class CheckpointLayout {
     public static final int PIECE_HEADER_BYTES = PIECE_ENTRIES + Long.BYTES;
 
     /** No section's payload is longer, so a reader knows what it may have to allocate. */
-    public static final int MAX_PAYLOAD_BYTES = 1 << 20;
+    public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
     private CheckpointLayout() {}
 }

@@ -148,6 +148,11 @@ public final class LogSegments implements AutoCloseable {
         return oldest.getKey();
     }
 
+    /** Writes the header of a segment without frames once more, and forces it. */
+    public void finishAnew(long segment) throws IOException {
+        writeHeader(file(segment), segment);
+    }
+
     /** Deletes a segment behind the log's end that was never finished. */
     public void discard(long segment) throws IOException {
         file(segment).close();

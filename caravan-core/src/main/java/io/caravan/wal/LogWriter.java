@@ -1,5 +1,6 @@
 package io.caravan.wal;
 
+import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -60,5 +61,15 @@ public final class LogWriter {
             segments.file(segment).force();
         }
         firstUnforcedSegment = NONE;
+    }
+
+    /** Makes the frame that was written last invalid, as its force has failed; forces nothing. */
+    public void withdraw(LogBuffer frame) throws IOException {
+        if (!frame.isEmpty()) {
+            long lsn = frame.baseLsn();
+            LogGeometry geometry = segments.geometry();
+            ByteBuffer nothing = ByteBuffer.allocate(FrameLayout.HEADER_BYTES);
+            segments.file(geometry.segmentOf(lsn)).write(nothing, geometry.offsetOf(lsn));
+        }
     }
 }

@@ -118,7 +118,7 @@ class Invariant03ReplayIsIdempotentTest {
 
     /** A fuzzy checkpoint: lists change between the note of its start, the capture of a partition, and the next. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 300, 700, 1024})
+    @ValueSource(ints = {1, 2, 4, 6})
     void whatIsWrittenDuringACheckpointIsReplayedOnce(int heldWrite) throws Exception {
         try (FaultyStore store = FaultyStore.open()) {
             for (int id = 0; id < 100; id++) {

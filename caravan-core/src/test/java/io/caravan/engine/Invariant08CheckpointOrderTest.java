@@ -98,7 +98,7 @@ class Invariant08CheckpointOrderTest {
     void untilTheDirectoryIsForcedNothingGoesAndACutFindsEverything() throws Exception {
         List<Predicate<Call>> steps = List.of(
                 nth(1, on(Kind.CREATE, UNFINISHED_CHECKPOINT)),
-                nth(500, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
+                nth(4, on(Kind.WRITE, UNFINISHED_CHECKPOINT)),
                 nth(1, on(Kind.FORCE, UNFINISHED_CHECKPOINT)),
                 nth(1, on(Kind.RENAME, CHECKPOINT)),
                 nth(1, on(Kind.FORCE_DIRECTORY, "")));

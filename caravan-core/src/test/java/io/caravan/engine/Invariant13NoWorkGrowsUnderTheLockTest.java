@@ -19,11 +19,13 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.Patient;
 import java.util.List;
 import java.util.concurrent.FutureTask;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -153,7 +155,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             }
             store.engine.flush();
             int sections = 0;
-            for (int heldWrite : new int[] {1, 500, 1024}) {
+            for (int heldWrite : new int[] {1, 3, 6}) {
                 FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
                 try (Hold write = store.faults.hold(nth(heldWrite, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
                     new Thread(checkpoint, "checkpoint").start();
@@ -174,7 +176,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "a");
             FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            try (Hold write = store.faults.hold(nth(300, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+            try (Hold write = store.faults.hold(nth(2, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
                 new Thread(checkpoint, "checkpoint").start();
                 write.awaitReached();
                 append(store.engine, 2, "between two partitions");
@@ -203,10 +205,10 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 store.engine.append(7, new byte[8], NOBODY);
             }
             store.engine.flush();
-            int partition = new ListIndex().partitionOf(7);
             FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
-            // The list's first section is written when 196,608 of its regions are copied, with more to come.
-            try (Hold write = store.faults.hold(nth(partition + 1, on(Kind.WRITE, UNFINISHED_CHECKPOINT)))) {
+            // The list's first section is full, and written, long before the last of its regions is copied.
+            Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
+            try (Hold write = store.faults.hold(nth(1, fullSection))) {
                 new Thread(checkpoint, "checkpoint").start();
                 write.awaitReached();
                 told(told -> store.engine.trim(7, count, told));

@@ -102,6 +102,8 @@ class Invariant14TimeOrdersNothingTest {
         };
         try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), falling)) {
             append(store.engine, 1, "a", "b", "c");
+            // A flush is counted after its writes are acknowledged, but before the next.
+            store.engine.flush();
             var stats = store.engine.stats();
             assertThat(stats.forceNanos().count()).isPositive();
             assertThat(stats.forceNanos().max()).isZero();

@@ -137,7 +137,9 @@ final class CrashFile {
         return visible;
     }
 
+    /** Who maps a file anew after a failed force is taken to write anew, as an overwrite with the same bytes goes unseen. */
     ByteBuffer map() {
+        dropped = DroppedSectors.NONE;
         byte[] bytes = changeableVisible();
         mapped = true;
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);

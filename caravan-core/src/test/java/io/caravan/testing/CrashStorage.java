@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * Outcome#FAIL_HALFWAY fails halfway} the sectors that it has not written are dropped: still visible, never again
  * written by a force unless they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can
  * Applications Recover from fsync Failures?", USENIX ATC 2020). That somebody has written there anew through a mapping
- * is noticed by bytes that changed. {@link #rot} flips bits.
+ * is noticed by bytes that changed; whoever maps the file anew is taken to do so everywhere. {@link #rot} flips bits.
  *
  * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut or
  * killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs

@@ -30,6 +30,13 @@ public final class ModelLists {
             return firstSequence + values.size();
         }
 
+        Lane copy() {
+            Lane copy = new Lane();
+            copy.firstSequence = firstSequence;
+            copy.values.addAll(values);
+            return copy;
+        }
+
         long bytes() {
             return values.stream().mapToLong(value -> value.length).sum();
         }
@@ -41,6 +48,13 @@ public final class ModelLists {
     /** A model of a store with this limit. */
     public ModelLists(int maxValueBytes) {
         this.maxValueBytes = maxValueBytes;
+    }
+
+    /** A model in the same state, which goes its own way. */
+    public ModelLists copy() {
+        ModelLists copy = new ModelLists(maxValueBytes);
+        lanes.forEach((id, lane) -> copy.lanes.put(id, lane.copy()));
+        return copy;
     }
 
     public Outcome append(long id, byte[] value) {
@@ -156,6 +170,11 @@ public final class ModelLists {
     /** The lists that there are. */
     public Set<Long> ids() {
         return Set.copyOf(lanes.keySet());
+    }
+
+    /** Whether there is such a list. */
+    public boolean contains(long id) {
+        return lanes.containsKey(id);
     }
 
     /** The first retained sequence; 0 for a missing list. */

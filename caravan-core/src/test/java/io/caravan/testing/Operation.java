@@ -7,6 +7,7 @@ import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Something to ask of a store and of its model alike. */
 public sealed interface Operation {
@@ -17,6 +18,9 @@ public sealed interface Operation {
     /** An operation that a callback is told of. */
     sealed interface Write extends Operation {
         void start(ListStore store, WriteCallback callback);
+
+        /** The lists that it may change. */
+        Set<Long> ids();
     }
 
     /** An operation that answers at once. */
@@ -48,6 +52,11 @@ public sealed interface Operation {
     /** See {@link ListStore#append(long, byte[], WriteCallback)}. */
     record Append(long id, byte[] value) implements Write {
         @Override
+        public Set<Long> ids() {
+            return Set.of(id);
+        }
+
+        @Override
         public Outcome expect(ModelLists model) {
             return model.append(id, value);
         }
@@ -65,6 +74,11 @@ public sealed interface Operation {
 
     /** Appends from a direct buffer, out of its middle. */
     record AppendBuffer(long id, byte[] value) implements Write {
+        @Override
+        public Set<Long> ids() {
+            return Set.of(id);
+        }
+
         @Override
         public Outcome expect(ModelLists model) {
             return model.append(id, value);
@@ -86,6 +100,11 @@ public sealed interface Operation {
     /** See {@link ListStore#write}. */
     record Batch(WriteBatch batch) implements Write {
         @Override
+        public Set<Long> ids() {
+            return batch.operations().stream().map(WriteBatch.Operation::id).collect(Collectors.toSet());
+        }
+
+        @Override
         public Outcome expect(ModelLists model) {
             return model.write(batch);
         }
@@ -104,6 +123,11 @@ public sealed interface Operation {
     /** See {@link ListStore#trim}. */
     record Trim(long id, long count) implements Write {
         @Override
+        public Set<Long> ids() {
+            return Set.of(id);
+        }
+
+        @Override
         public Outcome expect(ModelLists model) {
             return model.trim(id, count);
         }
@@ -117,6 +141,11 @@ public sealed interface Operation {
     /** See {@link ListStore#trimTo}. */
     record TrimTo(long id, long firstSequence) implements Write {
         @Override
+        public Set<Long> ids() {
+            return Set.of(id);
+        }
+
+        @Override
         public Outcome expect(ModelLists model) {
             return model.trimTo(id, firstSequence);
         }
@@ -129,6 +158,11 @@ public sealed interface Operation {
 
     /** See {@link ListStore#delete}. */
     record Delete(long id) implements Write {
+        @Override
+        public Set<Long> ids() {
+            return Set.of(id);
+        }
+
         @Override
         public Outcome expect(ModelLists model) {
             return model.delete(id);

@@ -1,0 +1,227 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.CaravanException;
+import io.caravan.EntryStream;
+import io.caravan.NotWritableException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreFailedException;
+import io.caravan.WriteCallback;
+import io.caravan.engine.Engine;
+import io.caravan.testing.Operation;
+import io.caravan.testing.Outcome;
+import io.caravan.testing.RandomOperations;
+import io.caravan.testing.Value;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Everybody who uses the simulated store: makes up operations, and checks every answer against the history. */
+final class Client {
+    private final Life life;
+    private final Engine engine;
+    private final History history;
+    private final RandomOperations operations;
+    private boolean storeFailed;
+
+    Client(Life life, Engine engine, long seed) {
+        this.life = life;
+        this.engine = engine;
+        this.history = life.history();
+        this.operations = new RandomOperations(seed, Simulation.SHAPE, history.now());
+    }
+
+    /** Whether the store has failed, after a fault, and must be reopened. */
+    boolean storeFailed() {
+        return storeFailed;
+    }
+
+    /**
+     * Performs an operation.
+     *
+     * @param guest whether it comes in the middle of something, so that it may not wait
+     */
+    void act(boolean guest) {
+        Operation operation = operations.next();
+        life.story().note(() -> (guest ? "meanwhile " : "") + operation);
+        if (operation instanceof Operation.Write write) {
+            write(write, guest);
+        } else if (operation instanceof Operation.Get get && !guest) {
+            readSlowly(get);
+        } else if (operation instanceof Operation.Read read) {
+            read(read, guest);
+        } else if (!guest) {
+            maintain(operation);
+        }
+    }
+
+    private void write(Operation.Write write, boolean guest) {
+        Telling telling = new Telling();
+        try {
+            write.start(engine, telling);
+        } catch (CaravanException refused) {
+            checkRefusal(write, refused, guest);
+            return;
+        }
+        if (!life.silent()) {
+            telling.number = history.accept(write);
+        }
+    }
+
+    private void checkRefusal(Operation operation, CaravanException refused, boolean guest) {
+        life.story().note(() -> "refused: " + refused);
+        if (refused instanceof StoreFailedException) {
+            checkFailed(refused);
+        } else if (!(refused instanceof OutOfSpaceException) && !(guest && refused instanceof NotWritableException)) {
+            Outcome expected = operation.expect(history.now().copy());
+            if (!expected.equals(Outcome.Refused.of(refused)) && !life.silent()) {
+                throw new SimulationFailure(operation + " should have come to " + expected, refused);
+            }
+        }
+    }
+
+    private void checkFailed(CaravanException problem) {
+        storeFailed = true;
+        if (!life.faultHappened() && !life.silent()) {
+            throw new SimulationFailure("the store failed, though the disk did not", problem);
+        }
+    }
+
+    private void read(Operation.Read read, boolean guest) {
+        Outcome expected = read.expect(history.now());
+        long change = changeSeenBy(read);
+        long accepted = history.accepted();
+        Outcome outcome = read.perform(engine);
+        if (life.silent()) {
+            return;
+        }
+        if (outcome instanceof Outcome.Refused refused && !outcome.equals(expected)) {
+            checkUnanswered(read, refused, guest);
+        } else if (read instanceof Operation.ListAll) {
+            if (accepted == history.accepted()) {
+                compare(read, expected, outcome);
+            }
+            seen(accepted - 1);
+        } else {
+            compare(read, expected, outcome);
+            seen(change);
+        }
+    }
+
+    private static void compare(Operation read, Outcome expected, Outcome outcome) {
+        if (!expected.equals(outcome)) {
+            throw new SimulationFailure(read + " came to " + outcome + ", expected " + expected);
+        }
+    }
+
+    private void checkUnanswered(Operation.Read read, Outcome.Refused refused, boolean guest) {
+        if (refused.exception().equals(StoreFailedException.class.getSimpleName())) {
+            storeFailed = true;
+        }
+        boolean wouldWait = guest && refused.exception().equals(NotWritableException.class.getSimpleName());
+        if (!wouldWait && !(storeFailed && life.faultHappened())) {
+            throw new SimulationFailure(read + " came to " + refused);
+        }
+    }
+
+    private long changeSeenBy(Operation.Read read) {
+        if (read instanceof Operation.Get get) {
+            return history.lastChangeOf(get.id());
+        }
+        if (read instanceof Operation.GetFrom get) {
+            return history.lastChangeOf(get.id());
+        }
+        return read instanceof Operation.Info info ? history.lastChangeOf(info.id()) : -1;
+    }
+
+    /** Reads while the store goes on: what is streamed must be the list as it was when the read began. */
+    private void readSlowly(Operation.Get get) {
+        Outcome expected = get.expect(history.now());
+        long change = history.lastChangeOf(get.id());
+        List<Value> values = new ArrayList<>();
+        try {
+            engine.get(get.id(), new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    seen(change);
+                    values.add(new Value(sequence, copyOf(value)));
+                    life.betweenEntries();
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            });
+        } catch (StoreFailedException problem) {
+            checkFailed(problem);
+            return;
+        }
+        if (!life.silent()) {
+            compare(get, expected, new Outcome.Streamed(values));
+            seen(change);
+        }
+    }
+
+    /** After the life's end the store goes on for a moment, as a thread does not stop at once; that counts for nothing. */
+    private void seen(long write) {
+        if (!life.silent()) {
+            history.seen(write);
+        }
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer value) {
+        return ByteBuffer.allocate(value.remaining()).put(value).flip();
+    }
+
+    private void maintain(Operation operation) {
+        try {
+            if (operation == Operation.Upkeep.FLUSH) {
+                long accepted = history.accepted();
+                engine.flush();
+                seen(accepted - 1);
+            } else {
+                engine.checkpoint();
+            }
+        } catch (StoreFailedException problem) {
+            checkFailed(problem);
+        } catch (CaravanException problem) {
+            if (!life.faultHappened() && !life.silent()) {
+                throw new SimulationFailure(operation + " failed, though the disk did not", problem);
+            }
+        }
+    }
+
+    /** What a write's callback does. */
+    private final class Telling implements WriteCallback {
+        private long number = -1;
+
+        @Override
+        public void success(long sequence) {
+            if (!life.silent()) {
+                guarded(() -> {
+                    life.story().note(() -> "write " + number + " is acknowledged, sequence " + sequence);
+                    history.acknowledged(number, sequence, life.frames());
+                });
+            }
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            if (!life.silent()) {
+                guarded(() -> {
+                    life.story().note(() -> "write " + number + " failed");
+                    history.failed(number);
+                    checkFailed(problem);
+                });
+            }
+        }
+
+        /** The store swallows what a callback throws. */
+        private void guarded(Runnable action) {
+            try {
+                action.run();
+            } catch (SimulationFailure failure) {
+                life.failed(failure);
+            }
+        }
+    }
+}

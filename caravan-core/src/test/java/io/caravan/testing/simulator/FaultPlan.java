@@ -1,0 +1,72 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.FaultStorage.Kind;
+import java.util.random.RandomGenerator;
+
+/** What goes wrong with the disk in one life: mostly nothing, else one failing call, or times when it is full. */
+final class FaultPlan {
+    private static final Kind[] FAILING = {
+        Kind.CREATE,
+        Kind.WRITE,
+        Kind.FORCE,
+        Kind.FORCE,
+        Kind.FORCE,
+        Kind.MAP,
+        Kind.MAP_FORCE,
+        Kind.RENAME,
+        Kind.DELETE,
+        Kind.FORCE_DIRECTORY
+    };
+
+    private final Kind failing;
+    private final CrashStorage.Outcome way;
+    private final boolean fills;
+    private final RandomGenerator random;
+    private int callsUntilFailure;
+    private boolean full;
+    private boolean broke;
+    private boolean wasFull;
+
+    FaultPlan(RandomGenerator random) {
+        this.random = random;
+        int dice = random.nextInt(10);
+        failing = dice < 3 ? FAILING[random.nextInt(FAILING.length)] : null;
+        way = random.nextBoolean() ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
+        callsUntilFailure = random.nextInt(60);
+        fills = dice == 3 || dice == 4;
+    }
+
+    /** Whether anything has gone wrong. */
+    boolean happened() {
+        return broke || wasFull;
+    }
+
+    /** Whether a call has failed for another reason than a lack of space. */
+    boolean broke() {
+        return broke;
+    }
+
+    CrashStorage.Outcome outcome(CrashStorage.Call call) {
+        if (call.kind() == failing && callsUntilFailure-- == 0) {
+            broke = true;
+            return way;
+        }
+        if (fills) {
+            full ^= random.nextInt(20) == 0;
+            if (full && call.kind() == Kind.CREATE) {
+                wasFull = true;
+                return CrashStorage.Outcome.NO_SPACE;
+            }
+        }
+        return CrashStorage.Outcome.PASS;
+    }
+
+    @Override
+    public String toString() {
+        if (fills) {
+            return "the disk is full now and then";
+        }
+        return failing == null ? "nothing goes wrong" : failing + " number " + callsUntilFailure + " will " + way;
+    }
+}

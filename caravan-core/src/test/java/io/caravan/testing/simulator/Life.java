@@ -1,0 +1,216 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.CaravanException;
+import io.caravan.engine.Engine;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.util.SplittableRandom;
+
+/**
+ * One life of the simulated store: from opening what the last one left to a cut, a kill, a failure or a clean close. At
+ * the I/O calls on the way, clients and workers go on inside of each other, faults are injected, and what a cut at that
+ * very moment would leave is looked at by a {@link Reopening}.
+ */
+final class Life implements CrashStorage.Director {
+    private static final int MAX_CALLS = 600;
+    private static final int MAX_OPERATIONS = 400;
+    private static final int MAX_INSIDE = 2;
+
+    private final Simulation simulation;
+    private final Story story;
+    private final SplittableRandom random;
+    private final CrashStorage disk;
+    private final SimulatedClock clock = new SimulatedClock();
+    private final SimulatedThreading threading;
+    private final FaultPlan faults;
+    private final HeapWatch heapWatch;
+    private History history;
+    private Client client;
+    private int callsLeft;
+    private int inside;
+    private long frames;
+    private CrashStorage left;
+
+    Life(Simulation simulation, CrashStorage disk, History history) {
+        this.simulation = simulation;
+        this.story = simulation.story();
+        this.random = simulation.random().split();
+        this.disk = disk;
+        this.history = history;
+        this.threading = new SimulatedThreading(random, clock);
+        this.faults = new FaultPlan(random);
+        this.heapWatch = new HeapWatch(disk, simulation.geometry());
+        this.callsLeft = 1 + random.nextInt(MAX_CALLS);
+    }
+
+    /** Lives until something ends it; what is left is then in {@link #left()}. */
+    void live() {
+        story.note(() -> "a life begins, " + faults);
+        disk.director(this);
+        Engine engine = open();
+        if (engine != null) {
+            work(engine);
+        }
+        disk.director(call -> CrashStorage.Outcome.PASS);
+        if (left == null) {
+            left = cut();
+        }
+    }
+
+    /** What the next life starts from. */
+    CrashStorage left() {
+        return left;
+    }
+
+    /** What it must hold. */
+    History history() {
+        return history;
+    }
+
+    private Engine open() {
+        try {
+            Engine engine = Engine.open(simulation.config(), disk, clock, threading);
+            if (!over()) {
+                history = history.matching(StoreContents.of(engine), history.certain());
+            }
+            return over() ? null : engine;
+        } catch (IOException | CaravanException refused) {
+            if (!over() && !faults.happened()) {
+                throw new SimulationFailure("the store does not open", refused);
+            }
+            story.note(() -> "does not open: " + refused);
+            return null;
+        }
+    }
+
+    private void work(Engine engine) {
+        client = new Client(this, engine, random.nextLong());
+        for (int i = 0; i < MAX_OPERATIONS && !over() && !client.storeFailed(); i++) {
+            if (random.nextInt(4) == 0) {
+                threading.step();
+            } else {
+                client.act(false);
+            }
+            simulation.checkNoFailure();
+        }
+        if (!over() && !client.storeFailed()) {
+            close(engine);
+        }
+    }
+
+    /** A clean close leaves everything that was accepted, after a power cut too. */
+    private void close(Engine engine) {
+        story.note(() -> "close");
+        client = null;
+        engine.close();
+        if (!over() && !faults.broke()) {
+            history = history.matching(StoreContents.of(reopen(disk.powerCut(random))), history.accepted());
+        }
+    }
+
+    private Engine reopen(CrashStorage storage) {
+        try {
+            return simulation.open(storage);
+        } catch (IOException | CaravanException refused) {
+            throw new SimulationFailure("what was closed does not open", refused);
+        }
+    }
+
+    private boolean over() {
+        return left != null;
+    }
+
+    private CrashStorage cut() {
+        boolean power = simulation.survivesPower() && random.nextInt(4) != 0;
+        CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
+        story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
+        return remains;
+    }
+
+    @Override
+    public CrashStorage.Outcome before(CrashStorage.Call call) {
+        if (over()) {
+            return CrashStorage.Outcome.PASS;
+        }
+        try {
+            return happen(call);
+        } catch (SimulationFailure failure) {
+            // The engine would take it for a failure of its disk.
+            simulation.failed(failure);
+            left = disk;
+            return CrashStorage.Outcome.PASS;
+        }
+    }
+
+    private CrashStorage.Outcome happen(CrashStorage.Call call) {
+        story.note(() -> "I/O " + call);
+        if (simulation.survivesPower()) {
+            heapWatch.before(call);
+        }
+        if (HeapWatch.isFrame(call)) {
+            frames++;
+        }
+        if (!Simulation.changesDisk(call)) {
+            return CrashStorage.Outcome.PASS;
+        }
+        if (random.nextInt(8) == 0) {
+            disk.writeBack(random);
+        }
+        if (random.nextInt(3) == 0) {
+            new Reopening(simulation, random.split(), history).afterCutOf(disk, !faults.happened());
+        }
+        if (--callsLeft <= 0) {
+            left = cut();
+            return CrashStorage.Outcome.PASS;
+        }
+        goOnInside();
+        return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+    }
+
+    private void goOnInside() {
+        if (inside < MAX_INSIDE && random.nextInt(6) == 0) {
+            inside++;
+            story.enter();
+            if (client == null || random.nextInt(3) == 0) {
+                threading.stepInside();
+            } else {
+                threading.asGuest(() -> client.act(true));
+            }
+            story.leave();
+            inside--;
+        }
+    }
+
+    // What the client needs.
+
+    Story story() {
+        return story;
+    }
+
+    boolean silent() {
+        return over();
+    }
+
+    boolean faultHappened() {
+        return faults.happened();
+    }
+
+    /** How many frames were written: writes told of after the same one share it. */
+    long frames() {
+        return frames;
+    }
+
+    /** In the middle of a reader's stream. */
+    void betweenEntries() {
+        if (random.nextInt(4) == 0) {
+            threading.step();
+        } else if (random.nextInt(4) == 0) {
+            threading.asGuest(() -> client.act(true));
+        }
+    }
+
+    void failed(SimulationFailure failure) {
+        simulation.failed(failure);
+    }
+}

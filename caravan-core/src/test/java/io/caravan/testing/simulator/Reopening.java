@@ -1,0 +1,130 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.CaravanException;
+import io.caravan.StoreStats;
+import io.caravan.VerifyReport;
+import io.caravan.engine.Engine;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FileNames;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.StoreContents;
+import io.caravan.testing.Value;
+import java.io.IOException;
+import java.util.SplittableRandom;
+
+/**
+ * Looks at what a cut leaves: opens it, maybe cutting again on the way, compares it with the history, verifies it, and
+ * maybe goes on to cut what was opened.
+ */
+final class Reopening implements CrashStorage.Director {
+    private static final int MAX_DEPTH = 3;
+
+    private final Simulation simulation;
+    private final Story story;
+    private final SplittableRandom random;
+    private History history;
+    private int depth;
+    private CrashStorage disk;
+    private boolean full;
+
+    Reopening(Simulation simulation, SplittableRandom random, History history) {
+        this.simulation = simulation;
+        this.story = simulation.story();
+        this.random = random;
+        this.history = history;
+    }
+
+    /**
+     * Cuts off a store at this moment, and checks what is left.
+     *
+     * @param mayRot whether a byte of what is left may be damaged too
+     */
+    void afterCutOf(CrashStorage storage, boolean mayRot) {
+        cut(storage);
+        story.enter();
+        if (mayRot && random.nextInt(16) == 0) {
+            new Rot(simulation, random, history).check(disk);
+        } else {
+            check();
+        }
+        story.leave();
+    }
+
+    private void cutAgain(CrashStorage storage) {
+        if (depth < MAX_DEPTH) {
+            Reopening next = new Reopening(simulation, random.split(), history);
+            next.depth = depth + 1;
+            next.afterCutOf(storage, false);
+        }
+    }
+
+    private void cut(CrashStorage storage) {
+        boolean power = simulation.survivesPower() && random.nextInt(8) != 0;
+        disk = power ? storage.powerCut(random) : storage.processKill();
+        simulation.countCut();
+        story.note(() -> power ? "what if the power is cut? " + disk.survived() : "what if the process is killed?");
+    }
+
+    private void check() {
+        full = random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
+        disk.director(this);
+        SimulatedClock clock = new SimulatedClock();
+        SimulatedThreading threading = new SimulatedThreading(random, clock);
+        try {
+            Engine engine = Engine.open(simulation.config(), disk, clock, threading);
+            StoreContents found = StoreContents.of(engine);
+            history = history.matching(found, history.certain());
+            checkHeap(engine.stats(), found);
+            goOn(engine);
+        } catch (IOException | CaravanException refused) {
+            throw new SimulationFailure("what is left does not open" + (full ? " on a full disk" : ""), refused);
+        }
+    }
+
+    /** Free space and live regions are the heap; that they do not overlap, opening has checked. */
+    private static void checkHeap(StoreStats stats, StoreContents found) {
+        long live = 0;
+        for (StoreContents.ListContents list : found.lists().values()) {
+            for (Value value : list.values()) {
+                live += EntryLayout.entryBytes(value.bytes().remaining());
+            }
+        }
+        StoreStats.HeapUse heap = stats.heap();
+        if (heap.usedBytes() != live) {
+            throw new SimulationFailure(
+                    "the heap has " + heap.usedBytes() + " bytes in use, the live entries take " + live);
+        }
+    }
+
+    private void goOn(Engine engine) {
+        if (random.nextInt(4) == 0) {
+            VerifyReport report = Verifier.verifyOpen(engine, VerifyReport.Progress.NONE);
+            if (!report.clean()) {
+                throw new SimulationFailure("verify says " + report.faults());
+            }
+        }
+        if (random.nextInt(8) == 0) {
+            engine.close();
+        }
+        if (random.nextInt(4) == 0) {
+            cutAgain(disk);
+        }
+    }
+
+    @Override
+    public CrashStorage.Outcome before(CrashStorage.Call call) {
+        story.note(() -> "I/O " + call);
+        if (!Simulation.changesDisk(call)) {
+            return CrashStorage.Outcome.PASS;
+        }
+        if (random.nextInt(8) == 0) {
+            disk.writeBack(random);
+        }
+        if (random.nextInt(24) == 0) {
+            cutAgain(disk);
+        }
+        return full && call.kind() == Kind.CREATE ? CrashStorage.Outcome.NO_SPACE : CrashStorage.Outcome.PASS;
+    }
+}

@@ -1,0 +1,93 @@
+package io.caravan.testing.simulator;
+
+import java.util.List;
+
+/**
+ * Ways to break the store, one promise each: small edits of the product's source, so that the product itself needs no
+ * switch for any of them. Each edit's text must stand in the source exactly once, so a sabotage that no longer fits says
+ * so.
+ */
+enum Sabotage {
+    ACKNOWLEDGE_BEFORE_THE_FORCE(edit(
+            "engine/Flusher",
+            "            if (force) {\n",
+            "            commit.acknowledge();\n            if (force) {\n")),
+    SKIP_THE_FORCE(edit("engine/Flusher", "                force(commit.frame());\n", "")),
+    SKIP_THE_DIRECTORY_FORCE_AFTER_A_RENAME(edit(
+            "wal/LogSegments",
+            "storage.rename(temporary, FileNames.LOG.of(segment));\n        storage.forceDirectory();",
+            "storage.rename(temporary, FileNames.LOG.of(segment));")),
+    REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
+            edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", "")),
+    APPLY_TO_THE_HEAP_BEFORE_THE_FORCE(edit(
+            "engine/Flusher",
+            "            if (force) {\n",
+            "            apply(commit.frame());\n            if (force) {\n")),
+    PUBLISH_A_CHECKPOINT_BEFORE_ITS_HEAP_IS_FORCED(
+            edit("engine/Checkpointer", "heapFile.force();", "heapFile.check(0);")),
+    RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
+            "engine/Checkpointer",
+            "logGeometry.segmentOf(newest.header().startLsn());",
+            "logGeometry.segmentOf(header.startLsn());")),
+    ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
+            edit("format/FrameLayout", "                || segment.getLong(at + LSN) != identity.lsn()", ""),
+            edit("format/FrameLayout", "                && segment.getLong(at + SEGMENT) == identity.segment()\n", ""),
+            edit(
+                    "wal/LogScanner",
+                    "if (validAt(position) && previousOf(position) == previous)",
+                    "if (validAt(position))")),
+    REWRITE_AN_ACKNOWLEDGED_BLOCK(edit("wal/LogWriter", "        int count = bytes.remaining();\n", """
+                    int count = bytes.remaining();
+                    if (previousLsn >= 0 && geometry.segmentOf(previousLsn) == segment) {
+                        ByteBuffer block = ByteBuffer.allocate(4096);
+                        segments.file(segment).read(block, geometry.offsetOf(previousLsn));
+                        segments.file(segment).write(block.flip(), geometry.offsetOf(previousLsn));
+                    }
+            """)),
+    TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
+            edit("wal/LogScanner", "        refuseValidFramesBehind(found.position());\n", "")),
+    RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(edit(
+            "engine/Flusher",
+            "                writer.withdraw(frame);\n",
+            "                writer.force();\n                return;\n")),
+    LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
+            "engine/ReadPath",
+            "            applied.awaitPast(pinned.lastLsn());\n            long bytes",
+            "            long bytes")),
+    LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
+            edit("engine/Flusher", "                writer.withdraw(frame);\n", "                writer.force();\n")),
+    TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
+            edit("engine/Recovery", "            log.finishAnew(log.last());\n", "")),
+    SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(
+            edit("engine/StoreParts", "            settleReplayed();\n", "            provisioner.step();\n")),
+    CLOSE_WITHOUT_FORCING_THE_LOG(edit(
+            "engine/StoreParts",
+            "            onCheckpointer(checkpointer::forceLog);\n            onCheckpointer(this::publishIfChanged);",
+            "            onCheckpointer(this::publishIfChanged);"));
+
+    /**
+     * A change of one source file.
+     *
+     * @param file below {@code io/caravan}, without its ending
+     */
+    record Edit(String file, String from, String to) {}
+
+    private final List<Edit> edits;
+
+    Sabotage(Edit... edits) {
+        this.edits = List.of(edits);
+    }
+
+    private static Edit edit(String file, String from, String to) {
+        return new Edit(file, from, to);
+    }
+
+    List<Edit> edits() {
+        return edits;
+    }
+
+    /** In words. */
+    String description() {
+        return name().toLowerCase(java.util.Locale.ROOT).replace('_', ' ');
+    }
+}

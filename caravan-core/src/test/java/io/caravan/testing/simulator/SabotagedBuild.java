@@ -1,0 +1,106 @@
+package io.caravan.testing.simulator;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+
+/**
+ * The product and its simulator, with a {@link Sabotage} compiled in: a class loader that has its own version of all
+ * classes of {@code io.caravan}, the sabotaged ones from a folder, the others as they are.
+ */
+final class SabotagedBuild extends ClassLoader {
+    private static final String PACKAGE = "io.caravan.";
+    private static final Path SOURCES = Path.of("src/main/java/io/caravan");
+
+    private final Path classes;
+
+    private SabotagedBuild(Path classes) {
+        super(SabotagedBuild.class.getClassLoader());
+        this.classes = classes;
+    }
+
+    /** Compiles the sabotaged files into an empty folder. */
+    static SabotagedBuild of(Sabotage sabotage, Path folder) throws IOException {
+        Map<Path, String> sources = new HashMap<>();
+        for (Sabotage.Edit edit : sabotage.edits()) {
+            Path file = SOURCES.resolve(edit.file() + ".java");
+            String source = sources.containsKey(file) ? sources.get(file) : Files.readString(file);
+            sources.put(file, apply(edit, source));
+        }
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        compile(write(sources, folder.resolve("sources")), classes);
+        return new SabotagedBuild(classes);
+    }
+
+    private static String apply(Sabotage.Edit edit, String source) {
+        int at = source.indexOf(edit.from());
+        if (at < 0 || source.indexOf(edit.from(), at + 1) >= 0) {
+            throw new AssertionError(
+                    edit.file() + " should have this once; fit the sabotage to the source: " + edit.from());
+        }
+        return source.substring(0, at)
+                + edit.to()
+                + source.substring(at + edit.from().length());
+    }
+
+    private static List<Path> write(Map<Path, String> sources, Path folder) throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Map.Entry<Path, String> source : sources.entrySet()) {
+            Path file = folder.resolve(SOURCES.relativize(source.getKey()));
+            Files.createDirectories(file.getParent());
+            files.add(Files.writeString(file, source.getValue()));
+        }
+        return files;
+    }
+
+    private static void compile(List<Path> files, Path classes) {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        List<String> arguments = Stream.concat(
+                        Stream.of("-proc:none", "-nowarn", "-d", classes.toString(), "-cp", classPath),
+                        files.stream().map(Path::toString))
+                .toList();
+        if (compiler.run(null, null, null, arguments.toArray(String[]::new)) != 0) {
+            throw new AssertionError("the sabotaged source does not compile");
+        }
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+        if (!name.startsWith(PACKAGE)) {
+            return super.loadClass(name, resolve);
+        }
+        synchronized (getClassLoadingLock(name)) {
+            Class<?> loaded = findLoadedClass(name);
+            return loaded != null ? loaded : define(name);
+        }
+    }
+
+    private Class<?> define(String name) throws ClassNotFoundException {
+        byte[] bytes = read(name.replace('.', '/') + ".class");
+        if (bytes == null) {
+            throw new ClassNotFoundException(name);
+        }
+        return defineClass(name, bytes, 0, bytes.length);
+    }
+
+    private byte[] read(String resource) {
+        Path sabotaged = classes.resolve(resource);
+        try (InputStream stream = Files.exists(sabotaged)
+                ? Files.newInputStream(sabotaged)
+                : getParent().getResourceAsStream(resource)) {
+            return stream == null ? null : stream.readAllBytes();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+}

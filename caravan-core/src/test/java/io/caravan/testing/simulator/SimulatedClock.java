@@ -1,0 +1,24 @@
+package io.caravan.testing.simulator;
+
+import java.util.function.LongSupplier;
+
+/** A clock that goes on a little each time somebody looks at it, and otherwise when it is told. */
+final class SimulatedClock implements LongSupplier {
+    private static final long LOOK_NANOS = 500;
+
+    private long nanos;
+
+    @Override
+    public long getAsLong() {
+        nanos += LOOK_NANOS;
+        return nanos;
+    }
+
+    long nanos() {
+        return nanos;
+    }
+
+    void advanceTo(long instant) {
+        nanos = Math.max(nanos, instant);
+    }
+}

@@ -1,0 +1,117 @@
+package io.caravan.testing.simulator;
+
+import io.caravan.Durability;
+import io.caravan.FlushPolicy;
+import io.caravan.StoreConfig;
+import io.caravan.engine.Engine;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.ModelLists;
+import io.caravan.testing.RandomOperations;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.SplittableRandom;
+
+/** A few lives of one store, one after the other, all decided by a seed. */
+final class Simulation {
+    private static final int KIB = 1024;
+    private static final int LIVES = 6;
+    private static final int MAX_VALUE_BYTES = 3 * KIB;
+
+    static final RandomOperations.Shape SHAPE = new RandomOperations.Shape(12, MAX_VALUE_BYTES, 4 * KIB);
+
+    private final SplittableRandom random;
+    private final Story story;
+    private final StoreConfig config;
+    private SimulationFailure failure;
+    private long cuts;
+
+    Simulation(long seed, boolean told) {
+        random = new SplittableRandom(seed);
+        story = new Story(told);
+        config = StoreConfig.builder(Path.of("simulated"))
+                .maxValueBytes(MAX_VALUE_BYTES)
+                .logBufferBytes(8 * KIB)
+                .logSegmentBytes(16 * KIB)
+                .heapSegmentBytes(16 * KIB)
+                .maxHeapBytes(6 * 16 * KIB)
+                .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
+                .flushPolicy(
+                        random.nextInt(4) == 0
+                                ? FlushPolicy.fixedDelay(Duration.ofNanos(20_000))
+                                : FlushPolicy.immediate())
+                .durability(random.nextInt(8) == 0 ? Durability.PROCESS : Durability.SYNC)
+                .build();
+    }
+
+    /** Lives it all, or up to the first failure, which it throws. */
+    void run() {
+        CrashStorage disk = new CrashStorage(random.nextLong());
+        History history = new History(new ModelLists(MAX_VALUE_BYTES));
+        for (int i = 0; i < LIVES; i++) {
+            Life life = new Life(this, disk, history);
+            life.live();
+            checkNoFailure();
+            disk = life.left();
+            history = life.history();
+        }
+    }
+
+    /** Whether a cut after a call can leave something else than a cut before it. */
+    static boolean changesDisk(CrashStorage.Call call) {
+        return switch (call.kind()) {
+            case OPEN, READ, MAP, CLOSE -> false;
+            default -> true;
+        };
+    }
+
+    SplittableRandom random() {
+        return random;
+    }
+
+    Story story() {
+        return story;
+    }
+
+    StoreConfig config() {
+        return config;
+    }
+
+    /** Whether what is acknowledged must survive the power's loss, or only the process's. */
+    boolean survivesPower() {
+        return config.durability() == Durability.SYNC;
+    }
+
+    HeapGeometry geometry() {
+        return new HeapGeometry(config.heapSegmentBytes());
+    }
+
+    void countCut() {
+        cuts++;
+    }
+
+    /** How many cuts there were so far. */
+    long cuts() {
+        return cuts;
+    }
+
+    /** Notes a failure that was found where throwing would not reach anybody. */
+    void failed(SimulationFailure found) {
+        if (failure == null) {
+            failure = found;
+        }
+    }
+
+    void checkNoFailure() {
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    /** Opens a store while nothing goes wrong. */
+    Engine open(CrashStorage storage) throws IOException {
+        SimulatedClock clock = new SimulatedClock();
+        return Engine.open(config, storage, clock, new SimulatedThreading(random, clock));
+    }
+}

@@ -1,0 +1,115 @@
+package io.caravan.testing.simulator;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs simulations, one seed after the other, until there have been enough cuts or one fails. A simulation is one
+ * thread's; several run beside each other.
+ *
+ * <p>After the simulators of FoundationDB and TigerBeetle: the whole of the system's I/O, time and threads are the
+ * simulator's, so a seed is all that it takes to see a failure again.
+ */
+public final class Simulator {
+    private final long cuts;
+    private final int threads;
+    private final LongConsumer progress;
+    private final AtomicLong nextSeed;
+    private final AtomicLong done = new AtomicLong();
+    private final AtomicLong simulations = new AtomicLong();
+    private final AtomicReference<@Nullable Failure> failure = new AtomicReference<>();
+
+    /**
+     * A failed simulation.
+     *
+     * @param seed repeats it
+     * @param cuts how many cuts the simulation had made by then
+     * @param story what happened: operations, I/O calls, what survived each cut
+     */
+    public record Failure(long seed, long cuts, SimulationFailure problem, List<String> story) {}
+
+    /**
+     * What a run came to.
+     *
+     * @param cuts cuts that were checked, those of a failing simulation included
+     * @param simulations how many seeds were used up
+     */
+    public record Report(
+            long cuts,
+            long simulations,
+            Duration elapsed,
+            @Nullable Failure failure) {
+        public double cutsPerSecond() {
+            return cuts / (elapsed.toNanos() / 1e9);
+        }
+    }
+
+    private Simulator(long firstSeed, long cuts, int threads, LongConsumer progress) {
+        this.nextSeed = new AtomicLong(firstSeed);
+        this.cuts = cuts;
+        this.threads = threads;
+        this.progress = progress;
+    }
+
+    /**
+     * Simulates until there have been at least so many cuts, or a failure.
+     *
+     * @param progress is told now and then, by any of the threads, how many cuts there have been
+     */
+    public static Report run(long firstSeed, long cuts, int threads, LongConsumer progress)
+            throws InterruptedException {
+        return new Simulator(firstSeed, cuts, threads, progress).run();
+    }
+
+    private Report run() throws InterruptedException {
+        long start = System.nanoTime();
+        Thread[] workers = new Thread[threads];
+        for (int i = 0; i < threads; i++) {
+            workers[i] = new Thread(this::simulateOn, "simulator-" + i);
+            workers[i].start();
+        }
+        for (Thread worker : workers) {
+            worker.join();
+        }
+        Duration elapsed = Duration.ofNanos(System.nanoTime() - start);
+        return new Report(done.get(), simulations.get(), elapsed, failure.get());
+    }
+
+    private void simulateOn() {
+        while (done.get() < cuts && failure.get() == null) {
+            simulate(nextSeed.getAndIncrement());
+        }
+    }
+
+    private void simulate(long seed) {
+        Simulation simulation = new Simulation(seed, false);
+        try {
+            simulation.run();
+        } catch (RuntimeException | Error problem) {
+            failure.compareAndSet(null, retell(seed, simulation.cuts()));
+        }
+        simulations.incrementAndGet();
+        progress.accept(done.addAndGet(simulation.cuts()));
+    }
+
+    /** The same once more, this time taking notes. */
+    private static Failure retell(long seed, long cuts) {
+        Simulation simulation = new Simulation(seed, true);
+        try {
+            simulation.run();
+        } catch (SimulationFailure problem) {
+            return new Failure(seed, cuts, problem, simulation.story().lines());
+        } catch (RuntimeException | Error problem) {
+            return new Failure(
+                    seed,
+                    cuts,
+                    new SimulationFailure("the store broke", problem),
+                    simulation.story().lines());
+        }
+        throw new IllegalStateException("seed " + seed + " failed once and not again: something is not simulated");
+    }
+}
