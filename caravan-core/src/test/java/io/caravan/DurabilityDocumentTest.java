@@ -1,0 +1,165 @@
+package io.caravan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Holds {@code docs/DURABILITY.md} to what there is: every test, script, option and link that it names. */
+class DurabilityDocumentTest {
+    /** A test class, or a pattern for several. */
+    private static final Pattern TEST = Pattern.compile("\\b[A-Z][\\w*]*Test\\b");
+
+    private static final Pattern MODULE = Pattern.compile("-pl (\\S+)");
+    private static final Pattern SCRIPT = Pattern.compile("scripts/([\\w-]+)");
+    private static final Pattern COMMAND = Pattern.compile("`scripts/([\\w-]+)([^`]*)`");
+    private static final Pattern OPTION = Pattern.compile("--[\\w-]+");
+    /** What a script runs: a module, and the package of the class whose options it takes. */
+    private static final Pattern LAUNCHES = Pattern.compile("^launch (\\S+) (\\S+)\\.\\w+", Pattern.MULTILINE);
+
+    private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#]*)(?:#([^)]*))?\\)");
+    private static final Pattern HEADING = Pattern.compile("^#+ (.*)$", Pattern.MULTILINE);
+
+    private static Path root;
+    private static Path page;
+    private static String text;
+
+    @BeforeAll
+    static void read() throws IOException {
+        Path here = Path.of("").toAbsolutePath();
+        root = Files.isDirectory(here.resolve("docs")) ? here : here.getParent();
+        page = root.resolve("docs/DURABILITY.md");
+        text = Files.readString(page);
+    }
+
+    @Test
+    void everyTestExists() throws IOException {
+        Set<String> tests = new TreeSet<>();
+        for (Path module : modules()) {
+            for (Path source : javaFiles(module.resolve("src/test/java"))) {
+                tests.add(source.getFileName().toString().replace(".java", ""));
+            }
+        }
+        Set<String> missing = named(TEST, MatchResult::group);
+        missing.removeIf(name -> tests.stream().anyMatch(asPattern(name).asMatchPredicate()));
+        assertThat(missing).as("tests that do not exist").isEmpty();
+    }
+
+    private static Pattern asPattern(String name) {
+        return Pattern.compile(name.replace("*", "\\w*"));
+    }
+
+    @Test
+    void everyModuleExists() {
+        assertThat(named(MODULE, match -> match.group(1)))
+                .allSatisfy(module ->
+                        assertThat(root.resolve(module).resolve("pom.xml")).exists());
+    }
+
+    @Test
+    void everyScriptExists() {
+        Set<String> missing = named(SCRIPT, match -> match.group(1));
+        missing.removeIf(name -> Files.isExecutable(root.resolve("scripts").resolve(name)));
+        assertThat(missing).as("scripts that do not exist").isEmpty();
+    }
+
+    @Test
+    void everyOptionOfAScriptIsKnown() throws IOException {
+        Set<String> unknown = new TreeSet<>();
+        for (MatchResult command : matches(COMMAND)) {
+            Set<String> options = OPTION.matcher(command.group(2))
+                    .results()
+                    .map(MatchResult::group)
+                    .collect(Collectors.toSet());
+            options.removeAll(optionsOf(command.group(1)));
+            options.forEach(option -> unknown.add("scripts/" + command.group(1) + " " + option));
+        }
+        assertThat(unknown).as("options that nobody knows").isEmpty();
+    }
+
+    /** The options that stand in the script itself and, in quotes, in the source of the package that it runs. */
+    private static Set<String> optionsOf(String name) throws IOException {
+        Set<String> options = new TreeSet<>();
+        Path script = root.resolve("scripts").resolve(name);
+        if (Files.exists(script)) {
+            String code = Files.readString(script);
+            OPTION.matcher(code).results().map(MatchResult::group).forEach(options::add);
+            Matcher launches = LAUNCHES.matcher(code);
+            while (launches.find()) {
+                Path sources = root.resolve(launches.group(1)).resolve("src/main/java");
+                for (Path source : javaFiles(sources.resolve(launches.group(2).replace('.', '/')))) {
+                    Pattern.compile("\"(" + OPTION + ")\"")
+                            .matcher(Files.readString(source))
+                            .results()
+                            .forEach(match -> options.add(match.group(1)));
+                }
+            }
+        }
+        return options;
+    }
+
+    @Test
+    void everyLinkInsideTheRepositoryLeadsSomewhere() throws IOException {
+        List<MatchResult> links = matches(LINK);
+        assertThat(links).isNotEmpty();
+        for (MatchResult link : links) {
+            Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+            assertThat(target).exists();
+            if (link.group(2) != null) {
+                assertThat(anchors(Files.readString(target)))
+                        .as("headings of %s", target)
+                        .contains(link.group(2));
+            }
+        }
+    }
+
+    /** Headings as links name them. */
+    private static Set<String> anchors(String markdown) {
+        return HEADING.matcher(markdown)
+                .results()
+                .map(heading -> heading.group(1)
+                        .toLowerCase(Locale.ROOT)
+                        .replaceAll("[^\\w -]", "")
+                        .replace(' ', '-'))
+                .collect(Collectors.toSet());
+    }
+
+    private static Set<String> named(Pattern pattern, Function<MatchResult, String> name) {
+        Set<String> names = matches(pattern).stream().map(name).collect(Collectors.toCollection(TreeSet::new));
+        assertThat(names).as("what %s finds", pattern).isNotEmpty();
+        return names;
+    }
+
+    private static List<MatchResult> matches(Pattern pattern) {
+        return pattern.matcher(text).results().toList();
+    }
+
+    private static List<Path> modules() throws IOException {
+        try (Stream<Path> entries = Files.list(root)) {
+            return entries.filter(entry -> Files.exists(entry.resolve("pom.xml")))
+                    .toList();
+        }
+    }
+
+    private static List<Path> javaFiles(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(".java")).toList();
+        }
+    }
+}
