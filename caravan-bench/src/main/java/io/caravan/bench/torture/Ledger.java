@@ -24,6 +24,8 @@ final class Ledger {
     private final AtomicLong appends = new AtomicLong();
     private final AtomicLong releases = new AtomicLong();
     private final AtomicLong refusals = new AtomicLong();
+    private final AtomicLong releasesWithoutSpace = new AtomicLong();
+    private final AtomicLong refusedReleases = new AtomicLong();
     private final AtomicLong reads = new AtomicLong();
     private volatile @Nullable String firstRefusal;
     private volatile long openNanos = UNKNOWN;
@@ -51,6 +53,9 @@ final class Ledger {
     void acknowledged(Intent intent, long told) {
         enter(worker(intent).acknowledge(intent, told));
         (intent.appends() ? appends : releases).incrementAndGet();
+        if (!intent.appends() && firstRefusal != null) {
+            releasesWithoutSpace.incrementAndGet();
+        }
     }
 
     /** The intent's expectation does not hold, says the store. */
@@ -65,6 +70,9 @@ final class Ledger {
             firstRefusal = words;
         }
         refusals.incrementAndGet();
+        if (!intent.appends()) {
+            refusedReleases.incrementAndGet();
+        }
     }
 
     private void enter(@Nullable String problem) {
@@ -128,14 +136,19 @@ final class Ledger {
         return appends.get();
     }
 
-    /** Those of them that needed none. */
-    long releases() {
-        return releases.get();
+    /** Those of the others, which give space back, that were acknowledged after something had been refused. */
+    long releasesWithoutSpace() {
+        return releasesWithoutSpace.get();
     }
 
     /** Changes that were refused for want of space so far. */
     long refusals() {
         return refusals.get();
+    }
+
+    /** Those of them that would have given space back. */
+    long refusedReleases() {
+        return refusedReleases.get();
     }
 
     /** What the first of them was told, or null. */

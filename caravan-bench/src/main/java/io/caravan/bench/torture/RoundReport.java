@@ -17,6 +17,7 @@ final class RoundReport {
     private long aliveMillis;
     private long acknowledged;
     private long refused;
+    private long refusedReleases;
     private long reads;
     private long kept;
     private int interruptedRecoveries;
@@ -63,6 +64,10 @@ final class RoundReport {
         return refused;
     }
 
+    long refusedReleases() {
+        return refusedReleases;
+    }
+
     long reads() {
         return reads;
     }
@@ -89,6 +94,7 @@ final class RoundReport {
         aliveMillis = afterMillis;
         acknowledged = ledger.acknowledgedCount();
         refused = ledger.refusals();
+        refusedReleases = ledger.refusedReleases();
         reads = ledger.reads();
     }
 
@@ -119,7 +125,9 @@ final class RoundReport {
                 seed,
                 acknowledged,
                 kept,
-                refused == 0 ? "" : String.format(Locale.ROOT, ", %,d refused", refused),
+                refused == 0
+                        ? ""
+                        : String.format(Locale.ROOT, ", %,d refused (%,d trims and deletes)", refused, refusedReleases),
                 fate,
                 aliveMillis,
                 trials.isEmpty() ? "" : " " + trials,

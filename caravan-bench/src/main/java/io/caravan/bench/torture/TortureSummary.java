@@ -16,6 +16,7 @@ final class TortureSummary {
     private int rounds;
     private long acknowledged;
     private long refused;
+    private long refusedReleases;
     private long reads;
     private long kept;
     private int interruptedRecoveries;
@@ -28,6 +29,7 @@ final class TortureSummary {
         problems.addAll(report.problems());
         acknowledged += report.acknowledged();
         refused += report.refused();
+        refusedReleases += report.refusedReleases();
         reads += report.reads();
         kept += report.kept();
         interruptedRecoveries += report.interruptedRecoveries();
@@ -74,7 +76,7 @@ final class TortureSummary {
                 Locale.ROOT,
                 "%d rounds %s, on the way %s, recovery killed %d times%n"
                         + "%,d operations acknowledged, %,d more found that were under way, %,d refused for want of"
-                        + " space; %,d reads checked; longest reopen %,.1f ms%n%s",
+                        + " space (%,d trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
                 rounds,
                 fates,
                 trials,
@@ -82,6 +84,7 @@ final class TortureSummary {
                 acknowledged,
                 kept,
                 refused,
+                refusedReleases,
                 reads,
                 longestReopenNanos / NANOS_PER_MILLI,
                 clean() ? "no faults: nothing was lost" : problems.size() + " FAULTS");

@@ -96,9 +96,6 @@ final class WorkerCheck {
         done++;
         Long told = record.told(intent);
         if (told != null && told == StoreModel.NO_SPACE) {
-            if (!intent.appends()) {
-                problems.add(intent + " was refused for want of space, and needs none");
-            }
             return false;
         }
         checkTold(intent, told, model.apply(intent), mustBeTold);
