@@ -30,10 +30,6 @@ final class Sightings {
         List.copyOf(unexplained.keySet()).forEach(id -> explain(id, contents, done));
     }
 
-    boolean allExplained() {
-        return unexplained.isEmpty();
-    }
-
     List<Sighting> unexplained() {
         return unexplained.values().stream().flatMap(List::stream).toList();
     }

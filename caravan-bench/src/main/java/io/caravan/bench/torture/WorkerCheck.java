@@ -24,6 +24,9 @@ final class WorkerCheck {
     private final List<String> problems = new ArrayList<>();
     private final Set<Long> differing = new LinkedHashSet<>();
     private int done;
+    private boolean explained;
+    /** What others saw that was never so, in the last state that explains what was found. */
+    private List<String> contradicted = List.of();
 
     /**
      * Makes a check.
@@ -59,17 +62,27 @@ final class WorkerCheck {
             apply(intents.get(done), true);
         }
         ids.forEach(this::compare);
-        sightings.explainAll(model, done);
         List<String> story = differing.isEmpty() ? List.of() : story(certain);
         long kept = 0;
-        while (done < intents.size() && !allExplained()) {
+        while (!explainedNow() && done < intents.size()) {
             Intent intent = intents.get(done);
             kept += apply(intent, false) ? 1 : 0;
             intent.operations().forEach(operation -> compare(operation.id()));
-            sightings.explainAll(model, done);
         }
-        problems.addAll(differing.isEmpty() ? unexplainedSightings() : story);
+        if (!explained) {
+            problems.addAll(contradicted.isEmpty() ? story : contradicted);
+        }
         return kept;
+    }
+
+    /** Whether the intents that are done by now explain both what was found and what others saw. */
+    private boolean explainedNow() {
+        sightings.explainAll(model, done);
+        if (differing.isEmpty()) {
+            contradicted = unexplainedSightings();
+            explained = contradicted.isEmpty();
+        }
+        return explained;
     }
 
     /** How many of the intents must be there. */
@@ -84,10 +97,6 @@ final class WorkerCheck {
     private boolean acknowledged(Intent intent) {
         Long told = record.told(intent);
         return told != null && told != StoreModel.REFUSED && told != StoreModel.NO_SPACE;
-    }
-
-    private boolean allExplained() {
-        return differing.isEmpty() && sightings.allExplained();
     }
 
     /** Returns whether the intent may have had an effect. */
