@@ -1,6 +1,9 @@
 package io.caravan.bench;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,10 +36,12 @@ public final class ChildJvm implements AutoCloseable {
 
     private final Process process;
     private final Path log;
+    private final long logStart;
 
-    private ChildJvm(Process process, Path log) {
+    private ChildJvm(Process process, Path log, long logStart) {
         this.process = process;
         this.log = log;
+        this.logStart = logStart;
     }
 
     /** Starts a JVM on a main class; its output is added to {@code log}. */
@@ -48,18 +53,27 @@ public final class ChildJvm implements AutoCloseable {
         command.add(System.getProperty("java.class.path"));
         command.add(mainClass);
         command.addAll(arguments);
+        long logStart = Files.exists(log) ? Files.size(log) : 0;
         Process process = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
-        return new ChildJvm(process, log);
+        return new ChildJvm(process, log, logStart);
     }
 
     /** Where the child's output goes. */
     public Path log() {
         return log;
+    }
+
+    /** What the child has put out so far, if no other adds to the same log meanwhile. */
+    public String output() throws IOException {
+        try (InputStream in = Files.newInputStream(log)) {
+            in.skipNBytes(logStart);
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     public boolean alive() {
@@ -77,6 +91,28 @@ public final class ChildJvm implements AutoCloseable {
         process.destroy();
     }
 
+    /** Sends SIGSTOP: the child stands still until {@link #resume()}, and can still be killed. */
+    public void pause() throws IOException {
+        signal("STOP");
+    }
+
+    /** Sends SIGCONT. */
+    public void resume() throws IOException {
+        signal("CONT");
+    }
+
+    /** Java itself sends no signals but SIGTERM and SIGKILL. */
+    private void signal(String name) throws IOException {
+        Process sender = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
+                .redirectErrorStream(true)
+                .start();
+        int status = awaitExit(sender);
+        if (status != 0) {
+            throw new IOException("the child process " + process.pid() + " could not be sent SIG" + name + ": "
+                    + new String(sender.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
     /** Ends the child's standard input. */
     public void askToStop() throws IOException {
         process.getOutputStream().close();
@@ -84,12 +120,16 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Waits for the child's end and returns its exit status. One that does not end in a minute is an error. */
     public int awaitExit() throws IOException {
+        return awaitExit(process);
+    }
+
+    private int awaitExit(Process child) throws IOException {
         try {
-            if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-                throw new IOException("the child process " + process.pid() + " did not end in " + PATIENCE.toSeconds()
+            if (!child.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                throw new IOException("the child process " + child.pid() + " did not end in " + PATIENCE.toSeconds()
                         + " s; its output is in " + log);
             }
-            return process.exitValue();
+            return child.exitValue();
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for a child process", interrupted);

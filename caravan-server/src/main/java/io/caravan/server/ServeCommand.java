@@ -72,6 +72,15 @@ final class ServeCommand implements Callable<Integer> {
     private long maxValueBytes;
 
     @Option(
+            names = "--checkpoint-floor",
+            paramLabel = "SIZE",
+            defaultValue = "64MiB",
+            converter = Quantities.Bytes.class,
+            description = "Least log between two checkpoints: less makes a start after a crash quicker and the log"
+                    + " shorter, more makes checkpoints rarer.")
+    private long checkpointFloorBytes;
+
+    @Option(
             names = "--insecure",
             description = "Listen on an address that other machines can reach. Nobody is asked for a password.")
     private boolean insecure;
@@ -90,6 +99,7 @@ final class ServeCommand implements Callable<Integer> {
                 .durability(durability)
                 .flushPolicy(flushPolicy)
                 .maxValueBytes((int) maxValueBytes)
+                .checkpointFloorBytes(checkpointFloorBytes)
                 .build();
         serve(config, address);
         return CommandLine.ExitCode.OK;

@@ -3,6 +3,7 @@ package io.caravan.bench.replay;
 import io.caravan.bench.ChildJvm;
 import io.caravan.bench.Frames;
 import io.caravan.bench.LocalSocket;
+import io.caravan.bench.Pipeline;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;

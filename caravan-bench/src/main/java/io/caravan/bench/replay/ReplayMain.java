@@ -4,6 +4,7 @@ import io.caravan.DurableListStore;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Programs;
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

@@ -1,17 +1,18 @@
 package io.caravan.bench.replay;
 
-import io.caravan.bench.replay.RespConnection.Reply;
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.Pipeline;
+import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.server.RespConnection.Reply;
+import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A document behind a server that speaks RESP: RPUSH appends, and a snapshot is RPUSH and LTRIM in one go. */
 final class RespTarget implements Target {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long POLL_NANOS = 10_000_000;
     private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
     private static final byte[] LTRIM = RespConnection.ascii("LTRIM");
     private static final byte[] LRANGE = RespConnection.ascii("LRANGE");
@@ -21,7 +22,7 @@ final class RespTarget implements Target {
     private static final byte[] FIRST = RespConnection.ascii("0");
     private static final byte[] LAST = RespConnection.ascii("-1");
 
-    private final InetSocketAddress server;
+    private final @Nullable InetSocketAddress address;
     private final byte[] key;
     private final @Nullable ServerProcess process;
     private @Nullable Link link;
@@ -29,8 +30,8 @@ final class RespTarget implements Target {
 
     private record Link(RespConnection connection, Pipeline<Reply> replies) {}
 
-    private RespTarget(InetSocketAddress server, String key, @Nullable ServerProcess process) {
-        this.server = server;
+    private RespTarget(@Nullable InetSocketAddress address, String key, @Nullable ServerProcess process) {
+        this.address = address;
         this.key = RespConnection.ascii(key);
         this.process = process;
     }
@@ -42,12 +43,12 @@ final class RespTarget implements Target {
 
     /** On a server of ours. */
     static RespTarget spawned(ServerProcess process, String key) {
-        return new RespTarget(process.address(), key, process);
+        return new RespTarget(null, key, process);
     }
 
     @Override
     public String description() {
-        return "the server at " + server + (process == null ? "" : ", a process of ours") + ", over RESP";
+        return (process == null ? "the server at " + address : "a server process of ours") + ", over RESP";
     }
 
     @Override
@@ -61,31 +62,18 @@ final class RespTarget implements Target {
     }
 
     private RespConnection connect() throws IOException {
-        long deadline = System.nanoTime() + PATIENCE.toNanos();
-        while (true) {
-            try {
-                return ready();
-            } catch (IOException notYet) {
-                boolean hopeless = process == null || !process.alive() || System.nanoTime() > deadline;
-                if (hopeless) {
-                    throw new IOException(
-                            "no server at " + server + (process == null ? "" : "; its output is in " + process.log()),
-                            notYet);
-                }
-                LockSupport.parkNanos(POLL_NANOS);
-            }
-        }
-    }
-
-    private RespConnection ready() throws IOException {
-        RespConnection connection = new RespConnection(server);
+        RespConnection connection = new RespConnection(server());
         connection.send(PING);
         Reply reply = connection.receive();
         if (reply == null || !"PONG".equals(reply.text())) {
             connection.close();
-            throw new IOException("PING was answered with " + reply);
+            throw new IOException(description() + " answered PING with " + reply);
         }
         return connection;
+    }
+
+    private InetSocketAddress server() throws IOException {
+        return process == null ? Objects.requireNonNull(address) : process.awaitAddress();
     }
 
     @Override
@@ -163,7 +151,10 @@ final class RespTarget implements Target {
             throw new UnsupportedOperationException("this server is not ours to kill");
         }
         link().replies().abandon();
-        process.kill();
+        int status = process.kill();
+        if (status != ChildJvm.KILLED) {
+            throw new IOException("the server ended with status " + status + " before it was killed");
+        }
         link().replies().awaitEnd();
         disconnect();
     }

@@ -5,21 +5,18 @@ import io.caravan.bench.LocalSocket;
 import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
-import java.time.Duration;
 
-/** One child process from its start to its end, with the ledger of what it said. */
-final class ChildSession implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-
+/** A child process that has the store embedded. */
+final class ChildSession implements Session {
     private final ChildJvm child;
     private final Ledger ledger;
-    private final Thread reader;
+    private final Thread listener;
     private final long startNanos = System.nanoTime();
 
-    private ChildSession(ChildJvm child, Ledger ledger, Thread reader) {
+    private ChildSession(ChildJvm child, Ledger ledger, Thread listener) {
         this.child = child;
         this.ledger = ledger;
-        this.reader = reader;
+        this.listener = listener;
     }
 
     /**
@@ -31,49 +28,67 @@ final class ChildSession implements AutoCloseable {
             throws IOException {
         ChildJvm child = ChildJvm.start(mainClass, plan.toArguments(), log);
         Ledger ledger = new Ledger(plan.workers());
-        Thread reader = new Thread(() -> read(socket, child, ledger, milestone), "ledger");
-        reader.setDaemon(true);
-        reader.start();
-        return new ChildSession(child, ledger, reader);
+        Thread listener = new Thread(() -> listen(socket, child, ledger, milestone), "ledger");
+        listener.setDaemon(true);
+        listener.start();
+        return new ChildSession(child, ledger, listener);
     }
 
-    private static void read(LocalSocket socket, ChildJvm child, Ledger ledger, Message milestone) {
+    private static void listen(LocalSocket socket, ChildJvm child, Ledger ledger, Message milestone) {
         try (SocketChannel channel = socket.accept(child, PATIENCE)) {
-            ledger.readAll(channel, milestone);
+            if (channel != null) {
+                new ChildListener(ledger, milestone).readAll(channel);
+            }
         } catch (IOException problem) {
-            ledger.problems().add("no word from the child: " + problem);
+            ledger.problem("no word from the child, or none that can be read: " + problem);
+        } finally {
+            ledger.reachMilestone();
         }
     }
 
-    /** What the child said; complete once it has ended. */
-    Ledger ledger() {
+    @Override
+    public Ledger ledger() {
         return ledger;
     }
 
-    /** Returns how long after the child's start the milestone came, in nanoseconds. */
-    long awaitMilestone() throws IOException, InterruptedException {
+    @Override
+    public long awaitMilestone() throws IOException, InterruptedException {
         ledger.awaitMilestone(PATIENCE.toSeconds());
         return System.nanoTime() - startNanos;
     }
 
-    /** Kills the child with SIGKILL, hears it out, and checks that this is what it died of. */
-    void kill() throws IOException, InterruptedException {
+    /** A store tells at once that it has no space, and the child passes it on before it goes on. */
+    @Override
+    public void oneAtATime() {}
+
+    @Override
+    public void pause() throws IOException {
+        child.pause();
+    }
+
+    @Override
+    public void resume() throws IOException {
+        child.resume();
+    }
+
+    @Override
+    public void kill() throws IOException, InterruptedException {
         hearOut(child.kill(), ChildJvm.KILLED);
     }
 
-    /** Has the child close the store and end, and hears it out. */
-    void stop() throws IOException, InterruptedException {
+    @Override
+    public void stop() throws IOException, InterruptedException {
         child.askToStop();
         hearOut(child.awaitExit(), 0);
         if (!ledger.closed()) {
-            ledger.problems().add("the child ended without having closed the store");
+            ledger.problem("the child ended without having closed the store");
         }
     }
 
     private void hearOut(int status, int expectedStatus) throws InterruptedException {
-        reader.join(PATIENCE.toMillis());
+        listener.join(PATIENCE.toMillis());
         if (status != expectedStatus) {
-            ledger.problems().add("the child ended with status " + status + " instead of " + expectedStatus);
+            ledger.problem("the child ended with status " + status + " instead of " + expectedStatus);
         }
     }
 

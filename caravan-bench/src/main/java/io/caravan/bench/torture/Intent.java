@@ -40,6 +40,8 @@ record Intent(long number, Call call, List<Operation> operations) {
         TRIM_TO,
         /** It has no argument. */
         DELETE,
+        /** Its argument is how many of the last values are to stay. */
+        KEEP,
         /** Its argument is the sequence that the list's next append must get. */
         EXPECT
     }
@@ -59,6 +61,11 @@ record Intent(long number, Call call, List<Operation> operations) {
         return ((long) round << ROUND_SHIFT) | ((long) worker << WORKER_SHIFT) | count;
     }
 
+    /** Its place among the worker's intents of its round. */
+    static int index(long number) {
+        return (int) (number & COUNT_MASK);
+    }
+
     /** The worker that has the intent of this number. */
     static int worker(long number) {
         return (int) (number >>> WORKER_SHIFT & WORKER_MASK);
@@ -72,6 +79,11 @@ record Intent(long number, Call call, List<Operation> operations) {
     /** Whether the intent touches the list. */
     boolean touches(long id) {
         return operations.stream().anyMatch(operation -> operation.id() == id);
+    }
+
+    /** Whether it needs space, and so may be refused when there is none. */
+    boolean appends() {
+        return operations.stream().anyMatch(operation -> operation.kind() == Kind.APPEND);
     }
 
     int encodedBytes() {

@@ -3,105 +3,87 @@ package io.caravan.bench.torture;
 import io.caravan.bench.torture.Intent.Call;
 import io.caravan.bench.torture.Intent.Kind;
 import io.caravan.bench.torture.Intent.Operation;
-import java.util.ArrayList;
+import io.caravan.bench.torture.Subject.Shift;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws what a worker does next, from its model of its own lists. */
-final class IntentGenerator {
-    /** A list longer than this is trimmed before anything else, so that a store stays small over many rounds. */
-    private static final int LONG_LIST = 120;
-
-    private static final int MAX_BATCH_OPERATIONS = 6;
+/** Draws what a worker does next, by what its own lists hold. */
+abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;
     /** So that a whole batch fits the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
     private final SplittableRandom random;
-    private final StoreModel model;
+    private final Contents contents;
     private final List<Long> ids;
+    private final Appetite appetite;
     private final int round;
     private final int worker;
     private long count;
 
-    IntentGenerator(SplittableRandom random, StoreModel model, List<Long> ids, int round, int worker) {
+    /**
+     * Makes a generator.
+     *
+     * @param contents what the lists hold; how they are guarded is the caller's affair
+     * @param ids the worker's own lists
+     */
+    IntentGenerator(SplittableRandom random, Contents contents, List<Long> ids, Shift shift, int worker) {
         this.random = random;
-        this.model = model;
+        this.contents = contents;
         this.ids = ids;
-        this.round = round;
+        appetite = shift.appetite();
+        round = shift.round();
         this.worker = worker;
     }
 
     Intent next() {
         long id = anyId();
         int dice = random.nextInt(1000);
-        if (length(id) > LONG_LIST || dice < 60) {
+        if (length(id) > appetite.longList() || dice < appetite.trims()) {
             return trim(id);
-        } else if (dice < 75) {
-            return intent(Call.DELETE, List.of(new Operation(Kind.DELETE, id, 0)));
+        } else if (dice < appetite.trims() + appetite.deletes()) {
+            return delete(id);
         } else if (dice < 220) {
-            return intent(Call.BATCH, batch());
+            return batch();
         } else {
             return intent(Call.APPEND, List.of(new Operation(Kind.APPEND, id, valueBytes())));
         }
     }
 
-    private Intent intent(Call call, List<Operation> operations) {
+    abstract Intent trim(long id);
+
+    abstract Intent delete(long id);
+
+    abstract Intent batch();
+
+    final Intent intent(Call call, List<Operation> operations) {
         return new Intent(Intent.number(round, worker, count++), call, operations);
     }
 
-    private long anyId() {
+    final SplittableRandom random() {
+        return random;
+    }
+
+    final long anyId() {
         return ids.get(random.nextInt(ids.size()));
     }
 
-    private int length(long id) {
-        ListModel list = model.list(id);
-        return list == null ? 0 : list.count();
+    final int length(long id) {
+        return contents.length(id);
     }
 
-    private Intent trim(long id) {
-        if (random.nextBoolean()) {
-            long some = random.nextLong(length(id) + 2L);
-            return intent(Call.TRIM, List.of(new Operation(Kind.TRIM, id, some)));
-        }
-        return intent(Call.TRIM_TO, List.of(trimTo(id)));
+    final long nextSequence(long id) {
+        return contents.nextSequence(id);
     }
 
-    /** Mostly somewhere within the list, sometimes before its start or past its end. */
-    private Operation trimTo(long id) {
-        return new Operation(
-                Kind.TRIM_TO, id, Math.max(0, model.nextSequence(id) + 2 - random.nextLong(length(id) + 5L)));
+    /** How many values a trim of the list should drop: sometimes more than there are. */
+    final int trimmed(long id) {
+        return random.nextInt(appetite.longestTrim(length(id)) + 2);
     }
 
-    private List<Operation> batch() {
-        List<Operation> operations = new ArrayList<>();
-        if (random.nextInt(3) == 0) {
-            operations.add(expectation());
-        }
-        for (int left = 1 + random.nextInt(MAX_BATCH_OPERATIONS); left > 0; left--) {
-            operations.add(batchOperation());
-        }
-        return operations;
-    }
-
-    /** One in four does not hold. */
-    private Operation expectation() {
-        long id = anyId();
-        long error = random.nextInt(4) == 0 ? 1 + random.nextInt(3) : 0;
-        return new Operation(Kind.EXPECT, id, model.nextSequence(id) + error);
-    }
-
-    private Operation batchOperation() {
-        long id = anyId();
-        int dice = random.nextInt(100);
-        if (dice < 80) {
-            return new Operation(Kind.APPEND, id, random.nextInt(LARGE_BYTES / 4));
-        } else if (dice < 97) {
-            return trimTo(id);
-        } else {
-            return new Operation(Kind.DELETE, id, 0);
-        }
+    final int partBytes() {
+        return random.nextInt(LARGE_BYTES / 4);
     }
 
     private int valueBytes() {

@@ -1,159 +1,210 @@
 package io.caravan.bench.torture;
 
-import io.caravan.bench.Frames;
-import io.caravan.bench.Frames.Frame;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.ReadableByteChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The supervisor's record of what one child said, read on a thread of its own until the child's end of the line is
- * closed. What is not in here was not acknowledged.
- */
+/** The supervisor's record of what one process was asked and said. What is not in here was not acknowledged. */
 final class Ledger {
-    private final List<List<Intent>> intents = new ArrayList<>();
-    private final Map<Long, Long> told = new HashMap<>();
-    private final List<Long> acknowledged = new ArrayList<>();
+    static final long UNKNOWN = -1;
+
+    private final List<WorkerRecord> workers = new ArrayList<>();
+    private final Queue<Sighting> sightings = new ConcurrentLinkedQueue<>();
     private final List<String> problems = Collections.synchronizedList(new ArrayList<>());
-    private final StoreModel found = new StoreModel();
+    private final Contents found = new Contents();
     private final CountDownLatch milestone = new CountDownLatch(1);
-    private volatile long openNanos = -1;
+    private final AtomicLong appends = new AtomicLong();
+    private final AtomicLong releases = new AtomicLong();
+    private final AtomicLong refusals = new AtomicLong();
+    private final AtomicLong releasesWithoutSpace = new AtomicLong();
+    private final AtomicLong refusedReleases = new AtomicLong();
+    private final AtomicLong reads = new AtomicLong();
+    private volatile @Nullable String firstRefusal;
+    private volatile long openNanos = UNKNOWN;
+    private volatile long replayedFrames = UNKNOWN;
     private volatile boolean listed;
     private volatile boolean closed;
 
     Ledger(int workers) {
         for (int i = 0; i < workers; i++) {
-            intents.add(new ArrayList<>());
+            this.workers.add(new WorkerRecord());
         }
     }
 
-    /**
-     * Reads to the end of the line.
-     *
-     * @param channel null when the child ended before it said anything
-     */
-    void readAll(@Nullable ReadableByteChannel channel, Message milestoneMessage) {
-        try {
-            if (channel == null) {
-                return;
-            }
-            Frames.Reader frames = new Frames.Reader(channel);
-            for (Frame frame = frames.next(); frame != null; frame = frames.next()) {
-                Message message = Message.of(frame.type());
-                enter(message, frame.body());
-                if (message == milestoneMessage || message == Message.PROBLEM) {
-                    milestone.countDown();
-                }
-            }
-        } catch (IOException problem) {
-            problems.add("the child's messages cannot be read: " + problem);
-        } finally {
-            milestone.countDown();
+    /** What a worker is about to ask. */
+    void intend(Intent intent) {
+        worker(intent).intend(intent);
+    }
+
+    /** The intent of this number, which was entered by the thread that asks. */
+    Intent intent(long number) {
+        return worker(Intent.worker(number)).intents().get(Intent.index(number));
+    }
+
+    /** The change was made, and this was told of it. */
+    void acknowledged(Intent intent, long told) {
+        enter(worker(intent).acknowledge(intent, told));
+        (intent.appends() ? appends : releases).incrementAndGet();
+        if (!intent.appends() && firstRefusal != null) {
+            releasesWithoutSpace.incrementAndGet();
         }
     }
 
-    private void enter(Message message, ByteBuffer body) {
-        switch (message) {
-            case OPENED -> openNanos = body.getLong();
-            case INTENTS -> enterIntents(body);
-            case ACKNOWLEDGED -> enterAcknowledgement(body.getLong(), body.getLong());
-            case REFUSED -> told.put(body.getLong(), StoreModel.REFUSED);
-            case LIST -> enterList(body);
-            case LISTED -> listed = true;
-            case PROBLEM ->
-                problems.add(
-                        "the child says: " + StandardCharsets.UTF_8.decode(body).toString());
-            case CLOSED -> closed = true;
+    /** The intent's expectation does not hold, says the store. */
+    void conflicted(Intent intent) {
+        enter(worker(intent).tell(intent, StoreModel.REFUSED));
+    }
+
+    /** The store says that it has no space for the change. */
+    void refusedForSpace(Intent intent, String words) {
+        enter(worker(intent).tell(intent, StoreModel.NO_SPACE));
+        if (firstRefusal == null) {
+            firstRefusal = words;
+        }
+        refusals.incrementAndGet();
+        if (!intent.appends()) {
+            refusedReleases.incrementAndGet();
         }
     }
 
-    private void enterIntents(ByteBuffer body) {
-        for (int left = body.getInt(); left > 0; left--) {
-            Intent intent = Intent.decode(body);
-            intents.get(Intent.worker(intent.number())).add(intent);
+    private void enter(@Nullable String problem) {
+        if (problem != null) {
+            problems.add(problem);
         }
     }
 
-    private void enterAcknowledgement(long number, long sequence) {
-        acknowledged.add(number);
-        if (told.put(number, sequence) != null) {
-            problems.add(Intent.name(number) + " was told twice");
-        }
+    private WorkerRecord worker(Intent intent) {
+        return worker(Intent.worker(intent.number()));
     }
 
-    private void enterList(ByteBuffer body) {
-        long id = body.getLong();
-        ListModel list = new ListModel(body.getLong());
-        long nextSequence = body.getLong();
-        long bytes = body.getLong();
-        while (body.hasRemaining()) {
-            int length = body.getInt();
-            list.append(StoreModel.item(body.slice(body.position(), length)));
-            body.position(body.position() + length);
-        }
-        if (list.nextSequence() != nextSequence || list.bytes() != bytes) {
-            problems.add("list " + id + ": its info says next sequence " + nextSequence + " and " + bytes
-                    + " bytes, reading it gives " + list.nextSequence() + " and " + list.bytes());
-        }
-        if (found.lists().put(id, list) != null) {
-            problems.add("list " + id + " was told twice by forEachList");
-        }
+    WorkerRecord worker(int worker) {
+        return workers.get(worker);
     }
 
-    /** Waits for the message that {@link #readAll} was told of, for a problem, or for the end. */
+    /** A read has been compared with what it had to show. */
+    void readChecked() {
+        reads.incrementAndGet();
+    }
+
+    /** A read of another worker's list, to be judged when it is known what is left. */
+    void saw(Sighting sighting) {
+        reads.incrementAndGet();
+        sightings.add(sighting);
+    }
+
+    Collection<Sighting> sightings() {
+        return sightings;
+    }
+
+    /** What the process was started for has been reached, or never will be. */
+    void reachMilestone() {
+        milestone.countDown();
+    }
+
+    /** Waits for {@link #reachMilestone()}. */
     void awaitMilestone(long seconds) throws IOException, InterruptedException {
         if (!milestone.await(seconds, TimeUnit.SECONDS)) {
-            throw new IOException("the child has not got anywhere in " + seconds + " s");
+            throw new IOException("the process has not got anywhere in " + seconds + " s");
         }
     }
 
-    /** What a worker meant to do, in order. */
-    List<Intent> intents(int worker) {
-        return intents.get(worker);
-    }
-
-    /** What the store told of the intent: a sequence, {@link StoreModel#REFUSED}, or null when nothing was heard. */
-    @Nullable
-    Long told(Intent intent) {
-        return told.get(intent.number());
-    }
-
-    /** Numbers of acknowledged intents, in the order in which they were. */
-    List<Long> acknowledged() {
-        return acknowledged;
+    void problem(String words) {
+        problems.add(words);
     }
 
     List<String> problems() {
-        return problems;
+        synchronized (problems) {
+            return List.copyOf(problems);
+        }
+    }
+
+    /** Changes that were acknowledged so far. */
+    long acknowledgedCount() {
+        return appends.get() + releases.get();
+    }
+
+    /** Those of them that needed space. */
+    long appends() {
+        return appends.get();
+    }
+
+    /** Those of the others, which give space back, that were acknowledged after something had been refused. */
+    long releasesWithoutSpace() {
+        return releasesWithoutSpace.get();
+    }
+
+    /** Changes that were refused for want of space so far. */
+    long refusals() {
+        return refusals.get();
+    }
+
+    /** Those of them that would have given space back. */
+    long refusedReleases() {
+        return refusedReleases.get();
+    }
+
+    /** What the first of them was told, or null. */
+    @Nullable
+    String firstRefusal() {
+        return firstRefusal;
+    }
+
+    /** Reads that were checked so far. */
+    long reads() {
+        return reads.get();
     }
 
     /** What the store holds, once {@link #listed()}. */
-    StoreModel found() {
+    Contents found() {
         return found;
     }
 
-    boolean opened() {
-        return openNanos >= 0;
+    void list(long id, ListModel list) {
+        if (found.lists().put(id, list) != null) {
+            problems.add("list " + id + " was told twice");
+        }
     }
 
-    long openNanos() {
-        return openNanos;
+    void allListed() {
+        listed = true;
     }
 
     boolean listed() {
         return listed;
     }
 
-    /** Whether the child closed the store cleanly. */
+    /**
+     * The store is open.
+     *
+     * @param nanos how long that took
+     * @param frames how many log frames were replayed for it, or {@link #UNKNOWN}
+     */
+    void opened(long nanos, long frames) {
+        openNanos = nanos;
+        replayedFrames = frames;
+    }
+
+    long replayedFrames() {
+        return replayedFrames;
+    }
+
+    long openNanos() {
+        return openNanos;
+    }
+
+    /** The workers were done and the store was closed cleanly. */
+    void closedCleanly() {
+        closed = true;
+    }
+
     boolean closed() {
         return closed;
     }

@@ -44,10 +44,6 @@ final class ListModel {
         return bytes;
     }
 
-    Iterator<Item> items() {
-        return items.iterator();
-    }
-
     /** Returns the item's sequence. */
     long append(Item item) {
         items.addLast(item);
@@ -62,6 +58,43 @@ final class ListModel {
             firstSequence++;
         }
         return firstSequence;
+    }
+
+    /** Forgets how many values were ever dropped, as who knows only positions must. */
+    void countFromZero() {
+        firstSequence = 0;
+    }
+
+    /** Is given each value with its position, from 0 on. */
+    interface Visitor {
+        void visit(int position, Item item);
+    }
+
+    void forEach(Visitor visitor) {
+        int position = 0;
+        for (Item item : items) {
+            visitor.visit(position++, item);
+        }
+    }
+
+    ListModel copy() {
+        ListModel copy = new ListModel(firstSequence);
+        items.forEach(copy::append);
+        return copy;
+    }
+
+    /** One number for the values and their order, wherever the list starts. */
+    long digest() {
+        long digest = items.size();
+        for (Item item : items) {
+            digest = Values.combine(digest, item.fingerprint());
+        }
+        return digest;
+    }
+
+    /** The value at the end, for a reader of a failure. */
+    String last() {
+        return items.isEmpty() ? "nothing" : items.getLast().origin();
     }
 
     /** Where this list and the one found in its place differ, in words; null when they do not. */

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 /** Which lists there are, and which worker owns each. */
 final class Lists {
@@ -32,6 +33,14 @@ final class Lists {
 
     int workers() {
         return idsByWorker.size();
+    }
+
+    int count() {
+        return owners.size();
+    }
+
+    int owner(long id) {
+        return Objects.requireNonNull(owners.get(id));
     }
 
     boolean known(long id) {

@@ -10,6 +10,10 @@ enum Message {
     ACKNOWLEDGED,
     /** The number of an intent that the store refused with a sequence conflict. */
     REFUSED,
+    /** The number of an intent that the store had no space for, and the store's words. */
+    NO_SPACE,
+    /** A read was as it had to be. */
+    READ,
     /** One list that the store holds: id, first and next sequence, byte count, then each value's length and bytes. */
     LIST,
     /** No further list follows. */

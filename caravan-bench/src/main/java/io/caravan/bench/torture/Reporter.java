@@ -47,6 +47,17 @@ final class Reporter {
         send(Message.REFUSED, ByteBuffer.allocate(Long.BYTES).putLong(number));
     }
 
+    void noSpace(long number, String words) {
+        byte[] text = words.getBytes(StandardCharsets.UTF_8);
+        send(
+                Message.NO_SPACE,
+                ByteBuffer.allocate(Long.BYTES + text.length).putLong(number).put(text));
+    }
+
+    void readChecked() {
+        send(Message.READ, ByteBuffer.allocate(0));
+    }
+
     void list(ListInfo info, List<Entry> entries) {
         int bytes = entries.stream()
                 .mapToInt(entry -> Integer.BYTES + entry.value().length)

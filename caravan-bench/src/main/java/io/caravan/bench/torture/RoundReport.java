@@ -12,9 +12,13 @@ final class RoundReport {
     private final int round;
     private final long seed;
     private final List<String> problems = new ArrayList<>();
-    private Torture.Fate fate = Torture.Fate.KILLED_AT_START;
+    private final List<Trial> trials = new ArrayList<>();
+    private Fate fate = Fate.KILLED_AT_START;
     private long aliveMillis;
     private long acknowledged;
+    private long refused;
+    private long refusedReleases;
+    private long reads;
     private long kept;
     private int interruptedRecoveries;
     private int lists;
@@ -40,12 +44,32 @@ final class RoundReport {
         return problems;
     }
 
-    Torture.Fate fate() {
+    void problem(String words) {
+        problems.add(words);
+    }
+
+    Fate fate() {
         return fate;
+    }
+
+    List<Trial> trials() {
+        return trials;
     }
 
     long acknowledged() {
         return acknowledged;
+    }
+
+    long refused() {
+        return refused;
+    }
+
+    long refusedReleases() {
+        return refusedReleases;
+    }
+
+    long reads() {
+        return reads;
     }
 
     long kept() {
@@ -60,13 +84,18 @@ final class RoundReport {
         return reopenNanos;
     }
 
-    void ended(Torture.Fate how, long afterMillis) {
-        fate = how;
-        aliveMillis = afterMillis;
+    /** The working process got through this. */
+    void suffered(Trial trial) {
+        trials.add(trial);
     }
 
-    void acknowledged(long count) {
-        acknowledged = count;
+    void ended(Fate how, long afterMillis, Ledger ledger) {
+        fate = how;
+        aliveMillis = afterMillis;
+        acknowledged = ledger.acknowledgedCount();
+        refused = ledger.refusals();
+        refusedReleases = ledger.refusedReleases();
+        reads = ledger.reads();
     }
 
     void recoveryInterrupted(List<String> problemsTold) {
@@ -74,7 +103,7 @@ final class RoundReport {
         problems.addAll(problemsTold);
     }
 
-    void checked(Verdict verdict, long openNanos, StoreModel found) {
+    void checked(Verdict verdict, long openNanos, Contents found) {
         problems.addAll(verdict.problems());
         kept = verdict.kept();
         reopenNanos = openNanos;
@@ -90,14 +119,18 @@ final class RoundReport {
     String line() {
         return String.format(
                 Locale.ROOT,
-                "round %4d  seed %016x  acked %,8d ops (+%d under way)  %s after %,5d ms%s  found %d lists, %,d entries"
-                        + "  reopen %,.1f ms  verify %,.1f ms  %s",
+                "round %4d  seed %016x  acked %,8d ops (+%d under way)%s  %s after %,5d ms%s%s  found %d lists, %,d"
+                        + " entries  reopen %,.1f ms  verify %,.1f ms  %s",
                 round,
                 seed,
                 acknowledged,
                 kept,
+                refused == 0
+                        ? ""
+                        : String.format(Locale.ROOT, ", %,d refused (%,d trims and deletes)", refused, refusedReleases),
                 fate,
                 aliveMillis,
+                trials.isEmpty() ? "" : " " + trials,
                 interruptedRecoveries == 0 ? "" : ", recovery killed " + interruptedRecoveries + "x",
                 lists,
                 entries,

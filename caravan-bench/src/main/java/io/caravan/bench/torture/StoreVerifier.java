@@ -5,6 +5,6 @@ import java.nio.file.Path;
 
 /** Verifies a store that is not open anywhere. */
 @FunctionalInterface
-public interface StoreVerifier {
+interface StoreVerifier {
     VerifyReport verify(Path directory);
 }

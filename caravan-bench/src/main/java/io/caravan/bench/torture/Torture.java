@@ -2,28 +2,29 @@ package io.caravan.bench.torture;
 
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
-import io.caravan.bench.LocalSocket;
 import io.caravan.bench.torture.Checker.Verdict;
+import io.caravan.bench.torture.Subject.Shift;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * The supervisor: round after round on one directory it starts a child that works on the store, ends it, mostly by
+ * The supervisor: round after round on one directory it starts a process that works on the store, ends it, mostly by
  * SIGKILL, and checks what is left against its own record.
  *
- * <p>One round: a child works until its {@link Fate}; now and then the recovery is killed too; a second child opens the
- * store and reads it all out; the {@link Checker} judges; the second child is killed or closes; the store is verified.
- * As the second child may be killed, working children start from stores that were closed, recovered or both.
+ * <p>One round: a process works, gets through some {@link Hardships}, and meets its {@link Fate}; now and then the
+ * recovery is killed too; a second process opens the store and reads it all out; the {@link Checker} judges; the second
+ * process is killed or closes; the store is verified. As the second process may be killed, working ones start from stores
+ * that were closed, recovered or both.
  */
-public final class Torture {
+final class Torture {
     private static final double KILL_AT_START = 0.15;
     private static final double CLEAN_CLOSE = 0.15;
     private static final double KILL_IN_RECOVERY = 0.25;
     private static final double KILL_AFTER_CHECK = 0.5;
+    private static final double FILL_UP = 0.6;
     /** A kill may come a little later than the phase it aims at usually lasts. */
     private static final double AIM = 1.25;
 
@@ -32,93 +33,106 @@ public final class Torture {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final TortureOptions options;
+    private final Subject subject;
+    private final StoreVerifier verifier;
     private final PrintStream out;
-    private final Path store;
-    private final Path evidence;
-    private final Path log;
     private final SplittableRandom random;
+    private final Hardships hardships;
     private final Checker checker;
-    private final StoreModel model = new StoreModel();
+    private final StoreModel model;
     private final TortureSummary summary = new TortureSummary();
     private long usualStartNanos = FIRST_GUESS_NANOS;
     private long usualCheckNanos = FIRST_GUESS_NANOS;
 
-    public Torture(TortureOptions options, PrintStream out) {
+    Torture(TortureOptions options, Subject subject, StoreVerifier verifier, PrintStream out) {
         this.options = options;
+        this.subject = subject;
+        this.verifier = verifier;
         this.out = out;
-        store = options.directory().resolve("store");
-        evidence = options.directory().resolve("as-the-kill-left-it");
-        log = options.directory().resolve("children.log");
         random = new SplittableRandom(options.seed());
-        checker = new Checker(new Lists(options.workers(), options.lists()));
+        hardships = new Hardships(subject, options.volume(), random);
+        checker = new Checker(new Lists(options.workers(), options.lists()), smallDisk());
+        model = subject.newModel();
     }
 
-    /** How a working child ends. */
-    enum Fate {
-        KILLED_AT_WORK("killed at work"),
-        KILLED_AT_START("killed at start"),
-        CLOSED("closed");
-
-        private final String words;
-
-        Fate(String words) {
-            this.words = words;
-        }
-
-        @Override
-        public String toString() {
-            return words;
-        }
+    private boolean smallDisk() {
+        return options.volume() != null;
     }
 
-    /** Runs all rounds, or up to the first failure. */
-    public TortureSummary run() throws IOException, InterruptedException {
+    /** Runs all rounds that are wanted, or up to the first failure. */
+    TortureSummary run() throws IOException, InterruptedException {
         Files.createDirectories(options.directory());
-        try (LocalSocket socket = LocalSocket.listen()) {
-            for (int round = 1; round <= options.rounds() && summary.clean(); round++) {
-                round(round, socket);
+        long start = System.nanoTime();
+        for (int round = 1; round <= options.rounds() && summary.clean(); round++) {
+            if (System.nanoTime() - start > options.time().toNanos()) {
+                break;
             }
+            RoundReport report = new RoundReport(round, random.nextLong());
+            round(report);
+            summary.add(report);
+            out.println(report.line());
+            report.problems().forEach(out::println);
         }
         return summary;
     }
 
-    private void round(int round, LocalSocket socket) throws IOException, InterruptedException {
-        RoundReport report = new RoundReport(round, random.nextLong());
-        List<String> problems = report.problems();
-        Ledger work = work(socket, report);
-        Directories.copy(existing(store), evidence);
-        while (random.nextDouble() < KILL_IN_RECOVERY) {
-            interruptRecovery(socket, report);
+    private void round(RoundReport report) throws IOException, InterruptedException {
+        Shift shift = new Shift(report.round(), report.seed(), drawAppetite(), smallDisk());
+        try {
+            Ledger work = work(shift, report);
+            Directories.copy(existing(options.store()), options.evidence());
+            while (random.nextDouble() < KILL_IN_RECOVERY) {
+                interruptRecovery(shift, report);
+            }
+            check(shift, work, report);
+        } catch (IOException stuck) {
+            report.problem("the round came to a stop: " + stuck);
         }
-        check(socket, work, report);
-        if (problems.isEmpty()) {
+        if (options.volume() != null) {
+            options.volume().free();
+        }
+        if (report.problems().isEmpty()) {
             verify(report);
         }
-        summary.add(report);
-        out.println(report.line());
-        report.problems().forEach(out::println);
+    }
+
+    private Appetite drawAppetite() {
+        return smallDisk() && random.nextDouble() < FILL_UP ? Appetite.GREEDY : Appetite.MODERATE;
     }
 
     private static Path existing(Path directory) throws IOException {
         return Files.createDirectories(directory);
     }
 
-    private Ledger work(LocalSocket socket, RoundReport report) throws IOException, InterruptedException {
+    private Ledger work(Shift shift, RoundReport report) throws IOException, InterruptedException {
         Fate fate = drawFate();
-        try (ChildSession session = start(socket, true, report)) {
+        try (Session session = subject.work(shift, model)) {
+            long start = System.nanoTime();
             if (fate == Fate.KILLED_AT_START) {
-                report.ended(fate, sleepAtMost(AIM * usualStartNanos));
+                sleepAtMost(AIM * usualStartNanos);
             } else {
                 usualStartNanos = session.awaitMilestone();
-                report.ended(fate, sleepAtMost(options.secondsPerRound() * NANOS_PER_SECOND));
+                start = System.nanoTime();
+                workOn(session, shift, report);
             }
+            long aliveMillis = (System.nanoTime() - start) / NANOS_PER_MILLI;
             if (fate == Fate.CLOSED) {
                 session.stop();
             } else {
                 session.kill();
             }
-            report.acknowledged(session.ledger().acknowledged().size());
+            report.ended(fate, aliveMillis, session.ledger());
             return session.ledger();
+        }
+    }
+
+    private void workOn(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
+        sleepAtMost(options.secondsPerRound() / 2 * NANOS_PER_SECOND);
+        hardships.impose(session, shift, report);
+        sleepAtMost(options.secondsPerRound() / 2 * NANOS_PER_SECOND);
+        if (shift.smallDisk()) {
+            // What is left of changes that were under way can be told only when no refused one is among them.
+            session.oneAtATime();
         }
     }
 
@@ -130,23 +144,20 @@ public final class Torture {
         return dice < KILL_AT_START + CLEAN_CLOSE ? Fate.CLOSED : Fate.KILLED_AT_WORK;
     }
 
-    /** Returns the time slept, in milliseconds. */
-    private long sleepAtMost(double nanos) throws InterruptedException {
-        long millis = (long) (random.nextDouble() * nanos / NANOS_PER_MILLI);
-        Thread.sleep(millis);
-        return millis;
+    private void sleepAtMost(double nanos) throws InterruptedException {
+        Thread.sleep((long) (random.nextDouble() * nanos / NANOS_PER_MILLI));
     }
 
-    private void interruptRecovery(LocalSocket socket, RoundReport report) throws IOException, InterruptedException {
-        try (ChildSession session = start(socket, false, report)) {
+    private void interruptRecovery(Shift shift, RoundReport report) throws IOException, InterruptedException {
+        try (Session session = subject.readOut(shift)) {
             sleepAtMost(AIM * usualCheckNanos);
             session.kill();
             report.recoveryInterrupted(session.ledger().problems());
         }
     }
 
-    private void check(LocalSocket socket, Ledger work, RoundReport report) throws IOException, InterruptedException {
-        try (ChildSession session = start(socket, false, report)) {
+    private void check(Shift shift, Ledger work, RoundReport report) throws IOException, InterruptedException {
+        try (Session session = subject.readOut(shift)) {
             usualCheckNanos = session.awaitMilestone();
             if (random.nextDouble() < KILL_AFTER_CHECK) {
                 session.kill();
@@ -154,26 +165,29 @@ public final class Torture {
                 session.stop();
             }
             Ledger told = session.ledger();
-            report.problems().addAll(told.problems());
+            told.problems().forEach(report::problem);
             if (!told.listed()) {
-                report.problems().add("the store could not be read out");
+                work.problems().forEach(report::problem);
+                report.problem("the store could not be read out");
                 return;
             }
+            checkReplay(told, report);
             Verdict verdict = checker.check(model, work, told.found());
             report.checked(verdict, told.openNanos(), told.found());
         }
     }
 
-    private ChildSession start(LocalSocket socket, boolean work, RoundReport report) throws IOException {
-        ChildPlan plan = new ChildPlan(
-                socket.path(), store, work, report.seed(), report.round(), options.workers(), options.lists());
-        return ChildSession.start(socket, options.childMain(), plan, log, work ? Message.OPENED : Message.LISTED);
+    /** On a disk without space, a store may have been closed without the checkpoint that makes a replay unnecessary. */
+    private void checkReplay(Ledger told, RoundReport report) {
+        if (report.fate() == Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
+            report.problem(told.replayedFrames() + " frames had to be replayed, though the store was closed cleanly");
+        }
     }
 
     private void verify(RoundReport report) {
         long start = System.nanoTime();
-        VerifyReport verified = options.verifier().verify(store);
+        VerifyReport verified = verifier.verify(options.store());
         report.verified(System.nanoTime() - start);
-        verified.faults().forEach(fault -> report.problems().add("verify: " + fault.getMessage()));
+        verified.faults().forEach(fault -> report.problem("verify: " + fault.getMessage()));
     }
 }

@@ -4,11 +4,14 @@ import io.caravan.DurableListStore;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Programs;
+import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -19,43 +22,128 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "torture",
         mixinStandardHelpOptions = true,
+        sortOptions = false,
         description = {
             "Kills a working store with SIGKILL, again and again, and checks each time that every acknowledged change"
                     + " is there, in order, with the right bytes, and nothing that was never sent.",
-            "A child process writes; this one keeps the record. Prints a line a round; exits with 1 at the first"
-                    + " failure, says all it knows, and keeps the directory.",
-            "The seed decides what each thread does and when the kill comes; how threads interleave it cannot decide."
+            "",
+            "A process works on the store; this one keeps the record. The process is killed at work, while it starts, or"
+                    + " while it recovers, or is told to close (a server by SIGTERM, under load); on the way it may be"
+                    + " stopped for a while (SIGSTOP), or a second process may want the store, which must be refused."
+                    + " Then the store is read out, compared with the record, and verified.",
+            "",
+            "Prints a line a round and a summary; exits with 1 at the first failure, says all it knows, and keeps the"
+                    + " directory. The seed decides what each thread does and when the kill comes; how threads"
+                    + " interleave it cannot decide."
         },
-        footer = {"", "Example: torture --rounds 200 --seed 7 --dir /mnt/disk/torture"})
+        footer = {
+            "",
+            "Examples:",
+            "  torture --rounds 200 --seed 7 --dir /mnt/disk/torture",
+            "                              an embedded store, 200 rounds, on a certain disk",
+            "  torture --server            a server, 20 rounds",
+            "  torture --server --hours 8  a night's soak",
+            "  torture --full-disk --hours 0.25",
+            "                              a store whose disk fills up, for a quarter of an hour"
+        })
 public final class TortureMain implements Callable<Integer> {
-    private static final int MAX_WORKERS = 100;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "rounds to run; default ${DEFAULT-VALUE}")
-    private int rounds = 20;
+    @ArgGroup(exclusive = false, validate = false, heading = "%nWhat is tortured:%n", order = 0)
+    private final Target target = new Target();
 
-    @Option(names = "--seed", paramLabel = "S", description = "seed of everything random; default: the time, printed")
-    private long seed = System.currentTimeMillis();
-
-    @Option(
-            names = "--dir",
-            paramLabel = "DIR",
-            description = "where to work: missing or empty; default: a temporary directory, deleted on success")
-    private @Nullable Path directory;
-
-    @Option(
-            names = "--seconds-per-round",
-            paramLabel = "SECONDS",
-            description = "longest time from open to kill; default ${DEFAULT-VALUE}")
-    private double secondsPerRound = 1.5;
-
-    @Option(names = "--workers", paramLabel = "N", description = "writing threads; default ${DEFAULT-VALUE}")
-    private int workers = 4;
-
-    @Option(names = "--lists", paramLabel = "N", description = "lists they write to; default ${DEFAULT-VALUE}")
-    private int lists = 240;
+    @ArgGroup(exclusive = false, validate = false, heading = "%nHow long and where:%n", order = 1)
+    private final Course course = new Course();
 
     @Spec
     private @Nullable CommandSpec spec;
+
+    /** What is tortured. */
+    private static final class Target {
+        private static final int MAX_WORKERS = 200;
+
+        @Option(
+                names = "--server",
+                description =
+                        "the server, in a process of its own, over RESP; without this option a store embedded in a"
+                                + " child process")
+        private boolean server;
+
+        @Option(
+                names = "--full-disk",
+                description = {
+                    "keep the store on a small file system that is filled up in most rounds: appends must be refused in"
+                            + " plain words and all else must go on, through a kill and a restart too, and appends must"
+                            + " resume when space returns. Needs root, to mount it (and unmounts it in the end); where"
+                            + " that is not possible this run is skipped, with a word saying why"
+                })
+        private boolean fullDisk;
+
+        @Option(
+                names = "--workers",
+                paramLabel = "N",
+                description = "writing threads of an embedded store; default ${DEFAULT-VALUE}")
+        private int workers = 4;
+
+        @Option(
+                names = "--connections",
+                paramLabel = "N",
+                description = "connections to the server, each writing to lists of its own; default ${DEFAULT-VALUE}")
+        private int connections = 16;
+
+        @Option(names = "--lists", paramLabel = "N", description = "lists that are written; default ${DEFAULT-VALUE}")
+        private int lists = 240;
+
+        private int writers() {
+            return server ? connections : workers;
+        }
+    }
+
+    /** How long and where. */
+    private static final class Course {
+        private static final int ROUNDS = 20;
+        private static final double SECONDS_PER_HOUR = 3600;
+
+        @Option(names = "--rounds", paramLabel = "N", description = "rounds to run; default " + ROUNDS)
+        private @Nullable Integer rounds;
+
+        @Option(
+                names = "--hours",
+                paramLabel = "H",
+                description = "instead: as many rounds as fit in so many hours, such as 8 or 0.05")
+        private @Nullable Double hours;
+
+        @Option(
+                names = "--seconds-per-round",
+                paramLabel = "SECONDS",
+                description = "longest time from open to kill, hardships aside; default ${DEFAULT-VALUE}")
+        private double secondsPerRound = 1.5;
+
+        @Option(
+                names = "--seed",
+                paramLabel = "S",
+                description = "seed of everything random; default: the time, printed")
+        private long seed = System.currentTimeMillis();
+
+        @Option(
+                names = "--dir",
+                paramLabel = "DIR",
+                description = "where to work: missing or empty; default: a temporary directory, deleted on success")
+        private @Nullable Path directory;
+
+        private int rounds() {
+            return rounds != null ? rounds : hours == null ? ROUNDS : Integer.MAX_VALUE;
+        }
+
+        private Duration time() {
+            return hours == null
+                    ? Duration.ofSeconds(Integer.MAX_VALUE)
+                    : Duration.ofSeconds((long) (hours * SECONDS_PER_HOUR));
+        }
+
+        private String words() {
+            return hours == null ? rounds() + " rounds" : hours + " hours";
+        }
+    }
 
     public static void main(String[] arguments) {
         System.exit(Programs.run(new TortureMain(), arguments));
@@ -64,13 +152,12 @@ public final class TortureMain implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
+        Path directory = course.directory;
         Path work = directory == null ? Files.createTempDirectory("caravan-torture") : directory;
-        System.out.println("seed " + seed + ", " + rounds + " rounds in " + work);
-        TortureSummary summary = new Torture(options(work), System.out).run();
-        System.out.println(summary);
-        if (!summary.clean()) {
+        boolean clean = target.fullDisk ? runOnSmallVolume(work) : run(work, null);
+        if (!clean) {
             System.out.println(
-                    "The store, a copy of it as the kill left it, and the children's output are kept in " + work);
+                    "The store, a copy of it as the kill left it, and the output of the processes are kept in " + work);
             return 1;
         }
         if (directory == null) {
@@ -79,24 +166,60 @@ public final class TortureMain implements Callable<Integer> {
         return 0;
     }
 
-    private TortureOptions options(Path work) {
-        return new TortureOptions(
-                rounds,
-                seed,
+    private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {
+        try (SmallVolume volume = SmallVolume.mount(work)) {
+            boolean clean = run(work, volume);
+            if (!clean) {
+                Directories.copy(volume.directory(), work.resolve("as-it-was-in-the-end"));
+            }
+            return clean;
+        } catch (SmallVolume.NotPossibleException reason) {
+            System.out.println("--full-disk is skipped: " + reason.getMessage());
+            return true;
+        }
+    }
+
+    private boolean run(Path work, @Nullable SmallVolume volume) throws IOException, InterruptedException {
+        TortureOptions options = new TortureOptions(
+                course.rounds(),
+                course.time(),
+                course.seed,
                 work,
-                secondsPerRound,
-                workers,
-                lists,
-                TortureChild.class.getName(),
-                store -> DurableListStore.verify(store, VerifyReport.Progress.NONE));
+                course.secondsPerRound,
+                target.writers(),
+                target.lists,
+                volume);
+        System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
+        try (Subject subject = subject(options)) {
+            TortureSummary summary = new Torture(
+                            options,
+                            subject,
+                            store -> DurableListStore.verify(store, VerifyReport.Progress.NONE),
+                            System.out)
+                    .run();
+            System.out.println(summary);
+            return summary.clean();
+        }
+    }
+
+    private Subject subject(TortureOptions options) throws IOException {
+        return target.server
+                ? new ServerSubject(options, ServerProcess.MAIN)
+                : new EmbeddedSubject(options, TortureChild.class.getName());
     }
 
     private void checkOptions() throws IOException {
-        check(rounds >= 1, "--rounds must be 1 or more");
-        check(secondsPerRound > 0, "--seconds-per-round must be above 0");
-        check(workers >= 1 && workers <= MAX_WORKERS, "--workers must be from 1 to " + MAX_WORKERS);
-        check(lists >= workers, "--lists must be at least as many as --workers");
-        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
+        check(course.rounds() >= 1, "--rounds must be 1 or more");
+        check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
+        check(course.hours == null || course.hours > 0, "--hours must be above 0");
+        check(course.secondsPerRound > 0, "--seconds-per-round must be above 0");
+        int writers = target.writers();
+        String option = target.server ? "--connections" : "--workers";
+        check(writers >= 1 && writers <= Target.MAX_WORKERS, option + " must be from 1 to " + Target.MAX_WORKERS);
+        check(target.lists >= writers, "--lists must be at least as many as " + option);
+        check(
+                course.directory == null || Directories.missingOrEmpty(course.directory),
+                "--dir must be missing or empty");
     }
 
     private void check(boolean holds, String message) {

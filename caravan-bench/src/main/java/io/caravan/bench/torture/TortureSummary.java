@@ -7,13 +7,17 @@ import java.util.Locale;
 import java.util.Map;
 
 /** All rounds together. */
-public final class TortureSummary {
+final class TortureSummary {
     private static final double NANOS_PER_MILLI = 1e6;
 
-    private final Map<Torture.Fate, Integer> fates = new EnumMap<>(Torture.Fate.class);
+    private final Map<Fate, Integer> fates = new EnumMap<>(Fate.class);
+    private final Map<Trial, Integer> trials = new EnumMap<>(Trial.class);
     private final List<String> problems = new ArrayList<>();
     private int rounds;
     private long acknowledged;
+    private long refused;
+    private long refusedReleases;
+    private long reads;
     private long kept;
     private int interruptedRecoveries;
     private long longestReopenNanos;
@@ -21,29 +25,48 @@ public final class TortureSummary {
     void add(RoundReport report) {
         rounds++;
         fates.merge(report.fate(), 1, Integer::sum);
+        report.trials().forEach(trial -> trials.merge(trial, 1, Integer::sum));
         problems.addAll(report.problems());
         acknowledged += report.acknowledged();
+        refused += report.refused();
+        refusedReleases += report.refusedReleases();
+        reads += report.reads();
         kept += report.kept();
         interruptedRecoveries += report.interruptedRecoveries();
         longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos());
     }
 
     /** Rounds that were run, the failing one included. */
-    public int rounds() {
+    int rounds() {
         return rounds;
     }
 
     /** Operations that were acknowledged. */
-    public long acknowledged() {
+    long acknowledged() {
         return acknowledged;
     }
 
-    public boolean clean() {
+    /** Operations that were refused for want of space. */
+    long refused() {
+        return refused;
+    }
+
+    /** Reads that were checked while the store was at work. */
+    long reads() {
+        return reads;
+    }
+
+    /** How many rounds had such a trial. */
+    int trials(Trial trial) {
+        return trials.getOrDefault(trial, 0);
+    }
+
+    boolean clean() {
         return problems.isEmpty();
     }
 
     /** What went wrong; empty when nothing did. */
-    public List<String> problems() {
+    List<String> problems() {
         return List.copyOf(problems);
     }
 
@@ -51,14 +74,19 @@ public final class TortureSummary {
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d rounds %s, recovery killed %d times; %,d operations acknowledged, %,d more found that were under way;"
-                        + " longest reopen %,.1f ms; %s",
+                "%d rounds %s, on the way %s, recovery killed %d times%n"
+                        + "%,d operations acknowledged, %,d more found that were under way, %,d refused for want of"
+                        + " space (%,d trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
                 rounds,
                 fates,
+                trials,
                 interruptedRecoveries,
                 acknowledged,
                 kept,
+                refused,
+                refusedReleases,
+                reads,
                 longestReopenNanos / NANOS_PER_MILLI,
-                clean() ? "nothing was lost" : "FAILED");
+                clean() ? "no faults: nothing was lost" : problems.size() + " FAULTS");
     }
 }

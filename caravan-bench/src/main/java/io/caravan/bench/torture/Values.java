@@ -46,12 +46,17 @@ final class Values {
         ByteBuffer bytes = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         long hash = mix(bytes.remaining());
         while (bytes.remaining() >= Long.BYTES) {
-            hash = mix(hash ^ bytes.getLong()) + GOLDEN_GAMMA;
+            hash = combine(hash, bytes.getLong());
         }
         while (bytes.hasRemaining()) {
-            hash = mix(hash ^ bytes.get()) + GOLDEN_GAMMA;
+            hash = combine(hash, bytes.get());
         }
         return hash;
+    }
+
+    /** One hash for two, in this order. */
+    static long combine(long first, long second) {
+        return mix(first ^ second) + GOLDEN_GAMMA;
     }
 
     /** Whether the value, by its own header, was appended to this list; true for one too short to say. */

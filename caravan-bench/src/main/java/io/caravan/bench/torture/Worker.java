@@ -4,7 +4,9 @@ import io.caravan.CaravanException;
 import io.caravan.Entry;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.OutOfSpaceException;
 import io.caravan.SequenceConflictException;
+import io.caravan.StoreIoException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.bench.torture.Intent.Operation;
@@ -25,14 +27,14 @@ final class Worker extends Thread {
     private static final int MAX_OUTSTANDING = 256;
     private static final int MAX_GROUP = 8;
     private static final long MAX_PAUSE_NANOS = 3_000_000;
-    private static final long SEED_STEP = 0xD1342543DE82EF95L;
 
     private final int index;
+    private final boolean smallDisk;
     private final Lists lists;
     private final ListStore store;
     private final Reporter reporter;
     private final SplittableRandom random;
-    private final StoreModel model = new StoreModel();
+    private final StoreModel model = new EmbeddedModel();
     private final IntentGenerator generator;
     private final Semaphore room = new Semaphore(MAX_OUTSTANDING);
     private volatile boolean stopping;
@@ -41,11 +43,12 @@ final class Worker extends Thread {
         super("worker-" + index);
         setDaemon(true);
         this.index = index;
+        smallDisk = plan.shift().smallDisk();
         this.lists = lists;
         this.store = store;
         this.reporter = reporter;
-        random = new SplittableRandom(plan.seed() + SEED_STEP * (index + 1));
-        generator = new IntentGenerator(random, model, lists.of(index), plan.round(), index);
+        random = new SplittableRandom(plan.shift().seedOf(index));
+        generator = new EmbeddedIntents(random, model, lists.of(index), plan.shift(), index);
     }
 
     void askToStop() {
@@ -91,35 +94,48 @@ final class Worker extends Thread {
         } else if (dice < 999) {
             store.flush();
         } else {
+            checkpoint();
+        }
+    }
+
+    /** It needs space of its own, and there is no harm done when it finds none. */
+    private void checkpoint() {
+        try {
             store.checkpoint();
+        } catch (StoreIoException problem) {
+            if (!smallDisk) {
+                throw problem;
+            }
         }
     }
 
     private void write() {
         List<Intent> intents = new ArrayList<>();
-        List<Boolean> refusals = new ArrayList<>();
         for (int left = 1 + random.nextInt(MAX_GROUP); left > 0; left--) {
-            Intent intent = generator.next();
-            refusals.add(model.apply(intent) == StoreModel.REFUSED);
-            intents.add(intent);
+            intents.add(generator.next());
         }
         reporter.intents(intents);
-        for (int i = 0; i < intents.size(); i++) {
-            submit(intents.get(i), refusals.get(i));
-        }
+        intents.forEach(this::submit);
     }
 
-    private void submit(Intent intent, boolean mustBeRefused) {
+    private void submit(Intent intent) {
         room.acquireUninterruptibly();
+        boolean refused = false;
         try {
             call(intent, new Acknowledger(intent));
         } catch (SequenceConflictException conflict) {
             room.release();
             reporter.refused(intent.number());
+            refused = true;
+        } catch (OutOfSpaceException noSpace) {
+            room.release();
+            reporter.noSpace(intent.number(), String.valueOf(noSpace.getMessage()));
             return;
         }
-        if (mustBeRefused) {
-            reporter.problem("accepted, though its expectation does not hold: " + intent);
+        if (refused != (model.apply(intent) == StoreModel.REFUSED)) {
+            reporter.problem(
+                    (refused ? "refused, though its expectation holds: " : "accepted, though it does not hold: ")
+                            + intent);
         }
     }
 
@@ -156,7 +172,7 @@ final class Worker extends Thread {
                 case TRIM_TO -> batch.trimTo(id, operation.argument());
                 case DELETE -> batch.delete(id);
                 case EXPECT -> batch.expect(id, operation.argument());
-                case TRIM -> throw new AssertionError("a batch has no trim by count");
+                case TRIM, KEEP -> throw new AssertionError("a batch has no trims by count");
             }
         }
         return batch;
@@ -184,6 +200,7 @@ final class Worker extends Thread {
         if (difference != null) {
             throw new AssertionError("a read of list " + id + " by its only writer: " + difference);
         }
+        reporter.readChecked();
     }
 
     /** A list of another's may hold anything, but only values of its own, in one run of sequences. */
@@ -199,6 +216,7 @@ final class Worker extends Thread {
                         "list " + id + ", sequence " + entry.sequence() + " is " + Values.describe(value));
             }
         }
+        reporter.readChecked();
     }
 
     private static void checkSequences(long id, List<Entry> entries) {

@@ -7,6 +7,7 @@ import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.bench.ProgressLine;
+import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;

@@ -36,15 +36,9 @@ class TortureHarnessTest {
     }
 
     private TortureSummary torture(ToyStore.Lie lie, int rounds) throws IOException, InterruptedException {
-        TortureOptions options = new TortureOptions(
-                rounds,
-                SEED,
-                directory,
-                0.2,
-                3,
-                60,
-                ToyChild.mainClass(lie),
-                store -> new VerifyReport(0, 0, 0, 0, 0, List.of()));
-        return new Torture(options, System.out).run();
+        TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.2, 3, 60);
+        try (Subject subject = new EmbeddedSubject(options, ToyChild.mainClass(lie))) {
+            return new Torture(options, subject, store -> new VerifyReport(0, 0, 0, 0, 0, List.of()), System.out).run();
+        }
     }
 }

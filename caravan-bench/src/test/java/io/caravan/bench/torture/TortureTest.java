@@ -2,8 +2,6 @@ package io.caravan.bench.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.DurableListStore;
-import io.caravan.VerifyReport;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -34,15 +32,9 @@ class TortureTest {
     }
 
     private TortureSummary torture(Class<?> child, int rounds) throws IOException, InterruptedException {
-        TortureOptions options = new TortureOptions(
-                rounds,
-                SEED,
-                directory,
-                0.4,
-                3,
-                120,
-                child.getName(),
-                store -> DurableListStore.verify(store, VerifyReport.Progress.NONE));
-        return new Torture(options, System.out).run();
+        TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.4, 3, 120);
+        try (Subject subject = new EmbeddedSubject(options, child.getName())) {
+            return new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+        }
     }
 }

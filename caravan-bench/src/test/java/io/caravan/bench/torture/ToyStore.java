@@ -4,6 +4,7 @@ import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.SequenceConflictException;
+import io.caravan.StoreLockedException;
 import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteBatch.Operation;
@@ -57,6 +58,9 @@ final class ToyStore implements ListStore {
     private final Lie lie;
     private final Map<Long, ToyList> lists = new HashMap<>();
     private final OutputStream file;
+    /** Holds the lock as long as it is open. */
+    private final OutputStream lock;
+
     private final ByteArrayOutputStream late = new ByteArrayOutputStream();
     private int count;
 
@@ -73,6 +77,7 @@ final class ToyStore implements ListStore {
         this.lie = lie;
         try {
             Path path = Files.createDirectories(directory).resolve("log");
+            lock = lock(directory);
             long good = Files.exists(path) ? replay(Files.readAllBytes(path)) : 0;
             FileOutputStream stream = new FileOutputStream(path.toFile(), true);
             stream.getChannel().truncate(good);
@@ -80,6 +85,14 @@ final class ToyStore implements ListStore {
         } catch (IOException problem) {
             throw new UncheckedIOException(problem);
         }
+    }
+
+    private static FileOutputStream lock(Path directory) throws IOException {
+        FileOutputStream stream = new FileOutputStream(directory.resolve("lock").toFile());
+        if (stream.getChannel().tryLock() == null) {
+            throw new StoreLockedException(directory.toString(), "process of somebody else's");
+        }
+        return stream;
     }
 
     private long replay(byte[] log) throws IOException {
@@ -335,6 +348,7 @@ final class ToyStore implements ListStore {
         late.reset();
         try {
             file.close();
+            lock.close();
         } catch (IOException problem) {
             throw new UncheckedIOException(problem);
         }

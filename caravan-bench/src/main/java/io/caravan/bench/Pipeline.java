@@ -1,4 +1,4 @@
-package io.caravan.bench.replay;
+package io.caravan.bench;
 
 import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
@@ -14,18 +14,19 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> a reply
  */
-final class Pipeline<R> {
+public final class Pipeline<R> {
     private static final long PATIENCE_SECONDS = 60;
 
     /** Where replies come from. */
-    interface Source<R> {
+    @FunctionalInterface
+    public interface Source<R> {
         /** The next reply; null at the end of the connection. */
         @Nullable
         R next() throws IOException;
     }
 
     /** Waits for one reply. */
-    interface Receiver<R> {
+    public interface Receiver<R> {
         void reply(R reply);
 
         /** The connection ended first. */
@@ -38,7 +39,7 @@ final class Pipeline<R> {
     private volatile boolean ended;
     private volatile boolean abandoned;
 
-    Pipeline(Source<R> source) {
+    public Pipeline(Source<R> source) {
         this.source = source;
         thread = new Thread(this::receive, "replies");
         thread.setDaemon(true);
@@ -46,7 +47,7 @@ final class Pipeline<R> {
     }
 
     /** To be called before the request is sent. */
-    void expect(Receiver<R> receiver) {
+    public void expect(Receiver<R> receiver) {
         waiting.add(receiver);
         if (ended) {
             loseAll("the connection has ended");
@@ -54,7 +55,7 @@ final class Pipeline<R> {
     }
 
     /** Expects a reply, sends the request, and waits. */
-    R call(Request request) throws IOException {
+    public R call(Request request) throws IOException {
         CompletableFuture<R> reply = new CompletableFuture<>();
         expect(new Receiver<>() {
             @Override
@@ -81,17 +82,17 @@ final class Pipeline<R> {
     }
 
     /** Sends one request. */
-    interface Request {
+    public interface Request {
         void send() throws IOException;
     }
 
     /** From now on a lost connection is no news: whoever waits is not told. */
-    void abandon() {
+    public void abandon() {
         abandoned = true;
     }
 
     /** Waits until the last reply that got here has been given to its receiver. */
-    void awaitEnd() throws IOException {
+    public void awaitEnd() throws IOException {
         try {
             thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
         } catch (InterruptedException interrupted) {

@@ -1,4 +1,4 @@
-package io.caravan.bench.replay;
+package io.caravan.bench.server;
 
 import java.io.BufferedInputStream;
 import java.io.BufferedOutputStream;
@@ -14,17 +14,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A connection that speaks RESP2, as far as a document server's client needs it. */
-final class RespConnection implements AutoCloseable {
+public final class RespConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final byte[] LINE_END = {'\r', '\n'};
     private static final int CONNECT_MILLIS = 5_000;
 
     /** What the server says: exactly one of the parts is there, or none for a null. */
-    record Reply(
+    public record Reply(
             @Nullable String text,
             @Nullable String error,
             @Nullable List<byte[]> values) {
-        static Reply text(String text) {
+        private static Reply text(String text) {
             return new Reply(text, null, null);
         }
     }
@@ -33,7 +33,7 @@ final class RespConnection implements AutoCloseable {
     private final InputStream in;
     private final OutputStream out;
 
-    RespConnection(InetSocketAddress server) throws IOException {
+    public RespConnection(InetSocketAddress server) throws IOException {
         socket = new Socket();
         try {
             socket.connect(server, CONNECT_MILLIS);
@@ -47,13 +47,22 @@ final class RespConnection implements AutoCloseable {
     }
 
     /** Hands a command to the operating system. */
-    void send(byte[]... words) throws IOException {
+    public void send(byte[]... words) throws IOException {
+        write(words);
+        flush();
+    }
+
+    /** Adds a command to those that {@link #flush()} hands on together. */
+    public void write(byte[]... words) throws IOException {
         header('*', words.length);
         for (byte[] word : words) {
             header('$', word.length);
             out.write(word);
             out.write(LINE_END);
         }
+    }
+
+    public void flush() throws IOException {
         out.flush();
     }
 
@@ -62,13 +71,13 @@ final class RespConnection implements AutoCloseable {
         out.write(LINE_END);
     }
 
-    static byte[] ascii(String text) {
+    /** A word of a request. */
+    public static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     /** The next reply; null when the server has closed the connection. */
-    @Nullable
-    Reply receive() throws IOException {
+    public @Nullable Reply receive() throws IOException {
         int kind = in.read();
         return kind < 0 ? null : reply((char) kind, line());
     }

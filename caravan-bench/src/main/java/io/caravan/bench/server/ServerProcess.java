@@ -1,0 +1,124 @@
+package io.caravan.bench.server;
+
+import io.caravan.bench.ChildJvm;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** The Caravan server in a process of ours, on a free port of the loopback address; can be started again and again. */
+public final class ServerProcess implements AutoCloseable {
+    /** The server's own main class. */
+    public static final String MAIN = "io.caravan.server.Main";
+
+    private static final String HOST = "127.0.0.1";
+    private static final Pattern ANNOUNCEMENT =
+            Pattern.compile("caravan serves RESP on " + Pattern.quote(HOST) + ":(\\d+),");
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long POLL_NANOS = 5_000_000;
+
+    private final String mainClass;
+    private final Path data;
+    private final Path log;
+    private final List<String> options;
+    private @Nullable ChildJvm child;
+
+    public ServerProcess(Path data, Path log) {
+        this(MAIN, data, log, List.of());
+    }
+
+    /**
+     * Describes a server that is not started yet.
+     *
+     * @param mainClass takes the arguments of {@link #MAIN}
+     * @param log what its output is added to
+     * @param options of the command {@code serve}, beside those for data and address
+     */
+    public ServerProcess(String mainClass, Path data, Path log, List<String> options) {
+        this.mainClass = mainClass;
+        this.data = data;
+        this.log = log;
+        this.options = List.copyOf(options);
+    }
+
+    /** Starts the process if it is not running. */
+    public void start() throws IOException {
+        if (child == null || !child.alive()) {
+            List<String> arguments =
+                    new ArrayList<>(List.of("serve", "--data", data.toString(), "--resp", HOST + ":0"));
+            arguments.addAll(options);
+            child = ChildJvm.start(mainClass, arguments, log);
+        }
+    }
+
+    /** Where it listens; waits until it does. */
+    public InetSocketAddress awaitAddress() throws IOException {
+        ChildJvm server = running();
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (System.nanoTime() < deadline) {
+            boolean alive = server.alive();
+            Matcher announcement = ANNOUNCEMENT.matcher(server.output());
+            if (announcement.find()) {
+                return new InetSocketAddress(HOST, Integer.parseInt(announcement.group(1)));
+            }
+            if (!alive) {
+                throw new IOException("the server ended before it served; its output is in " + log);
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        throw new IOException(
+                "the server did not serve within " + PATIENCE.toSeconds() + " s; its output is in " + log);
+    }
+
+    /** Sends SIGKILL, and returns the exit status: {@link ChildJvm#KILLED} unless it had ended before. */
+    public int kill() throws IOException {
+        return running().kill();
+    }
+
+    /** Sends SIGTERM, waits for the end and returns the exit status. */
+    public int terminate() throws IOException {
+        running().terminate();
+        return awaitExit();
+    }
+
+    /** Waits for a server to end by itself and returns the exit status. */
+    public int awaitExit() throws IOException {
+        return running().awaitExit();
+    }
+
+    /** Sends SIGSTOP. */
+    public void pause() throws IOException {
+        running().pause();
+    }
+
+    /** Sends SIGCONT. */
+    public void resume() throws IOException {
+        running().resume();
+    }
+
+    /** What the process has put out since it was last started. */
+    public String output() throws IOException {
+        return running().output();
+    }
+
+    /** Leaves no process behind. */
+    @Override
+    public void close() {
+        if (child != null) {
+            child.close();
+        }
+    }
+
+    private ChildJvm running() {
+        if (child == null) {
+            throw new IllegalStateException("the server was not started");
+        }
+        return child;
+    }
+}

@@ -1,0 +1,107 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.torture.Subject.Shift;
+import java.io.IOException;
+import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a working process has to get through while it works: it is stopped and let go on, a second process wants its store,
+ * the disk fills up and gets space again. After each of these the work must go on by itself.
+ */
+final class Hardships {
+    private static final double PAUSE = 0.15;
+    private static final double SECOND_PROCESS = 0.1;
+    private static final double SPACE_BACK = 0.5;
+    private static final long LONGEST_PAUSE_MILLIS = 400;
+    private static final long PATIENCE_SECONDS = Session.PATIENCE.toSeconds() / 2;
+    private static final long POLL_MILLIS = 10;
+    /** How many changes must get through before it counts as going on. */
+    private static final int SOME = 10;
+
+    private final Subject subject;
+    private final @Nullable SmallVolume volume;
+    private final SplittableRandom random;
+
+    /**
+     * Makes hardships for any number of sessions.
+     *
+     * @param volume to be filled up; null for none
+     */
+    Hardships(Subject subject, @Nullable SmallVolume volume, SplittableRandom random) {
+        this.subject = subject;
+        this.volume = volume;
+        this.random = random;
+    }
+
+    /** Leaves the session at work, so that it can be ended in the middle of it. */
+    void impose(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
+        if (random.nextDouble() < PAUSE) {
+            pause(session, report);
+        }
+        if (random.nextDouble() < SECOND_PROCESS) {
+            startSecondProcess(session, shift, report);
+        }
+        if (volume != null && shift.appetite() == Appetite.GREEDY) {
+            fillUp(volume, session, report);
+        }
+    }
+
+    private void pause(Session session, RoundReport report) throws IOException, InterruptedException {
+        session.pause();
+        Thread.sleep(random.nextLong(LONGEST_PAUSE_MILLIS));
+        session.resume();
+        awaitGoingOn(session, report, "after SIGSTOP and SIGCONT");
+        report.suffered(Trial.PAUSED);
+    }
+
+    private void startSecondProcess(Session session, Shift shift, RoundReport report)
+            throws IOException, InterruptedException {
+        String words = subject.intrude(shift);
+        if (!words.contains("already open in process")) {
+            report.problem("a second process was not told that the store is open already; it said: " + words);
+        }
+        awaitGoingOn(session, report, "after a second process had wanted the store");
+        report.suffered(Trial.SECOND_PROCESS);
+    }
+
+    private void awaitGoingOn(Session session, RoundReport report, String when) throws InterruptedException {
+        awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged " + when);
+    }
+
+    /** With no space appends are refused and all else goes on; with some, appends go on too. */
+    private void fillUp(SmallVolume disk, Session session, RoundReport report)
+            throws IOException, InterruptedException {
+        Ledger ledger = session.ledger();
+        long refusals = ledger.refusals();
+        disk.fill();
+        await(() -> ledger.refusals() > refusals, report, "nothing was refused while the disk was full");
+        await(() -> ledger.releasesWithoutSpace() > 0, report, "no trim or delete got through while the disk was full");
+        awaitMore(ledger::reads, report, "no read got through while the disk was full");
+        report.suffered(Trial.DISK_FULL);
+        if (random.nextDouble() < SPACE_BACK) {
+            disk.free();
+            awaitMore(ledger::appends, report, "no append got through after space had returned");
+            report.suffered(Trial.SPACE_BACK);
+        }
+    }
+
+    private static void awaitMore(LongSupplier count, RoundReport report, String otherwise)
+            throws InterruptedException {
+        long before = count.getAsLong();
+        await(() -> count.getAsLong() >= before + SOME, report, otherwise);
+    }
+
+    private static void await(BooleanSupplier condition, RoundReport report, String otherwise)
+            throws InterruptedException {
+        for (long left = PATIENCE_SECONDS * 1000 / POLL_MILLIS; !condition.getAsBoolean(); left--) {
+            if (left == 0) {
+                report.problem(otherwise + ", for " + PATIENCE_SECONDS + " s");
+                return;
+            }
+            Thread.sleep(POLL_MILLIS);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.caravan.bench.torture;
+
+import static io.caravan.bench.server.RespConnection.ascii;
+
+import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.server.RespConnection.Reply;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads out every list that anybody ever wrote to. */
+final class ReadingClient implements ServerClients {
+    private static final Pattern DOCUMENTS = Pattern.compile("^documents:(\\d+)\r?$", Pattern.MULTILINE);
+
+    private final Lists lists;
+    private final Ledger ledger;
+
+    ReadingClient(Lists lists, Ledger ledger) {
+        this.lists = lists;
+        this.ledger = ledger;
+    }
+
+    @Override
+    public void begin(InetSocketAddress server) throws IOException {
+        try (RespConnection connection = new RespConnection(server)) {
+            for (int worker = 0; worker < lists.workers(); worker++) {
+                for (long id : lists.of(worker)) {
+                    read(id, connection);
+                }
+            }
+            checkDocuments(connection);
+            ledger.allListed();
+        }
+    }
+
+    private void read(long id, RespConnection connection) throws IOException {
+        List<byte[]> values = values(call(connection, RespCommands.range(id, 0, -1)));
+        String length = call(connection, RespCommands.length(id)).text();
+        if (!Integer.toString(values.size()).equals(length)) {
+            ledger.problem("list " + id + ": LRANGE gives " + values.size() + " values, LLEN " + length);
+        }
+        if (!values.isEmpty()) {
+            ListModel list = new ListModel(0);
+            values.forEach(value -> list.append(StoreModel.item(ByteBuffer.wrap(value))));
+            ledger.list(id, list);
+        }
+    }
+
+    /** Documents whose last value was trimmed away count as well, so that the number is known only roughly. */
+    private void checkDocuments(RespConnection connection) throws IOException {
+        List<byte[]> info = values(call(connection, ascii("INFO"), ascii("keyspace")));
+        Matcher documents = DOCUMENTS.matcher(new String(info.get(0), StandardCharsets.UTF_8));
+        int known = lists.count();
+        int held = ledger.found().lists().size();
+        if (!documents.find()) {
+            ledger.problem("INFO tells no number of documents");
+        } else if (Long.parseLong(documents.group(1)) > known || Long.parseLong(documents.group(1)) < held) {
+            ledger.problem("INFO tells of " + documents.group(1) + " documents, but " + held + " hold values, and only "
+                    + known + " were ever written to");
+        }
+    }
+
+    private static Reply call(RespConnection connection, byte[]... words) throws IOException {
+        connection.send(words);
+        Reply reply = connection.receive();
+        if (reply == null) {
+            throw new EOFException("the server closed the connection while it was read out");
+        }
+        return reply;
+    }
+
+    private static List<byte[]> values(Reply reply) throws IOException {
+        List<byte[]> values = reply.values();
+        if (values == null) {
+            throw new IOException("while it was read out, the server said: " + RespRecord.words(reply));
+        }
+        return values;
+    }
+
+    @Override
+    public void oneAtATime(Duration patience) {}
+
+    @Override
+    public void expectEnd() {}
+
+    @Override
+    public void awaitEnd(Duration patience) {}
+}

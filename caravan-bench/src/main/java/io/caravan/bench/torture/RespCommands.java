@@ -1,0 +1,77 @@
+package io.caravan.bench.torture;
+
+import static io.caravan.bench.server.RespConnection.ascii;
+
+import io.caravan.bench.torture.Intent.Operation;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Intents and reads as a server's client words them. */
+final class RespCommands {
+    private static final long READABLE_IDS = 1_000_000;
+
+    private RespCommands() {}
+
+    /** The list's key: readable for small ids, and bytes that would break a line for others. */
+    static byte[] key(long id) {
+        return id >= 0 && id < READABLE_IDS
+                ? ascii("list:" + id)
+                : ByteBuffer.allocate(2 + Long.BYTES)
+                        .put(ascii("\r\n"))
+                        .putLong(id)
+                        .array();
+    }
+
+    static byte[][] of(Intent intent) {
+        Operation first = intent.operations().get(0);
+        return switch (first.kind()) {
+            case APPEND -> push(intent);
+            case TRIM -> words("LTRIM", first.id(), first.argument(), -1);
+            case KEEP ->
+                first.argument() == 0
+                        ? words("LTRIM", first.id(), 1, 0)
+                        : words("LTRIM", first.id(), -first.argument(), -1);
+            case DELETE ->
+                keyed("DEL", intent.operations().stream().map(Operation::id).toList());
+            case TRIM_TO, EXPECT -> throw new AssertionError("clients of a server know no sequences");
+        };
+    }
+
+    private static byte[][] push(Intent intent) {
+        List<Operation> operations = intent.operations();
+        byte[][] words = new byte[2 + operations.size()][];
+        words[0] = ascii("RPUSH");
+        words[1] = key(operations.get(0).id());
+        for (int op = 0; op < operations.size(); op++) {
+            Operation operation = operations.get(op);
+            words[2 + op] = Values.bytes(operation.id(), intent.number(), op, (int) operation.argument());
+        }
+        return words;
+    }
+
+    /** A range of a list, as LRANGE counts: both ends included, the last value is -1. */
+    static byte[][] range(long id, long first, long last) {
+        return words("LRANGE", id, first, last);
+    }
+
+    private static byte[][] words(String command, long id, long first, long last) {
+        return new byte[][] {ascii(command), key(id), ascii(Long.toString(first)), ascii(Long.toString(last))};
+    }
+
+    static byte[][] length(long id) {
+        return keyed("LLEN", List.of(id));
+    }
+
+    static byte[][] exists(List<Long> ids) {
+        return keyed("EXISTS", ids);
+    }
+
+    private static byte[][] keyed(String command, List<Long> ids) {
+        byte[][] words = new byte[1 + ids.size()][];
+        words[0] = ascii(command);
+        for (int i = 0; i < ids.size(); i++) {
+            words[1 + i] = key(ids.get(i));
+        }
+        return words;
+    }
+}

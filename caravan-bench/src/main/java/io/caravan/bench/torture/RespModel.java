@@ -1,0 +1,74 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.torture.Intent.Operation;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The contract of the list commands over RESP. A client sees positions, which start at 0 always, and no list without
+ * values.
+ */
+final class RespModel extends StoreModel {
+    /** What stands for the answer OK. */
+    static final long OK = 0;
+
+    /** A model of some of the lists, apart from the one that they are copied from. */
+    static RespModel copy(Contents contents, List<Long> ids) {
+        RespModel copy = new RespModel();
+        for (long id : ids) {
+            ListModel list = contents.list(id);
+            if (list != null) {
+                copy.lists().put(id, list.copy());
+            }
+        }
+        return copy;
+    }
+
+    @Override
+    long apply(Intent intent) {
+        long length = 0;
+        long deleted = 0;
+        for (int op = 0; op < intent.operations().size(); op++) {
+            Operation operation = intent.operations().get(op);
+            switch (operation.kind()) {
+                case APPEND -> length = append(intent.number(), op, operation).count();
+                case TRIM -> drop(operation.id(), operation.argument());
+                case KEEP -> drop(operation.id(), length(operation.id()) - operation.argument());
+                case DELETE -> deleted += lists().remove(operation.id()) == null ? 0 : 1;
+                case TRIM_TO, EXPECT -> throw new AssertionError("clients of a server know no sequences");
+            }
+        }
+        return switch (intent.operations().get(0).kind()) {
+            case APPEND -> length;
+            case DELETE -> deleted;
+            default -> OK;
+        };
+    }
+
+    /** What LRANGE must show of a list: both ends are included, and count from the end when they are negative. */
+    static ListModel range(@Nullable ListModel list, long first, long last) {
+        ListModel range = new ListModel(0);
+        if (list != null) {
+            int length = list.count();
+            long from = first < 0 ? first + length : first;
+            long to = last < 0 ? last + length : last;
+            list.forEach((position, item) -> {
+                if (position >= from && position <= to) {
+                    range.append(item);
+                }
+            });
+        }
+        return range;
+    }
+
+    private void drop(long id, long count) {
+        ListModel list = list(id);
+        if (list != null) {
+            list.trimTo(count);
+            list.countFromZero();
+            if (list.count() == 0) {
+                lists().remove(id);
+            }
+        }
+    }
+}

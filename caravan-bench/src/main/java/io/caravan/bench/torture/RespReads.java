@@ -1,0 +1,111 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.server.RespConnection.Reply;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
+
+/** The reads of one connection: of its own lists, which must be exactly as its model has them, and of others'. */
+final class RespReads {
+    private final int index;
+    private final Lists lists;
+    private final SplittableRandom random;
+    private final RespRecord record;
+
+    RespReads(int index, Lists lists, SplittableRandom random, RespRecord record) {
+        this.index = index;
+        this.lists = lists;
+        this.random = random;
+        this.record = record;
+    }
+
+    /** Sends a request. */
+    interface Sender {
+        void send(RespWorker.Judge judge, byte[]... words) throws IOException;
+    }
+
+    /** Sends a read. */
+    void next(Sender sender) throws IOException {
+        long own = any(lists.of(index));
+        switch (random.nextInt(8)) {
+            case 0, 1 -> sender.send(reply -> checkRange(own, 0, -1, reply), RespCommands.range(own, 0, -1));
+            case 2 -> part(own, sender);
+            case 3, 4 -> sender.send(reply -> checkLength(own, reply), RespCommands.length(own));
+            case 5 -> existence(own, any(lists.of(index)), sender);
+            default -> another(sender);
+        }
+    }
+
+    private long any(List<Long> ids) {
+        return ids.get(random.nextInt(ids.size()));
+    }
+
+    private void part(long id, Sender sender) throws IOException {
+        int length = record.from(model -> model.length(id)) + 2;
+        long first = random.nextInt(-length, length);
+        long last = random.nextInt(-length, length);
+        sender.send(reply -> checkRange(id, first, last, reply), RespCommands.range(id, first, last));
+    }
+
+    private void existence(long one, long other, Sender sender) throws IOException {
+        sender.send(reply -> checkExistence(one, other, reply), RespCommands.exists(List.of(one, other)));
+    }
+
+    private void checkRange(long id, long first, long last, Reply reply) {
+        ListModel should = record.from(model -> RespModel.range(model.list(id), first, last));
+        ListModel is = list(reply);
+        String difference = is == null ? "was answered " + RespRecord.words(reply) : should.difference(is);
+        checked("LRANGE " + first + " " + last + " of list " + id, difference);
+    }
+
+    private void checkLength(long id, Reply reply) {
+        checkNumber("LLEN of list " + id, record.from(model -> model.length(id)), reply);
+    }
+
+    private void checkExistence(long one, long other, Reply reply) {
+        int should = record.from(model -> Math.min(1, model.length(one)) + Math.min(1, model.length(other)));
+        checkNumber("EXISTS of lists " + one + " and " + other, should, reply);
+    }
+
+    private void checkNumber(String what, int should, Reply reply) {
+        boolean right = Integer.toString(should).equals(reply.text());
+        checked(what, right ? null : "should be " + should + ", was answered " + RespRecord.words(reply));
+    }
+
+    private void checked(String what, @Nullable String difference) {
+        record.ledger().readChecked();
+        if (difference != null) {
+            record.problem("read what it had not written: " + what + " " + difference);
+        }
+    }
+
+    /** What another connection's list must show is known only when all has been heard. */
+    private void another(Sender sender) throws IOException {
+        int owner = random.nextInt(lists.workers());
+        long id = any(lists.of(owner));
+        int answered = record.ledger().worker(owner).answered();
+        sender.send(reply -> saw(id, answered, reply), RespCommands.range(id, 0, -1));
+    }
+
+    private void saw(long id, int answered, Reply reply) {
+        ListModel seen = list(reply);
+        if (seen == null) {
+            record.problem("LRANGE of list " + id + " was answered " + RespRecord.words(reply));
+            return;
+        }
+        String words = "connection " + index + " saw " + seen.count() + " values, the last: " + seen.last();
+        record.ledger().saw(new Sighting(id, answered, seen.digest(), words));
+    }
+
+    private static @Nullable ListModel list(Reply reply) {
+        List<byte[]> values = reply.values();
+        if (values == null) {
+            return null;
+        }
+        ListModel list = new ListModel(0);
+        values.forEach(value -> list.append(StoreModel.item(ByteBuffer.wrap(value))));
+        return list;
+    }
+}

@@ -1,0 +1,68 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.server.RespConnection.Reply;
+import java.util.List;
+import java.util.function.Function;
+
+/** What one connection has asked and was told: its part of the ledger, and a model of its lists that keeps step. */
+final class RespRecord {
+    private static final String NO_SPACE = "OOM ";
+
+    private final String name;
+    private final RespModel model;
+    private final Ledger ledger;
+
+    RespRecord(String name, RespModel model, Ledger ledger) {
+        this.name = name;
+        this.model = model;
+        this.ledger = ledger;
+    }
+
+    void problem(String words) {
+        ledger.problem(name + " " + words);
+    }
+
+    /** Draws an intent and enters it. */
+    Intent intend(IntentGenerator generator) {
+        Intent intent = from(any -> generator.next());
+        ledger.intend(intent);
+        return intent;
+    }
+
+    /** Computes something from the model, which changes with each answer. */
+    <T> T from(Function<RespModel, T> computation) {
+        synchronized (model) {
+            return computation.apply(model);
+        }
+    }
+
+    /** Enters what the server said of a change. */
+    void answered(Intent intent, Reply reply) {
+        String error = reply.error();
+        if (error != null && error.startsWith(NO_SPACE)) {
+            ledger.refusedForSpace(intent, error);
+        } else if (error != null || reply.text() == null) {
+            problem("asked for " + intent + " and was told " + words(reply));
+        } else {
+            synchronized (model) {
+                model.apply(intent);
+            }
+            ledger.acknowledged(intent, told(reply.text()));
+        }
+    }
+
+    private static long told(String text) {
+        return text.equals("OK") ? RespModel.OK : Long.parseLong(text);
+    }
+
+    static String words(Reply reply) {
+        List<byte[]> values = reply.values();
+        return values != null
+                ? values.size() + " values"
+                : String.valueOf(reply.error() != null ? reply.error() : reply.text());
+    }
+
+    Ledger ledger() {
+        return ledger;
+    }
+}

@@ -1,0 +1,175 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.Pipeline;
+import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.server.RespConnection.Reply;
+import io.caravan.bench.torture.Subject.Shift;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One connection to the server under test: owns some lists, changes them at random, many requests ahead of their
+ * answers, and checks what it reads.
+ *
+ * <p>Answers come in the order of the requests, and a read sees each write before it and none behind it. So a model that
+ * changes with each answer is, when a read's answer comes, exactly what the read must show.
+ */
+final class RespWorker {
+    private static final int MAX_AHEAD = 64;
+    private static final int MAX_BURST = 8;
+    private static final long MAX_PAUSE_NANOS = 3_000_000;
+
+    private final String name;
+    private final BooleanSupplier ending;
+    private final RespConnection connection;
+    private final Pipeline<Reply> replies;
+    private final SplittableRandom random;
+    private final IntentGenerator generator;
+    private final RespReads reads;
+    private final RespRecord record;
+    private final Thread thread;
+    /** Guarded by this. */
+    private int maxAhead = MAX_AHEAD;
+    /** Guarded by this. */
+    private int ahead;
+
+    /**
+     * Connects.
+     *
+     * @param before what the store holds
+     * @param ending tells whether it is no news any more that the connection is lost
+     */
+    RespWorker(
+            int index,
+            Lists lists,
+            Shift shift,
+            Contents before,
+            Ledger ledger,
+            InetSocketAddress server,
+            BooleanSupplier ending)
+            throws IOException {
+        this.ending = ending;
+        name = "connection " + index;
+        connection = new RespConnection(server);
+        replies = new Pipeline<>(connection::receive);
+        random = new SplittableRandom(shift.seedOf(index));
+        RespModel model = RespModel.copy(before, lists.of(index));
+        record = new RespRecord(name, model, ledger);
+        reads = new RespReads(index, lists, random, record);
+        generator = new RespIntents(random, model, lists.of(index), shift, index);
+        thread = new Thread(this::run, name);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            while (!ending.getAsBoolean()) {
+                burst();
+            }
+        } catch (IOException lost) {
+            lost("it cannot send: " + lost);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void burst() throws IOException, InterruptedException {
+        for (int left = 1 + random.nextInt(MAX_BURST); left > 0; left--) {
+            awaitRoom();
+            if (random.nextInt(10) > 0) {
+                change();
+            } else {
+                reads.next(this::send);
+            }
+        }
+        connection.flush();
+        if (random.nextInt(100) == 0) {
+            LockSupport.parkNanos(random.nextLong(MAX_PAUSE_NANOS));
+        }
+    }
+
+    private void change() throws IOException {
+        Intent intent = record.intend(generator);
+        send(reply -> record.answered(intent, reply), RespCommands.of(intent));
+    }
+
+    /** What is done with a reply. */
+    interface Judge {
+        void judge(Reply reply);
+    }
+
+    private void send(Judge judge, byte[]... words) throws IOException {
+        replies.expect(new Pipeline.Receiver<>() {
+            @Override
+            public void reply(Reply reply) {
+                judge.judge(reply);
+                answered();
+            }
+
+            @Override
+            public void lost(String why) {
+                RespWorker.this.lost(why);
+                answered();
+            }
+        });
+        connection.write(words);
+    }
+
+    private void awaitRoom() throws IOException, InterruptedException {
+        synchronized (this) {
+            if (ahead < maxAhead) {
+                ahead++;
+                return;
+            }
+        }
+        connection.flush();
+        synchronized (this) {
+            while (ahead >= maxAhead) {
+                wait();
+            }
+            ahead++;
+        }
+    }
+
+    private synchronized void answered() {
+        ahead--;
+        notifyAll();
+    }
+
+    private void lost(String why) {
+        if (!ending.getAsBoolean()) {
+            record.problem("lost: " + why);
+        }
+    }
+
+    /** From now on no request is sent before the one before it is answered. */
+    synchronized void oneAtATime() {
+        maxAhead = 1;
+    }
+
+    /** Waits until {@link #oneAtATime()} is so. */
+    synchronized void awaitOneAtATime(Duration patience) throws IOException, InterruptedException {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (ahead > 1) {
+            if (System.nanoTime() > deadline) {
+                throw new IOException(name + " had no answer in " + patience.toSeconds() + " s");
+            }
+            wait(patience.toMillis());
+        }
+    }
+
+    /** Waits until the last answer that got here has been judged. */
+    void awaitEnd(Duration patience) throws IOException, InterruptedException {
+        thread.join(patience.toMillis());
+        replies.awaitEnd();
+        connection.close();
+    }
+}

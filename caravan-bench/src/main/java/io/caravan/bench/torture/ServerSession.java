@@ -1,0 +1,111 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A server process, and the clients that speak to it from here. */
+final class ServerSession implements Session {
+    private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
+
+    private final ServerProcess process;
+    private final ServerClients clients;
+    private final Ledger ledger;
+    private final Thread driver = new Thread(this::drive, "clients");
+    private final long startNanos = System.nanoTime();
+    private volatile boolean ending;
+
+    private ServerSession(ServerProcess process, ServerClients clients, Ledger ledger) {
+        this.process = process;
+        this.clients = clients;
+        this.ledger = ledger;
+    }
+
+    /** Starts a server, and the clients as soon as it listens. */
+    static ServerSession start(ServerProcess process, ServerClients clients, Ledger ledger) throws IOException {
+        process.start();
+        ServerSession session = new ServerSession(process, clients, ledger);
+        session.driver.setDaemon(true);
+        session.driver.start();
+        return session;
+    }
+
+    private void drive() {
+        try {
+            InetSocketAddress address = process.awaitAddress();
+            ledger.opened(System.nanoTime() - startNanos, replayedFrames());
+            clients.begin(address);
+        } catch (IOException problem) {
+            if (!ending) {
+                ledger.problem("the clients cannot work: " + problem);
+            }
+        } finally {
+            ledger.reachMilestone();
+        }
+    }
+
+    private long replayedFrames() throws IOException {
+        Matcher replayed = REPLAYED.matcher(process.output());
+        return replayed.find() ? Long.parseLong(replayed.group(1)) : Ledger.UNKNOWN;
+    }
+
+    @Override
+    public Ledger ledger() {
+        return ledger;
+    }
+
+    @Override
+    public long awaitMilestone() throws IOException, InterruptedException {
+        ledger.awaitMilestone(PATIENCE.toSeconds());
+        return System.nanoTime() - startNanos;
+    }
+
+    @Override
+    public void oneAtATime() throws IOException, InterruptedException {
+        clients.oneAtATime(PATIENCE);
+    }
+
+    @Override
+    public void pause() throws IOException {
+        process.pause();
+    }
+
+    @Override
+    public void resume() throws IOException {
+        process.resume();
+    }
+
+    @Override
+    public void kill() throws IOException, InterruptedException {
+        expectEnd();
+        hearOut(process.kill(), ChildJvm.KILLED);
+    }
+
+    /** Ends the server with SIGTERM, while the clients go on as long as they can. */
+    @Override
+    public void stop() throws IOException, InterruptedException {
+        expectEnd();
+        hearOut(process.terminate(), 0);
+    }
+
+    private void expectEnd() {
+        ending = true;
+        clients.expectEnd();
+    }
+
+    private void hearOut(int status, int expectedStatus) throws IOException, InterruptedException {
+        driver.join(PATIENCE.toMillis());
+        clients.awaitEnd(PATIENCE);
+        if (status != expectedStatus) {
+            ledger.problem("the server ended with status " + status + " instead of " + expectedStatus);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,69 @@
+package io.caravan.bench.torture;
+
+import io.caravan.DurableListStore;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The server, in a process of its own, spoken to over RESP by connections of this one. */
+final class ServerSubject implements Subject {
+    /** The least that a server takes for the limit. */
+    private static final int MAX_VALUE_BYTES = 64 * 1024;
+
+    private final TortureOptions options;
+    private final String serverMain;
+    private final Lists lists;
+
+    /**
+     * Makes a subject, and its store: a server has no options for small segments, but keeps those that it finds.
+     *
+     * @param serverMain main class of the server: {@link ServerProcess#MAIN} but for tests of the harness
+     */
+    ServerSubject(TortureOptions options, String serverMain) {
+        this.options = options;
+        this.serverMain = serverMain;
+        lists = new Lists(options.workers(), options.lists());
+        DurableListStore.open(SmallStore.config(options.store(), MAX_VALUE_BYTES))
+                .close();
+    }
+
+    @Override
+    public StoreModel newModel() {
+        return new RespModel();
+    }
+
+    @Override
+    public Session work(Shift shift, Contents before) throws IOException {
+        Ledger ledger = new Ledger(options.workers());
+        return ServerSession.start(
+                process(options.processLog()), new WritingClients(lists, shift, before, ledger), ledger);
+    }
+
+    @Override
+    public Session readOut(Shift shift) throws IOException {
+        Ledger ledger = new Ledger(options.workers());
+        return ServerSession.start(process(options.processLog()), new ReadingClient(lists, ledger), ledger);
+    }
+
+    @Override
+    public String intrude(Shift shift) throws IOException {
+        try (ServerProcess second = process(options.intruderLog())) {
+            second.start();
+            int status = second.awaitExit();
+            return (status == 0 ? "it ended with status 0, and said: " : "") + second.output();
+        }
+    }
+
+    private ServerProcess process(Path log) {
+        List<String> limits = List.of(
+                "--max-value",
+                Integer.toString(MAX_VALUE_BYTES),
+                "--checkpoint-floor",
+                Long.toString(SmallStore.CHECKPOINT_FLOOR_BYTES));
+        return new ServerProcess(serverMain, options.store(), log, limits);
+    }
+
+    @Override
+    public void close() {}
+}

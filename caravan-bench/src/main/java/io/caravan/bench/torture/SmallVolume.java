@@ -1,0 +1,134 @@
+package io.caravan.bench.torture;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A small file system of its own, that can be filled up to the last byte and be given space again. It is unmounted when it
+ * is closed, or when this process ends before that.
+ */
+final class SmallVolume implements AutoCloseable {
+    private static final int MEGABYTES = 48;
+    private static final byte[] CHUNK = new byte[4096];
+    private static final long PATIENCE_SECONDS = 30;
+    /** The operating system's words. */
+    private static final String NO_SPACE = "No space left";
+
+    private final Path directory;
+    private final Path filler;
+    private final Thread unmountAtExit = new Thread(this::unmountAnyhow, "unmount");
+
+    /** This machine, or its user, mounts nothing. */
+    static final class NotPossibleException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private NotPossibleException(String why) {
+            super(why);
+        }
+    }
+
+    private SmallVolume(Path directory) {
+        this.directory = directory;
+        filler = directory.resolve("filler");
+    }
+
+    /**
+     * Mounts one in the folder: in memory, or, where that is not to be had, in a file.
+     *
+     * @param folder is created
+     * @throws NotPossibleException saying why it cannot be
+     */
+    static SmallVolume mount(Path folder) throws IOException {
+        Path directory = Files.createDirectories(folder.resolve("volume"));
+        List<String> inMemory = List.of(
+                "mount",
+                "-t",
+                "tmpfs",
+                "-o",
+                "size=" + MEGABYTES + "m,mode=700",
+                "caravan-torture",
+                directory.toString());
+        try {
+            run(inMemory);
+        } catch (IOException refused) {
+            mountFile(folder.resolve("volume.image"), directory, refused);
+        }
+        SmallVolume volume = new SmallVolume(directory);
+        Runtime.getRuntime().addShutdownHook(volume.unmountAtExit);
+        return volume;
+    }
+
+    private static void mountFile(Path image, Path directory, IOException notInMemory) throws IOException {
+        try {
+            run(List.of("truncate", "-s", MEGABYTES + "M", image.toString()));
+            run(List.of("mkfs.ext4", "-q", "-F", image.toString()));
+            run(List.of("mount", "-o", "loop", image.toString(), directory.toString()));
+        } catch (IOException refused) {
+            throw new NotPossibleException("no small file system can be mounted here, which needs root: "
+                    + notInMemory.getMessage() + "; " + refused.getMessage());
+        }
+    }
+
+    private static void run(List<String> command) throws IOException {
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
+        try {
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IOException(String.join(" ", command) + ": " + output);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while it waited for: " + String.join(" ", command), interrupted);
+        }
+    }
+
+    Path directory() {
+        return directory;
+    }
+
+    /** Takes all the space that is left. */
+    void fill() throws IOException {
+        try (OutputStream out = Files.newOutputStream(filler, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+            for (int left = MEGABYTES << 20; left > 0; left -= CHUNK.length) {
+                out.write(CHUNK);
+            }
+        } catch (IOException problem) {
+            if (!String.valueOf(problem.getMessage()).contains(NO_SPACE)) {
+                throw problem;
+            }
+        }
+    }
+
+    /** Gives back what {@link #fill()} took. */
+    void free() throws IOException {
+        Files.deleteIfExists(filler);
+    }
+
+    @Override
+    public void close() {
+        Runtime.getRuntime().removeShutdownHook(unmountAtExit);
+        unmountAnyhow();
+    }
+
+    /** A process that was killed this moment may still have files in it open: then it goes with the last of them. */
+    private void unmountAnyhow() {
+        List<String> problems = new ArrayList<>();
+        for (List<String> command :
+                List.of(List.of("umount", directory.toString()), List.of("umount", "-l", directory.toString()))) {
+            try {
+                run(command);
+                return;
+            } catch (IOException refused) {
+                problems.add(refused.getMessage());
+            }
+        }
+        System.err.println("torture: " + directory + " stays mounted: " + String.join("; ", problems));
+    }
+}

@@ -1,0 +1,173 @@
+package io.caravan.bench.torture;
+
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks one worker's lists. What must be there is the outcome of its first so many intents: of all up to the last one
+ * that was acknowledged, and of as many more as explain what was found and what others had seen before.
+ */
+final class WorkerCheck {
+    private static final int MAX_LISTS_TOLD = 5;
+    private static final int MAX_INTENTS_TOLD = 12;
+
+    private final List<Long> ids;
+    private final StoreModel model;
+    private final WorkerRecord record;
+    private final List<Intent> intents;
+    private final boolean closed;
+    private final Sightings sightings;
+    private final Contents found;
+    private final List<String> problems = new ArrayList<>();
+    private final Set<Long> differing = new LinkedHashSet<>();
+    private int done;
+    private boolean explained;
+    /** What others saw that was never so, in the last state that explains what was found. */
+    private List<String> contradicted = List.of();
+
+    /**
+     * Makes a check.
+     *
+     * @param model what was there before; becomes what must be there now
+     * @param closed whether all intents must have had their effect, as the store was closed cleanly after them
+     */
+    WorkerCheck(
+            List<Long> ids,
+            StoreModel model,
+            WorkerRecord record,
+            boolean closed,
+            Sightings sightings,
+            Contents found) {
+        this.ids = ids;
+        this.model = model;
+        this.record = record;
+        this.intents = record.intents();
+        this.closed = closed;
+        this.sightings = sightings;
+        this.found = found;
+    }
+
+    /** What is wrong; empty when nothing is. */
+    List<String> problems() {
+        return problems;
+    }
+
+    /** Returns how many intents had an effect though no acknowledgement was heard. */
+    long run() {
+        int certain = certainCount();
+        while (done < certain) {
+            apply(intents.get(done), true);
+        }
+        ids.forEach(this::compare);
+        List<String> story = differing.isEmpty() ? List.of() : story(certain);
+        long kept = 0;
+        while (!explainedNow() && done < intents.size()) {
+            Intent intent = intents.get(done);
+            kept += apply(intent, false) ? 1 : 0;
+            intent.operations().forEach(operation -> compare(operation.id()));
+        }
+        if (!explained) {
+            problems.addAll(contradicted.isEmpty() ? story : contradicted);
+        }
+        return kept;
+    }
+
+    /** Whether the intents that are done by now explain both what was found and what others saw. */
+    private boolean explainedNow() {
+        sightings.explainAll(model, done);
+        if (differing.isEmpty()) {
+            contradicted = unexplainedSightings();
+            explained = contradicted.isEmpty();
+        }
+        return explained;
+    }
+
+    /** How many of the intents must be there. */
+    private int certainCount() {
+        int certain = intents.size();
+        while (certain > 0 && !closed && !acknowledged(intents.get(certain - 1))) {
+            certain--;
+        }
+        return certain;
+    }
+
+    private boolean acknowledged(Intent intent) {
+        Long told = record.told(intent);
+        return told != null && told != StoreModel.REFUSED && told != StoreModel.NO_SPACE;
+    }
+
+    /** Returns whether the intent may have had an effect. */
+    private boolean apply(Intent intent, boolean mustBeTold) {
+        intent.operations().forEach(operation -> sightings.explain(operation.id(), model, done));
+        done++;
+        Long told = record.told(intent);
+        if (told != null && told == StoreModel.NO_SPACE) {
+            return false;
+        }
+        checkTold(intent, told, model.apply(intent), mustBeTold);
+        return true;
+    }
+
+    private void checkTold(Intent intent, @Nullable Long told, long should, boolean mustBeTold) {
+        if (told == null) {
+            if (mustBeTold && should != StoreModel.REFUSED) {
+                problems.add(intent + " was never acknowledged, though a later one or a clean close was");
+            }
+        } else if (should != StoreModel.UNSPECIFIED && told != should) {
+            problems.add(intent + " was told " + words(told) + " instead of " + words(should));
+        }
+    }
+
+    private static String words(long told) {
+        return told == StoreModel.REFUSED ? "a sequence conflict" : Long.toString(told);
+    }
+
+    private void compare(long id) {
+        if (difference(id) == null) {
+            differing.remove(id);
+        } else {
+            differing.add(id);
+        }
+    }
+
+    private @Nullable String difference(long id) {
+        ListModel should = model.list(id);
+        ListModel is = found.list(id);
+        if (should == null || is == null) {
+            return should == is ? null : should == null ? "should not be there" : "is missing";
+        }
+        return should.difference(is);
+    }
+
+    private List<String> unexplainedSightings() {
+        return sightings.unexplained().stream()
+                .map(sighting -> "list " + sighting.id() + ": " + sighting.words()
+                        + "; after the changes that had been answered by then it was never like that, as far as the"
+                        + " crash has left it")
+                .toList();
+    }
+
+    /** How the lists differ from what was acknowledged, and what touched them last. */
+    private List<String> story(int certain) {
+        List<String> story = new ArrayList<>();
+        story.add(differing.size() + " lists are not as acknowledged, nor as any of the " + (intents.size() - certain)
+                + " intents under way explains:");
+        differing.stream().limit(MAX_LISTS_TOLD).forEach(id -> {
+            story.add("list " + id + " " + difference(id));
+            tellIntents(id, intents.subList(0, certain), "acknowledged", story);
+            tellIntents(id, intents.subList(certain, intents.size()), "under way", story);
+        });
+        return story;
+    }
+
+    private static void tellIntents(long id, List<Intent> intents, String state, List<String> story) {
+        List<Intent> touching =
+                intents.stream().filter(intent -> intent.touches(id)).toList();
+        touching.stream()
+                .skip(Math.max(0, touching.size() - MAX_INTENTS_TOLD))
+                .forEach(intent -> story.add("    " + state + ": " + intent));
+    }
+}

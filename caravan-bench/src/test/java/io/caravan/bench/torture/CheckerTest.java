@@ -1,0 +1,102 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.bench.torture.Intent.Call;
+import io.caravan.bench.torture.Intent.Kind;
+import io.caravan.bench.torture.Intent.Operation;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Verdicts on made-up rounds of one connection with one list, which gets a value by each of three pushes. */
+class CheckerTest {
+    private static final long ID = 1;
+    private static final Intent FIRST = push(0);
+    private static final Intent SECOND = push(1);
+    private static final Intent THIRD = push(2);
+
+    private final Ledger ledger = new Ledger(2);
+
+    CheckerTest() {
+        List.of(FIRST, SECOND, THIRD).forEach(ledger::intend);
+        ledger.acknowledged(FIRST, 1);
+    }
+
+    /** List 1 is of the second of two workers. */
+    private static Intent push(int count) {
+        return new Intent(Intent.number(1, 1, count), Call.APPEND, List.of(new Operation(Kind.APPEND, ID, 30)));
+    }
+
+    private List<String> problems(boolean smallDisk, Intent... left) {
+        return new Checker(new Lists(2, 2), smallDisk)
+                .check(new RespModel(), ledger, after(left))
+                .problems();
+    }
+
+    private static RespModel after(Intent... intents) {
+        RespModel model = new RespModel();
+        List.of(intents).forEach(model::apply);
+        return model;
+    }
+
+    private void sighting(int answered, Intent... seen) {
+        ListModel list = after(seen).list(ID);
+        ledger.saw(new Sighting(ID, answered, (list == null ? new ListModel(0) : list).digest(), "another saw it"));
+    }
+
+    @Test
+    void anythingFromTheAcknowledgedToAllThatWasAskedMayBeLeft() {
+        assertThat(problems(false, FIRST)).isEmpty();
+        assertThat(problems(false, FIRST, SECOND)).isEmpty();
+        assertThat(problems(false, FIRST, SECOND, THIRD)).isEmpty();
+    }
+
+    @Test
+    void lessThanTheAcknowledgedMayNot() {
+        assertThat(problems(false)).anyMatch(problem -> problem.contains("is missing"));
+    }
+
+    @Test
+    void aLaterChangeWithoutAnEarlierOneMayNot() {
+        assertThat(problems(false, FIRST, THIRD)).anyMatch(problem -> problem.contains("not as acknowledged"));
+    }
+
+    @Test
+    void whatAReadShowedMustBeLeft() {
+        sighting(1, FIRST, SECOND);
+        assertThat(problems(false, FIRST, SECOND)).isEmpty();
+        assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("another saw it"));
+    }
+
+    @Test
+    void aReadMustShowWhatHadBeenAnswered() {
+        sighting(1);
+        assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("another saw it"));
+    }
+
+    @Test
+    void aReadMayShowAnythingThatWasNotAnsweredYet() {
+        sighting(0);
+        sighting(0, FIRST);
+        assertThat(problems(false, FIRST)).isEmpty();
+    }
+
+    @Test
+    void whatWasRefusedForWantOfSpaceMustNotBeLeft() {
+        ledger.refusedForSpace(SECOND, "no space");
+        assertThat(problems(true, FIRST, THIRD)).isEmpty();
+        assertThat(problems(true, FIRST, SECOND)).anyMatch(problem -> problem.contains("not as acknowledged"));
+    }
+
+    @Test
+    void nothingMayBeRefusedWhereThereIsSpace() {
+        ledger.refusedForSpace(SECOND, "no space");
+        assertThat(problems(false, FIRST)).anyMatch(problem -> problem.contains("though there is enough"));
+    }
+
+    @Test
+    void aWrongAnswerIsAProblem() {
+        ledger.acknowledged(SECOND, 5);
+        assertThat(problems(false, FIRST, SECOND)).anyMatch(problem -> problem.contains("was told 5 instead of 2"));
+    }
+}

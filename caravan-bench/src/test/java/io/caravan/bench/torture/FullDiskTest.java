@@ -1,0 +1,38 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A store whose disk fills up under it, where a small file system can be mounted. */
+class FullDiskTest {
+    /** Of a round that ends on a full disk, and one that gets space again before it does. */
+    private static final long SEED = 760;
+
+    private static final int ROUNDS = 2;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void nothingIsLostOnAFullDisk() throws IOException, InterruptedException {
+        try (SmallVolume volume = SmallVolume.mount(directory)) {
+            TortureOptions options =
+                    new TortureOptions(ROUNDS, Duration.ofMinutes(2), SEED, directory, 0.4, 3, 120, volume);
+            try (Subject subject = new EmbeddedSubject(options, TortureChild.class.getName())) {
+                TortureSummary summary = new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+                assertThat(summary.problems()).isEmpty();
+                assertThat(summary.trials(Trial.DISK_FULL)).isEqualTo(ROUNDS);
+                assertThat(summary.trials(Trial.SPACE_BACK)).isEqualTo(1);
+                assertThat(summary.refused()).isPositive();
+            }
+        } catch (SmallVolume.NotPossibleException reason) {
+            abort(reason.getMessage());
+        }
+    }
+}

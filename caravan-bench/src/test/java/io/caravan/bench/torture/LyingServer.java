@@ -1,0 +1,86 @@
+package io.caravan.bench.torture;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.FlushPolicy;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.server.Server;
+import io.caravan.server.ServerConfig;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The real server on the real store, with a lie between them: the nested class chosen as main class is the one told. */
+final class LyingServer {
+    private static final int EVERY = 100;
+    private static final Duration LATE = Duration.ofMillis(50);
+    private static final WriteCallback NOBODY = new WriteCallback() {
+        @Override
+        public void success(long sequence) {}
+
+        @Override
+        public void failure(CaravanException problem) {}
+    };
+
+    private LyingServer() {}
+
+    /** Does with a write what it likes. */
+    private interface Lie {
+        void write(ListStore store, WriteBatch batch, WriteCallback callback);
+    }
+
+    /** Acknowledges each write when it is accepted, some time before it is durable. */
+    static final class AnswersEarly {
+        public static void main(String[] arguments) throws IOException {
+            serve(arguments, FlushPolicy.fixedDelay(LATE), (store, batch, callback) -> {
+                store.write(batch, NOBODY);
+                callback.success(0);
+            });
+        }
+    }
+
+    /** Acknowledges one write in many without having done it. */
+    static final class ForgetsWrites {
+        public static void main(String[] arguments) throws IOException {
+            AtomicLong writes = new AtomicLong();
+            serve(arguments, FlushPolicy.immediate(), (store, batch, callback) -> {
+                boolean forgotten = writes.incrementAndGet() % EVERY == 0;
+                store.write(forgotten ? WriteBatch.create() : batch, callback);
+            });
+        }
+    }
+
+    /** Takes the arguments of the real server, as far as the harness gives them. */
+    private static void serve(String[] arguments, FlushPolicy policy, Lie lie) throws IOException {
+        List<String> words = List.of(arguments);
+        StoreConfig config = StoreConfig.builder(Path.of(words.get(words.indexOf("--data") + 1)))
+                .maxValueBytes(Integer.parseInt(words.get(words.indexOf("--max-value") + 1)))
+                .flushPolicy(policy)
+                .build();
+        InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
+        Server server = Server.start(lying(DurableListStore.open(config), lie), ServerConfig.of(any, config));
+        // SIGTERM ends the real server with 0 as well.
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0)));
+        System.out.println(
+                "caravan serves RESP on 127.0.0.1:" + server.respAddress().getPort() + ", but lies");
+    }
+
+    private static ListStore lying(ListStore store, Lie lie) {
+        return (ListStore) Proxy.newProxyInstance(
+                ListStore.class.getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
+                    if (!method.getName().equals("write")) {
+                        return method.invoke(store, arguments);
+                    }
+                    lie.write(store, (WriteBatch) arguments[0], (WriteCallback) arguments[1]);
+                    return null;
+                });
+    }
+}

@@ -1,0 +1,49 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real server under the harness, as it is and sabotaged. */
+class ServerTortureTest {
+    private static final long SEED = 1;
+    private static final int FEW_ROUNDS = 2;
+    private static final int MANY_ROUNDS = 10;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void nothingThatAServerAcknowledgedIsLostToAKill() throws IOException, InterruptedException {
+        TortureSummary summary = torture(ServerProcess.MAIN, FEW_ROUNDS);
+        assertThat(summary.problems()).isEmpty();
+        assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
+        assertThat(summary.acknowledged()).isPositive();
+        assertThat(summary.reads()).isPositive();
+    }
+
+    @Test
+    void aServerThatAnswersBeforeTheForceIsCaught() throws IOException, InterruptedException {
+        TortureSummary summary = torture(LyingServer.AnswersEarly.class.getName(), MANY_ROUNDS);
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
+        System.out.println("answering early was caught in round " + summary.rounds());
+    }
+
+    @Test
+    void aServerThatForgetsWritesIsCaught() throws IOException, InterruptedException {
+        TortureSummary summary = torture(LyingServer.ForgetsWrites.class.getName(), MANY_ROUNDS);
+        assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
+        System.out.println("forgetting was caught in round " + summary.rounds());
+    }
+
+    private TortureSummary torture(String serverMain, int rounds) throws IOException, InterruptedException {
+        TortureOptions options = TestOptions.of(rounds, SEED, directory, 0.5, 8, 80);
+        try (Subject subject = new ServerSubject(options, serverMain)) {
+            return new Torture(options, subject, TestOptions.VERIFIER, System.out).run();
+        }
+    }
+}

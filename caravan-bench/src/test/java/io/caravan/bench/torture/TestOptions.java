@@ -1,0 +1,17 @@
+package io.caravan.bench.torture;
+
+import io.caravan.DurableListStore;
+import io.caravan.VerifyReport;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** Options of short runs. */
+final class TestOptions {
+    static final StoreVerifier VERIFIER = store -> DurableListStore.verify(store, VerifyReport.Progress.NONE);
+
+    private TestOptions() {}
+
+    static TortureOptions of(int rounds, long seed, Path directory, double seconds, int workers, int lists) {
+        return new TortureOptions(rounds, Duration.ofMinutes(5), seed, directory, seconds, workers, lists, null);
+    }
+}
