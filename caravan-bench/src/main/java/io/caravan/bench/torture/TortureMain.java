@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -44,7 +45,9 @@ import picocli.CommandLine.Spec;
             "  torture --server            a server, 20 rounds",
             "  torture --server --hours 8  a night's soak",
             "  torture --full-disk --hours 0.25",
-            "                              a store whose disk fills up, for a quarter of an hour"
+            "                              a store whose disk fills up, for a quarter of an hour",
+            "  torture --simulate --cuts 1000000",
+            "                              a million power cuts, a few minutes"
         })
 public final class TortureMain implements Callable<Integer> {
 
@@ -67,6 +70,16 @@ public final class TortureMain implements Callable<Integer> {
                         "the server, in a process of its own, over RESP; without this option a store embedded in a"
                                 + " child process")
         private boolean server;
+
+        @Option(
+                names = "--simulate",
+                description = {
+                    "no process at all, but a simulation: the real engine on a disk in memory that loses, keeps,"
+                            + " reorders and tears what was not forced, with the power cut between any two I/O calls,"
+                            + " again while it recovers, and faults injected. Thousands of cuts a second; a failing seed"
+                            + " tells its whole story, and fails again"
+                })
+        private boolean simulate;
 
         @Option(
                 names = "--full-disk",
@@ -101,15 +114,19 @@ public final class TortureMain implements Callable<Integer> {
     /** How long and where. */
     private static final class Course {
         private static final int ROUNDS = 20;
+        private static final long CUTS = 100_000;
         private static final double SECONDS_PER_HOUR = 3600;
 
         @Option(names = "--rounds", paramLabel = "N", description = "rounds to run; default " + ROUNDS)
         private @Nullable Integer rounds;
 
+        @Option(names = "--cuts", paramLabel = "N", description = "with --simulate: cuts to make; default " + CUTS)
+        private @Nullable Long cuts;
+
         @Option(
                 names = "--hours",
                 paramLabel = "H",
-                description = "instead: as many rounds as fit in so many hours, such as 8 or 0.05")
+                description = "instead: as many rounds, or cuts, as fit in so many hours, such as 8 or 0.05")
         private @Nullable Double hours;
 
         @Option(
@@ -134,6 +151,10 @@ public final class TortureMain implements Callable<Integer> {
             return rounds != null ? rounds : hours == null ? ROUNDS : Integer.MAX_VALUE;
         }
 
+        private long cuts() {
+            return cuts != null ? cuts : hours == null ? CUTS : Long.MAX_VALUE;
+        }
+
         private Duration time() {
             return hours == null
                     ? Duration.ofSeconds(Integer.MAX_VALUE)
@@ -146,12 +167,18 @@ public final class TortureMain implements Callable<Integer> {
     }
 
     public static void main(String[] arguments) {
+        if (List.of(arguments).contains("--simulate")) {
+            System.setProperty("caravan.engineLog", "OFF");
+        }
         System.exit(Programs.run(new TortureMain(), arguments));
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         checkOptions();
+        if (target.simulate) {
+            return new SimulatedTorture(course.seed, course.cuts(), course.time(), System.out).run() ? 0 : 1;
+        }
         Path directory = course.directory;
         Path work = directory == null ? Files.createTempDirectory("caravan-torture") : directory;
         boolean clean = target.fullDisk ? runOnSmallVolume(work) : run(work, null);
@@ -210,6 +237,9 @@ public final class TortureMain implements Callable<Integer> {
 
     private void checkOptions() throws IOException {
         check(course.rounds() >= 1, "--rounds must be 1 or more");
+        check(!target.simulate || !target.server && !target.fullDisk, "--simulate goes with none of the others");
+        check(course.cuts == null || target.simulate, "--cuts goes with --simulate");
+        check(course.cuts() >= 1, "--cuts must be 1 or more");
         check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
         check(course.hours == null || course.hours > 0, "--hours must be above 0");
         check(course.secondsPerRound > 0, "--seconds-per-round must be above 0");

@@ -3,14 +3,19 @@ package io.caravan.testing.simulator;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The simulator catches every sabotage, so that its silence means something; prints in how many cuts. */
 class SabotageTest {
-    private static final long CUTS = 60_000;
+    private static final long SEED = 1;
+    private static final long CUTS = 150_000;
+    private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
 
     @TempDir
     Path folder;
@@ -18,15 +23,30 @@ class SabotageTest {
     @ParameterizedTest
     @EnumSource(Sabotage.class)
     void isCaught(Sabotage sabotage) throws Exception {
-        Class<?> simulator = SabotagedBuild.of(sabotage, folder).loadClass(Simulator.class.getName());
-        Object report = simulator
-                .getMethod("run", long.class, long.class, int.class, LongConsumer.class)
-                .invoke(null, 1, CUTS, Runtime.getRuntime().availableProcessors(), (LongConsumer) done -> {});
-        Object failure = report.getClass().getMethod("failure").invoke(report);
-        Object cuts = report.getClass().getMethod("cuts").invoke(report);
-        assertThat(failure).as("after %s cuts", cuts).isNotNull();
-        Throwable problem = (Throwable) failure.getClass().getMethod("problem").invoke(failure);
-        System.out.println("caught after " + cuts + " cuts: " + sabotage.description() + " ("
+        Object report = simulate(SabotagedBuild.of(sabotage.edits(), folder), CUTS);
+        Object failure = call(report, "failure");
+        assertThat(failure).as("after %s cuts", call(report, "cuts")).isNotNull();
+        Throwable problem = (Throwable) call(failure, "problem");
+        System.out.println("caught after " + call(report, "cuts") + " cuts: " + sabotage.description() + " ("
                 + problem.getMessage().lines().findFirst().orElse("") + ")");
+    }
+
+    /** What catches the others says nothing of a build made in the same way, of the same seeds, with nothing broken. */
+    @Test
+    void anHonestBuildIsNotCaught() throws Exception {
+        Object report = simulate(SabotagedBuild.of(List.of(), folder), CUTS_OF_AN_HONEST_BUILD);
+        assertThat(call(report, "failure")).isNull();
+    }
+
+    private static Object simulate(SabotagedBuild build, long cuts) throws Exception {
+        int threads = Runtime.getRuntime().availableProcessors();
+        LongConsumer nobody = done -> {};
+        return build.loadClass(Simulator.class.getName())
+                .getMethod("run", long.class, long.class, Duration.class, int.class, LongConsumer.class)
+                .invoke(null, SEED, cuts, Duration.ofMinutes(5), threads, nobody);
+    }
+
+    private static Object call(Object record, String component) throws Exception {
+        return record.getClass().getMethod(component).invoke(record);
     }
 }

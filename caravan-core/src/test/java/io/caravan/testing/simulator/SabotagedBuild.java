@@ -29,15 +29,17 @@ final class SabotagedBuild extends ClassLoader {
     }
 
     /** Compiles the sabotaged files into an empty folder. */
-    static SabotagedBuild of(Sabotage sabotage, Path folder) throws IOException {
+    static SabotagedBuild of(List<Sabotage.Edit> edits, Path folder) throws IOException {
         Map<Path, String> sources = new HashMap<>();
-        for (Sabotage.Edit edit : sabotage.edits()) {
+        for (Sabotage.Edit edit : edits) {
             Path file = SOURCES.resolve(edit.file() + ".java");
             String source = sources.containsKey(file) ? sources.get(file) : Files.readString(file);
             sources.put(file, apply(edit, source));
         }
         Path classes = Files.createDirectories(folder.resolve("classes"));
-        compile(write(sources, folder.resolve("sources")), classes);
+        if (!sources.isEmpty()) {
+            compile(write(sources, folder.resolve("sources")), classes);
+        }
         return new SabotagedBuild(classes);
     }
 

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Simulator {
     private final long cuts;
+    private final long endNanos;
     private final int threads;
     private final LongConsumer progress;
     private final AtomicLong nextSeed;
@@ -48,7 +49,8 @@ public final class Simulator {
         }
     }
 
-    private Simulator(long firstSeed, long cuts, int threads, LongConsumer progress) {
+    private Simulator(long firstSeed, long cuts, Duration time, int threads, LongConsumer progress) {
+        this.endNanos = System.nanoTime() + time.toNanos();
         this.nextSeed = new AtomicLong(firstSeed);
         this.cuts = cuts;
         this.threads = threads;
@@ -56,13 +58,13 @@ public final class Simulator {
     }
 
     /**
-     * Simulates until there have been at least so many cuts, or a failure.
+     * Simulates until there have been at least so many cuts, the time is up, or one fails.
      *
      * @param progress is told now and then, by any of the threads, how many cuts there have been
      */
-    public static Report run(long firstSeed, long cuts, int threads, LongConsumer progress)
+    public static Report run(long firstSeed, long cuts, Duration time, int threads, LongConsumer progress)
             throws InterruptedException {
-        return new Simulator(firstSeed, cuts, threads, progress).run();
+        return new Simulator(firstSeed, cuts, time, threads, progress).run();
     }
 
     private Report run() throws InterruptedException {
@@ -80,7 +82,7 @@ public final class Simulator {
     }
 
     private void simulateOn() {
-        while (done.get() < cuts && failure.get() == null) {
+        while (done.get() < cuts && System.nanoTime() - endNanos < 0 && failure.get() == null) {
             simulate(nextSeed.getAndIncrement());
         }
     }

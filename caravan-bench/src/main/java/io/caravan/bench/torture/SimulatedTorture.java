@@ -1,0 +1,72 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.ProgressLine;
+import io.caravan.testing.simulator.Simulator;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+
+/** Cuts the power of simulated stores instead of killing real ones: thousands of cuts a second, each repeatable. */
+final class SimulatedTorture {
+    private static final int SHOWN_LINES = 60;
+
+    private final long seed;
+    private final long cuts;
+    private final Duration time;
+    private final PrintStream out;
+
+    /**
+     * A torture that has not begun.
+     *
+     * @param time ends it when there have not been so many cuts by then
+     */
+    SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
+        this.seed = seed;
+        this.cuts = cuts;
+        this.time = time;
+        this.out = out;
+    }
+
+    /** Returns whether nothing was lost. */
+    boolean run() throws InterruptedException, IOException {
+        int threads = Runtime.getRuntime().availableProcessors();
+        out.println("seed " + seed + ", " + threads + " threads");
+        ProgressLine progress = new ProgressLine(System.err);
+        long start = System.nanoTime();
+        Simulator.Report report = Simulator.run(seed, cuts, time, threads, done -> {
+            synchronized (progress) {
+                progress.show(
+                        () -> done + " cuts, " + Math.round(done / ((System.nanoTime() - start) / 1e9)) + " a second");
+            }
+        });
+        progress.clear();
+        Simulator.Failure failure = report.failure();
+        if (failure != null) {
+            tell(failure);
+        }
+        out.printf(
+                Locale.ROOT,
+                "%,d cuts in %,d simulations (seeds %d to %d), %,.0f a second; %s%n",
+                report.cuts(),
+                report.simulations(),
+                seed,
+                seed + report.simulations() - 1,
+                report.cutsPerSecond(),
+                failure == null ? "nothing was lost" : "FAILED");
+        return failure == null;
+    }
+
+    private void tell(Simulator.Failure failure) throws IOException {
+        Path story = Files.createTempFile("caravan-simulation-" + failure.seed() + "-", ".txt");
+        Files.write(story, failure.story());
+        failure.story().stream()
+                .skip(Math.max(0, failure.story().size() - SHOWN_LINES))
+                .forEach(out::println);
+        out.println("seed " + failure.seed() + ": " + failure.problem().getMessage());
+        out.println("The whole story is in " + story + "; it happens again with --simulate --cuts 1 --seed "
+                + failure.seed());
+    }
+}
