@@ -158,11 +158,20 @@ public final class HeapFile {
         int length = Region.length(region);
         Segment segment = segments[geometry.segmentOf(address)];
         int offset = geometry.offsetOf(address);
-        if (!EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence)) {
+        if (!valid(segment, offset, length, id, birth, sequence)) {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
         }
         return segment.readOnly.slice(offset + EntryLayout.VALUE, length);
+    }
+
+    private static boolean valid(Segment segment, int offset, int length, long id, long birth, long sequence) {
+        try {
+            return EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence);
+        } catch (InternalError unreadable) {
+            // How the JVM says that the disk could not read a mapped page.
+            throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
+        }
     }
 
     /** Where a region lies, for messages. */

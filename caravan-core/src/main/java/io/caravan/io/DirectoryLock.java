@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -58,6 +59,11 @@ final class DirectoryLock {
             }
             writeOwner(channel);
             return new DirectoryLock(directory, channel);
+        } catch (OverlappingFileLockException heldHere) {
+            // Held by a class loader with a registry of its own. The channel stays open for good: closing any channel
+            // to
+            // the file lets go of all the process's locks on it.
+            throw new StoreLockedException(directory.toString(), "this process");
         } catch (IOException | RuntimeException failed) {
             channel.close();
             throw failed;

@@ -4,6 +4,7 @@ import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
@@ -13,11 +14,14 @@ import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
 import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Invariant 11: one process opens a store, and one store of that process. */
 @Patient
@@ -68,6 +72,31 @@ class Invariant11OneProcessOpensAStoreTest {
             assertThat(append(store, 1, "b")).isEqualTo(1);
         }
         assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.OPENED);
+    }
+
+    /** As two applications in one container, each with a copy of the library, would. */
+    @Test
+    void aRefusedClassLoaderDoesNotLetGoOfTheLock() throws Exception {
+        try (DurableListStore store = DurableListStore.open(directory())) {
+            assertThatThrownBy(this::openWithClassesOfItsOwn)
+                    .rootCause()
+                    .hasMessageContaining(directory().toString())
+                    .hasMessageContaining("this process");
+            assertThat(exitCode(LockProbe.start(directory()))).isEqualTo(LockProbe.LOCKED);
+            assertThat(append(store, 1, "a")).isEqualTo(0);
+        }
+    }
+
+    private void openWithClassesOfItsOwn() throws Exception {
+        URL classes =
+                DurableListStore.class.getProtectionDomain().getCodeSource().getLocation();
+        URL logging = LoggerFactory.class.getProtectionDomain().getCodeSource().getLocation();
+        try (URLClassLoader loader =
+                new URLClassLoader(new URL[] {classes, logging}, ClassLoader.getPlatformClassLoader())) {
+            loader.loadClass(DurableListStore.class.getName())
+                    .getMethod("open", Path.class)
+                    .invoke(null, directory());
+        }
     }
 
     private static int exitCode(Process process) throws InterruptedException {

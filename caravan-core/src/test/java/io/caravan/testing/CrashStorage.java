@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
@@ -68,7 +69,16 @@ public final class CrashStorage implements Storage {
      * @param grows whether the call takes space on the disk: creations, and writes past the end
      */
     public record Call(
-            Kind kind, String file, long position, long bytes, String newName, boolean halfMade, boolean grows) {}
+            Kind kind, String file, long position, long bytes, String newName, boolean halfMade, boolean grows) {
+        @Override
+        public String toString() {
+            String what = kind.name().toLowerCase(Locale.ROOT).replace('_', ' ') + (file.isEmpty() ? "" : " " + file);
+            return what
+                    + (newName.isEmpty() ? "" : " to " + newName)
+                    + (bytes == 0 ? "" : ", " + bytes + " bytes at " + position)
+                    + (halfMade ? ", half made" : "");
+        }
+    }
 
     /** What becomes of a call. */
     public enum Outcome {

@@ -116,7 +116,14 @@ public sealed interface Operation {
 
         @Override
         public String toString() {
-            return "batch of " + batch.operations() + " expecting " + batch.expectations();
+            return "batch of "
+                    + batch.operations().stream().map(Batch::describe).toList() + " expecting " + batch.expectations();
+        }
+
+        private static String describe(WriteBatch.Operation operation) {
+            return operation instanceof WriteBatch.Append append
+                    ? new Append(append.id(), append.value()).toString()
+                    : operation.toString();
         }
     }
 

@@ -38,11 +38,14 @@ final class Shutdown implements Runnable {
     private int stop() {
         try {
             server.stop(DRAIN_DEADLINE);
-            store.close();
+            // Says so if the store has failed, which closing does not.
+            store.flush();
             return 0;
         } catch (RuntimeException problem) {
             LOG.error("the stop failed: {}", problem.getMessage());
             return 1;
+        } finally {
+            store.close();
         }
     }
 }

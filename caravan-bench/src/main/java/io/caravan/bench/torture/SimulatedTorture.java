@@ -11,8 +11,6 @@ import java.util.Locale;
 
 /** Cuts the power of simulated stores instead of killing real ones: thousands of cuts a second, each repeatable. */
 final class SimulatedTorture {
-    private static final int SHOWN_LINES = 60;
-
     private final long seed;
     private final long cuts;
     private final Duration time;
@@ -62,9 +60,7 @@ final class SimulatedTorture {
     private void tell(Simulator.Failure failure) throws IOException {
         Path story = Files.createTempFile("caravan-simulation-" + failure.seed() + "-", ".txt");
         Files.write(story, failure.story());
-        failure.story().stream()
-                .skip(Math.max(0, failure.story().size() - SHOWN_LINES))
-                .forEach(out::println);
+        out.println(failure.storysEnd());
         out.println("seed " + failure.seed() + ": " + failure.problem().getMessage());
         out.println("The whole story is in " + story + "; it happens again with --simulate --cuts 1 --seed "
                 + failure.seed());

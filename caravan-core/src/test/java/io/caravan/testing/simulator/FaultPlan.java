@@ -1,5 +1,6 @@
 package io.caravan.testing.simulator;
 
+import io.caravan.format.FileNames;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage.Kind;
 import java.util.random.RandomGenerator;
@@ -21,6 +22,7 @@ final class FaultPlan {
 
     private final Kind failing;
     private final CrashStorage.Outcome way;
+    private final boolean ofFramesOnly;
     private final boolean fills;
     private final RandomGenerator random;
     private int callsUntilFailure;
@@ -33,6 +35,7 @@ final class FaultPlan {
         int dice = random.nextInt(10);
         failing = dice < 3 ? FAILING[random.nextInt(FAILING.length)] : null;
         way = random.nextBoolean() ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
+        ofFramesOnly = random.nextBoolean();
         callsUntilFailure = random.nextInt(60);
         fills = dice == 3 || dice == 4;
     }
@@ -48,7 +51,7 @@ final class FaultPlan {
     }
 
     CrashStorage.Outcome outcome(CrashStorage.Call call) {
-        if (call.kind() == failing && callsUntilFailure-- == 0) {
+        if (mayFail(call) && callsUntilFailure-- == 0) {
             broke = true;
             return way;
         }
@@ -60,6 +63,11 @@ final class FaultPlan {
             }
         }
         return CrashStorage.Outcome.PASS;
+    }
+
+    private boolean mayFail(CrashStorage.Call call) {
+        boolean ofFrames = FileNames.LOG.number(call.file()).isPresent();
+        return call.kind() == failing && (ofFrames || failing != Kind.FORCE || !ofFramesOnly);
     }
 
     @Override

@@ -122,7 +122,8 @@ final class Life implements CrashStorage.Director {
     }
 
     private CrashStorage cut() {
-        boolean power = simulation.survivesPower() && random.nextInt(4) != 0;
+        // After a failed force, what is left in the page cache is worth looking at.
+        boolean power = simulation.survivesPower() && random.nextInt(faults.broke() ? 2 : 4) != 0;
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
         story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
         return remains;
@@ -144,7 +145,6 @@ final class Life implements CrashStorage.Director {
     }
 
     private CrashStorage.Outcome happen(CrashStorage.Call call) {
-        story.note(() -> "I/O " + call);
         if (simulation.survivesPower()) {
             heapWatch.before(call);
         }
@@ -154,6 +154,7 @@ final class Life implements CrashStorage.Director {
         if (!Simulation.changesDisk(call)) {
             return CrashStorage.Outcome.PASS;
         }
+        story.note(call::toString);
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }

@@ -115,10 +115,10 @@ final class Reopening implements CrashStorage.Director {
 
     @Override
     public CrashStorage.Outcome before(CrashStorage.Call call) {
-        story.note(() -> "I/O " + call);
         if (!Simulation.changesDisk(call)) {
             return CrashStorage.Outcome.PASS;
         }
+        story.note(call::toString);
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }

@@ -31,7 +31,14 @@ public final class Simulator {
      * @param cuts how many cuts the simulation had made by then
      * @param story what happened: operations, I/O calls, what survived each cut
      */
-    public record Failure(long seed, long cuts, SimulationFailure problem, List<String> story) {}
+    public record Failure(long seed, long cuts, SimulationFailure problem, List<String> story) {
+        private static final int SHOWN_LINES = 60;
+
+        /** The last of the story, for a terminal. */
+        public String storysEnd() {
+            return String.join("\n", story.subList(Math.max(0, story.size() - SHOWN_LINES), story.size()));
+        }
+    }
 
     /**
      * What a run came to.

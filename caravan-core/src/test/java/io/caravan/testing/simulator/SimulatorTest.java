@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.Seeds;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A few thousand cuts; {@code scripts/torture --simulate} makes as many as one likes. */
@@ -33,7 +34,7 @@ class SimulatorTest {
         Seeds.forEach(3, seed -> assertThat(story(seed)).isNotEmpty().isEqualTo(story(seed)));
     }
 
-    private static java.util.List<String> story(long seed) {
+    private static List<String> story(long seed) {
         Simulation simulation = new Simulation(seed, true);
         simulation.run();
         return simulation.story().lines();

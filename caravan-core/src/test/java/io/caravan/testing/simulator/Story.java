@@ -6,7 +6,7 @@ import java.util.function.Supplier;
 
 /** What happened in a simulation, in order; costs nothing when nobody wants to read it. */
 final class Story {
-    private static final int LAST_LINES = 4000;
+    private static final int LAST_LINES = 100_000;
 
     private final boolean told;
     private final List<String> lines = new ArrayList<>();

@@ -162,8 +162,12 @@ final class CommandRunner {
         }
         reading = true;
         readers.execute(() -> {
-            reads.forEach(Runnable::run);
-            channel.eventLoop().execute(this::readsDone);
+            try {
+                reads.forEach(Runnable::run);
+            } finally {
+                // Or the connection would wait for ever.
+                channel.eventLoop().execute(this::readsDone);
+            }
         });
     }
 
