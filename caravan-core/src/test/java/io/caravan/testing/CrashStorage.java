@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * Pages written through a mapping are taken to be atomic by sector, as said above.
  *
  * <p><b>Names.</b> Creations, renamings and deletions reach the disk in their order: a power cut undoes the last of
- * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed or deleted comes back with
- * what the cut leaves of its bytes.
+ * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed, deleted or replaced
+ * comes back with what the cut leaves of its bytes.
  *
  * <p><b>A kill of the process</b> ({@link #processKill}) takes nothing but the mappings: the page cache lives on.
  *

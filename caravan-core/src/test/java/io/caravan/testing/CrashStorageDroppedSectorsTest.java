@@ -107,6 +107,17 @@ class CrashStorageDroppedSectorsTest {
     }
 
     @Test
+    void aBlockWhoseForceFailedMayStillBeGarbage() throws IOException {
+        CrashStorage storage = Dropped.make(false).storage;
+        SplittableRandom choices = new SplittableRandom(1);
+        int garbled = 0;
+        for (int i = 0; i < SEEDS; i++) {
+            garbled += storage.powerCut(choices).survived().contains("block 0 garbled") ? 1 : 0;
+        }
+        assertThat(garbled).isBetween(SEEDS / 8, SEEDS / 2);
+    }
+
+    @Test
     void aKillChangesNothingAboutIt() throws IOException {
         CrashStorage killed = Dropped.make(true).storage.processKill();
         killed.open("a").force();
@@ -156,13 +167,15 @@ class CrashStorageDroppedSectorsTest {
 
     @Test
     void aSecondFailedForceDropsWhatIsNewAndKeepsWhatWasDropped() throws IOException {
-        Dropped dropped = Dropped.make(false);
-        dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
-        failForce(dropped.storage, dropped.file);
-        String durable = durable(dropped.storage);
-        assertThat(durable).isIn("001", "031");
-        dropped.file.force();
-        assertThat(durable(dropped.storage)).isEqualTo(durable);
+        for (boolean mapped : new boolean[] {false, true}) {
+            Dropped dropped = Dropped.make(mapped);
+            dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
+            failForce(dropped.storage, dropped.file);
+            String durable = durable(dropped.storage);
+            assertThat(durable).isIn("001", "031");
+            dropped.file.force();
+            assertThat(durable(dropped.storage)).isEqualTo(durable);
+        }
     }
 
     @Test

@@ -220,6 +220,27 @@ class CrashStorageFaultsTest {
     }
 
     @Test
+    void eachCallThatFailsHalfwayDoesSoByAChoiceOfItsOwnThatTheSeedRepeats() throws IOException {
+        List<Integer> prefixes = prefixes(new CrashStorage(7));
+        assertThat(new HashSet<>(prefixes)).hasSizeGreaterThan(2);
+        assertThat(prefixes(new CrashStorage(7))).isEqualTo(prefixes);
+        assertThat(prefixes(new CrashStorage(7).processKill())).isEqualTo(prefixes);
+    }
+
+    /** How much each of some writes has written. */
+    private static List<Integer> prefixes(CrashStorage storage) throws IOException {
+        StoreFile file = storage.create("a", 100);
+        storage.director(call -> Outcome.FAIL_HALFWAY);
+        List<Integer> prefixes = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            ByteBuffer source = ones(100);
+            assertFails(() -> file.write(source, 0));
+            prefixes.add(source.position());
+        }
+        return prefixes;
+    }
+
+    @Test
     void otherCallsThatFailHalfwayHaveDoneNothing() throws IOException {
         StoreFile file = storage.create("a", 10);
         storage.director(call -> Outcome.FAIL_HALFWAY);
