@@ -98,7 +98,7 @@ final class StoreParts {
         provisionerWorker = new Worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake, checkpointerWorker::wake);
     }
 
     void start() {
