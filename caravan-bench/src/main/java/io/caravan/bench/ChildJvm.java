@@ -23,6 +23,7 @@ public final class ChildJvm implements AutoCloseable {
     public static final int KILLED = 128 + 9;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long DUMP_MILLIS = 500;
     /** A child lives for seconds, so a quick start is worth more than the fastest code. */
     private static final List<String> FLAGS =
             List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
@@ -99,6 +100,21 @@ public final class ChildJvm implements AutoCloseable {
     /** Sends SIGCONT. */
     public void resume() throws IOException {
         signal("CONT");
+    }
+
+    /** Has a child that should have ended by now, if it has not, add to its output what its threads are doing. */
+    public void explainIfAlive() {
+        if (!alive()) {
+            return;
+        }
+        try {
+            signal("QUIT");
+            process.waitFor(DUMP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (IOException gone) {
+            // It ended this moment, and has nothing to explain.
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Java itself sends no signals but SIGTERM and SIGKILL. */

@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the lock
  * for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture; (5)
  * write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
- * start. One starts when the log since the last has outgrown the index that it would write.
+ * start. One starts when the log since the last has outgrown the index that it would write, or when the log has no space
+ * to grow.
  *
  * <p>A checkpoint that fails for want of space is tried again later, as nothing depends on it. A failed force of the
  * heap is final.
@@ -176,7 +177,7 @@ final class Checkpointer {
             request.serve();
             return 0;
         }
-        if (state.failure() != null || gates.applied().position() < dueAtLsn) {
+        if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
         try {
@@ -188,6 +189,16 @@ final class Checkpointer {
             }
             return RETRY_NANOS;
         }
+    }
+
+    /**
+     * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would make
+     * free: else it would stay full for good, whatever is trimmed and deleted.
+     */
+    private boolean due() {
+        long applied = gates.applied().position();
+        return applied >= dueAtLsn
+                || provisioner.logStarved() && logGeometry.segmentOf(applied) > provisioner.neededLogSegment();
     }
 
     private @Nullable Request nextRequest() {

@@ -27,6 +27,7 @@ final class Provisioner {
     private final HeapFile heapFile;
     private Runnable wake = () -> {};
     private Runnable wakeFlusher = () -> {};
+    private Runnable wakeCheckpointer = () -> {};
     private @Nullable HeapSpace space;
 
     private volatile long enteredSegment;
@@ -45,10 +46,16 @@ final class Provisioner {
         this.lastReadySegment = log.last();
     }
 
-    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeFlushing) {
+    /**
+     * Sets whom it serves and tells.
+     *
+     * @param wakeCheckpointing is run as long as the log cannot grow: a checkpoint may free some of it
+     */
+    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeFlushing, Runnable wakeCheckpointing) {
         space = heapSpace;
         wake = wakeWorker;
         wakeFlusher = wakeFlushing;
+        wakeCheckpointer = wakeCheckpointing;
     }
 
     void wake() {
@@ -69,6 +76,11 @@ final class Provisioner {
 
     boolean logStarved() {
         return logProblem != null;
+    }
+
+    /** The first log segment that a checkpoint still needs. */
+    long neededLogSegment() {
+        return neededLogSegment;
     }
 
     boolean heapStarved() {
@@ -100,6 +112,9 @@ final class Provisioner {
         logProblem = attempt("log", logProblem, this::provideLog);
         heapProblem = attempt("heap", heapProblem, this::provideHeap);
         signalChange();
+        if (logStarved()) {
+            wakeCheckpointer.run();
+        }
         return logStarved() || heapStarved() ? RETRY_NANOS : Worker.UNTIL_WOKEN;
     }
 

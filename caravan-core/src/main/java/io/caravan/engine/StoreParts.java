@@ -104,7 +104,7 @@ final class StoreParts {
         provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake);
+        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake, checkpointerWorker::wake);
     }
 
     void start() {

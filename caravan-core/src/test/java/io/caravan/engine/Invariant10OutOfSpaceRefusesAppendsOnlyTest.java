@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
+import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
@@ -240,6 +241,22 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.faults.full(false);
             Eventually.await(
                     "a checkpoint is published", () -> store.engine.stats().checkpoints() > published);
+        }
+    }
+
+    /** However far away the next checkpoint is: an emptied store on a disk with a little space once stayed full for good. */
+    @Test
+    void whenTheLogCannotGrowCheckpointsMakeItsOldSegmentsNew() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            int made = store.files(LOG).size();
+            store.faults.fail(on(Kind.CREATE, "log-.*"));
+            for (int i = 0; i < 20 * made; i++) {
+                Eventually.await("an append is accepted", () -> refusal(store, 3000) == null);
+                told(told -> store.engine.trim(1, 1, told));
+            }
+            assertThat(store.files(LOG)).hasSize(made);
+            store.closeAndVerify();
         }
     }
 }

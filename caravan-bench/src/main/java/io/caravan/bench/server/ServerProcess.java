@@ -107,6 +107,13 @@ public final class ServerProcess implements AutoCloseable {
         return running().output();
     }
 
+    /** See {@link ChildJvm#explainIfAlive()}. */
+    public void explainIfAlive() {
+        if (child != null) {
+            child.explainIfAlive();
+        }
+    }
+
     /** Leaves no process behind. */
     @Override
     public void close() {

@@ -94,6 +94,7 @@ final class ChildSession implements Session {
 
     @Override
     public void close() {
+        child.explainIfAlive();
         child.close();
     }
 }

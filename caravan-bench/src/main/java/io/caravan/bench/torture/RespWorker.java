@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -32,6 +33,7 @@ final class RespWorker {
     private final RespReads reads;
     private final RespRecord record;
     private final Thread thread;
+    private final AtomicBoolean lost = new AtomicBoolean();
     /** Guarded by this. */
     private int maxAhead = MAX_AHEAD;
     /** Guarded by this. */
@@ -144,8 +146,9 @@ final class RespWorker {
         notifyAll();
     }
 
+    /** All who wait for an answer are told; one of them passes it on. */
     private void lost(String why) {
-        if (!ending.getAsBoolean()) {
+        if (!ending.getAsBoolean() && !lost.getAndSet(true)) {
             record.problem("lost: " + why);
         }
     }

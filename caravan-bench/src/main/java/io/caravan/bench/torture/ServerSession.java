@@ -106,6 +106,7 @@ final class ServerSession implements Session {
 
     @Override
     public void close() {
+        process.explainIfAlive();
         process.close();
     }
 }

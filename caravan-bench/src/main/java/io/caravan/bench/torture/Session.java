@@ -33,7 +33,7 @@ interface Session extends AutoCloseable {
     /** Has the process close the store and end, hears it out, and checks that it did. */
     void stop() throws IOException, InterruptedException;
 
-    /** Leaves no process behind. */
+    /** Leaves no process behind; one that should have ended before first tells what its threads are doing. */
     @Override
     void close();
 }

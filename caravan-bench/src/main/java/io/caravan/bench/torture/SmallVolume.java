@@ -71,6 +71,7 @@ final class SmallVolume implements AutoCloseable {
             run(List.of("mkfs.ext4", "-q", "-F", image.toString()));
             run(List.of("mount", "-o", "loop", image.toString(), directory.toString()));
         } catch (IOException refused) {
+            Files.deleteIfExists(image);
             throw new NotPossibleException("no small file system can be mounted here, which needs root: "
                     + notInMemory.getMessage() + "; " + refused.getMessage());
         }
@@ -81,7 +82,8 @@ final class SmallVolume implements AutoCloseable {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).trim();
         try {
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException(String.join(" ", command) + ": " + output);
+                throw new IOException(
+                        output.lines().findFirst().orElse(String.join(" ", command) + " failed without a word"));
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

@@ -33,8 +33,8 @@ import picocli.CommandLine.Spec;
                     + " stopped for a while (SIGSTOP), or a second process may want the store, which must be refused."
                     + " Then the store is read out, compared with the record, and verified.",
             "",
-            "Prints a line a round and a summary; exits with 1 at the first failure, says all it knows, and keeps the"
-                    + " directory. The seed decides what each thread does and when the kill comes; how threads"
+            "Prints a line a round and a summary (a server's time to reopen is that of its whole start); exits with 1 at"
+                    + " the first failure, says all it knows, and keeps the directory. The seed decides what each thread does and when the kill comes; how threads"
                     + " interleave it cannot decide."
         },
         footer = {
