@@ -74,4 +74,16 @@ public final class FrameLayout {
                 && segment.getLong(at + SEGMENT) == identity.segment()
                 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
     }
+
+    /** How many of five fields of a header at this index are those of a certain frame, whatever its checksum. */
+    public static int fieldsRight(ByteBuffer segment, int at, Identity identity, long previousLsn) {
+        if (segment.limit() - at < HEADER_BYTES) {
+            return 0;
+        }
+        return (segment.getInt(at + MAGIC) == MAGIC_VALUE ? 1 : 0)
+                + (segment.getLong(at + LSN) == identity.lsn() ? 1 : 0)
+                + (segment.getLong(at + STORE_ID) == identity.storeId() ? 1 : 0)
+                + (segment.getLong(at + SEGMENT) == identity.segment() ? 1 : 0)
+                + (segment.getLong(at + PREVIOUS_LSN) == previousLsn ? 1 : 0);
+    }
 }

@@ -112,8 +112,8 @@ public final class Verifier {
 
     /** The same state must come out of every checkpoint. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
-        long difference = IndexComparison.firstDifference(newest.index(), older.index());
-        if (difference != IndexComparison.NONE) {
+        Long difference = IndexComparison.firstDifference(newest.index(), older.index());
+        if (difference != null) {
             faults.add(new CorruptStoreException(
                     storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
                     0,

@@ -3,7 +3,7 @@ package io.caravan.wal;
 import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
-import io.caravan.io.StoreFile;
+import io.caravan.format.InvalidRecordException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,7 +22,7 @@ public final class LogScanner {
     @FunctionalInterface
     public interface FrameVisitor {
         /**
-         * One valid frame.
+         * One valid frame. An {@link InvalidRecordException} comes out of the scan as the damage that it is.
          *
          * @param segment the segment's bytes
          * @param at index of the frame's header in them
@@ -48,14 +48,15 @@ public final class LogScanner {
     private final LogSegments segments;
     private final LogGeometry geometry;
     private final long storeId;
-    private final ByteBuffer memory;
+    /** A segment's bytes; allocated for the first that is there and has its size. */
+    private ByteBuffer memory = ByteBuffer.allocate(0);
+
     private long loadedSegment = -1;
 
     public LogScanner(LogSegments segments, long storeId) {
         this.segments = segments;
         this.geometry = segments.geometry();
         this.storeId = storeId;
-        this.memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
@@ -68,9 +69,9 @@ public final class LogScanner {
      */
     public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
-        refuseValidFramesBehind(found.position());
+        refuseValidFramesBehind(found);
         if (found.position() < end) {
-            throw damaged(found.position(), "the log ends here, but a checkpoint needs it up to LSN " + end);
+            throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
         return found;
     }
@@ -84,7 +85,7 @@ public final class LogScanner {
     public long scanUpTo(long start, long previousLsn, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previousLsn, reached, visitor);
         if (found.position() < reached) {
-            throw damaged(found.position(), "no valid frame, though the log reaches LSN " + reached);
+            throw damaged(damagedFrame(found, reached), "no valid frame, though the log reaches LSN " + reached);
         }
         return found.frames();
     }
@@ -105,7 +106,7 @@ public final class LogScanner {
                 break;
             }
             int at = geometry.offsetOf(next);
-            visitor.frame(memory, at, next);
+            visit(visitor, at, next);
             previous = next;
             frames++;
             position = geometry.positionAfter(
@@ -114,12 +115,20 @@ public final class LogScanner {
         return new End(position, previous, frames, frameBegunAt(position));
     }
 
+    private void visit(FrameVisitor visitor, int at, long lsn) {
+        try {
+            visitor.frame(memory, at, lsn);
+        } catch (InvalidRecordException invalid) {
+            throw invalid.in(segments.describe(geometry.segmentOf(lsn)), geometry.offsetOf(invalid.lsn()));
+        }
+    }
+
     /** The frame that follows: at the position itself, or first in the next segment. */
     private long locate(long position, long previous) throws IOException {
         if (validAt(position) && previousOf(position) == previous) {
             return position;
         }
-        long inNextSegment = geometry.firstFrame(geometry.segmentOf(position) + 1);
+        long inNextSegment = firstBehind(position);
         if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
             return inNextSegment;
         }
@@ -155,37 +164,67 @@ public final class LogScanner {
         if (segment == loadedSegment) {
             return;
         }
-        StoreFile file = segments.file(segment);
+        segments.checkSize(segment);
+        if (memory.capacity() == 0) {
+            memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        }
         loadedSegment = -1;
         memory.clear();
-        file.read(memory, 0);
+        segments.file(segment).read(memory, 0);
         memory.flip();
         loadedSegment = segment;
     }
 
-    private void refuseValidFramesBehind(long position) throws IOException {
+    private void refuseValidFramesBehind(End found) throws IOException {
         if (segments.isEmpty()) {
             return;
         }
+        long position = found.position();
         for (long segment = geometry.segmentOf(position); segment <= segments.last(); segment++) {
             long from = Math.max(position, geometry.firstFrame(segment));
             for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
                 if (validAt(lsn)) {
-                    refuse(position, lsn);
+                    refuse(found, lsn);
                 }
             }
         }
     }
 
-    private void refuse(long position, long validLsn) {
-        long segment = geometry.segmentOf(position);
-        // It may have been one that did not fit and skipped to the next segment.
-        String orNext = geometry.segmentOf(validLsn) > segment ? " nor first in " + segments.describe(segment + 1) : "";
+    private void refuse(End found, long validLsn) throws IOException {
+        long position = found.position();
+        long damaged = damagedFrame(found, validLsn);
+        // Nothing tells which when the frame's header is gone altogether.
+        boolean orSkipped = damaged == position && firstBehind(position) < validLsn;
+        String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
-                position,
+                damaged,
                 "no valid frame" + orNext + ", though the log goes on with one at LSN " + validLsn
                         + "; restore the directory from a backup, or cut the log off here with repair, losing what"
                         + " follows");
+    }
+
+    /** Where the frame is that should follow: it may have skipped to the next segment, if that lies before what is known. */
+    private long damagedFrame(End found, long known) throws IOException {
+        long position = found.position();
+        long skipped = firstBehind(position);
+        boolean isThere = skipped < known
+                && fieldsRight(skipped, found.previousLsn()) > fieldsRight(position, found.previousLsn());
+        return isThere ? skipped : position;
+    }
+
+    private long firstBehind(long position) {
+        return geometry.firstFrame(geometry.segmentOf(position) + 1);
+    }
+
+    /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
+    private int fieldsRight(long lsn, long previous) throws IOException {
+        long segment = geometry.segmentOf(lsn);
+        if (!segments.ready(segment)) {
+            return 0;
+        }
+        load(segment);
+        return FrameLayout.fieldsRight(
+                memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment), previous);
     }
 
     private CorruptStoreException damaged(long position, String problem) {

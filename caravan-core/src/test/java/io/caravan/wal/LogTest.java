@@ -156,15 +156,59 @@ class LogTest {
     }
 
     @Test
-    void aDamagedFrameThatSkippedIsLookedForInBothSegments() throws IOException {
+    void aDamagedFrameThatSkippedIsNamedWhereItIs() throws IOException {
         segments.prepareNext();
         write(2);
         long skipped = write(600);
         write(2);
-        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), GEOMETRY.offsetOf(skipped) + 99);
+        int at = GEOMETRY.offsetOf(skipped);
+        for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 99; offset++) {
+            DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), offset);
+            assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                    .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                        assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
+                        assertThat(problem.offset()).isEqualTo(at);
+                    });
+        }
+    }
+
+    @Test
+    void theLastFrameThatSkippedAndACheckpointNeedsIsNamedWhereItIs() throws IOException {
+        write(2);
+        int at = GEOMETRY.offsetOf(write(600));
+        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), at + 30);
+        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, tail))
+                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                    assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
+                    assertThat(problem.offset()).isEqualTo(at);
+                });
+    }
+
+    @Test
+    void aFrameWhoseHeaderIsGoneIsLookedForInBothSegments() throws IOException {
+        segments.prepareNext();
+        write(2);
+        long skipped = write(600);
+        write(2);
+        DirectoryImage damaged = storage.image()
+                .edited(
+                        FileNames.LOG.of(1),
+                        file -> file.put(GEOMETRY.offsetOf(skipped), new byte[FrameLayout.HEADER_BYTES]));
         assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
+    }
+
+    /** Before memory is taken for a segment of the size that a checkpoint's header says, which may be a lie. */
+    @Test
+    void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
+        write(2);
+        DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), 9000);
+        assertThatThrownBy(() -> scan(cut, START, FrameLayout.NO_FRAME, START))
+                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                    assertThat(problem.file()).endsWith(FileNames.LOG.of(0));
+                    assertThat(problem.offset()).isEqualTo(9000);
+                });
     }
 
     @Test

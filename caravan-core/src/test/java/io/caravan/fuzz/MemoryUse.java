@@ -1,0 +1,43 @@
+package io.caravan.fuzz;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
+
+/** How much memory the calling thread takes while it does something, on the heap and in direct buffers. */
+public final class MemoryUse {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final BufferPoolMXBean DIRECT = ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(pool -> pool.getName().equals("direct"))
+            .findFirst()
+            .orElseThrow();
+
+    private MemoryUse() {}
+
+    /** Something that may throw. */
+    @FunctionalInterface
+    public interface Action {
+        void run() throws Exception;
+    }
+
+    /**
+     * Runs the action.
+     *
+     * @param limitBytes what it may take at most, all allocations added up, whether they are free again or not
+     */
+    public static void within(long limitBytes, Action action) throws Exception {
+        long before = THREADS.getCurrentThreadAllocatedBytes();
+        long directBefore = DIRECT.getTotalCapacity();
+        try {
+            action.run();
+        } finally {
+            long taken = THREADS.getCurrentThreadAllocatedBytes() - before;
+            // A collection in between can only make this less.
+            long direct = Math.max(0, DIRECT.getTotalCapacity() - directBefore);
+            if (taken + direct > limitBytes) {
+                throw new AssertionError(
+                        "took " + taken + " bytes and " + direct + " in direct buffers, more than " + limitBytes);
+            }
+        }
+    }
+}
