@@ -45,6 +45,12 @@ public final class LogScanner {
     /** Stands for no position at all. */
     public static final long NOWHERE = -1;
 
+    /**
+     * Torn frames may follow each other in a segment but not overlap. More than so many segments' worth in one segment are
+     * a lie, which would have the same bytes summed again and again.
+     */
+    private static final long MAX_CLAIMED_SEGMENTS = 4;
+
     private final LogSegments segments;
     private final LogGeometry geometry;
     private final long storeId;
@@ -136,24 +142,29 @@ public final class LogScanner {
     }
 
     private boolean validAt(long lsn) throws IOException {
-        long segment = geometry.segmentOf(lsn);
-        if (!segments.ready(segment)) {
-            return false;
-        }
-        load(segment);
-        return FrameLayout.valid(memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment));
+        return present(lsn) && FrameLayout.valid(memory, geometry.offsetOf(lsn), identity(lsn));
     }
 
     private boolean frameBegunAt(long lsn) throws IOException {
+        int at = geometry.offsetOf(lsn);
+        return present(lsn)
+                && memory.limit() - at >= FrameLayout.HEADER_BYTES
+                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                && memory.getLong(at + FrameLayout.LSN) == lsn;
+    }
+
+    private FrameLayout.Identity identity(long lsn) {
+        return new FrameLayout.Identity(lsn, storeId, geometry.segmentOf(lsn));
+    }
+
+    /** Whether the segment of this position is there; it is then in memory. */
+    private boolean present(long lsn) throws IOException {
         long segment = geometry.segmentOf(lsn);
         if (!segments.ready(segment)) {
             return false;
         }
         load(segment);
-        int at = geometry.offsetOf(lsn);
-        return memory.limit() - at >= FrameLayout.HEADER_BYTES
-                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
-                && memory.getLong(at + FrameLayout.LSN) == lsn;
+        return true;
     }
 
     private long previousOf(long lsn) {
@@ -179,15 +190,29 @@ public final class LogScanner {
         if (segments.isEmpty()) {
             return;
         }
-        long position = found.position();
-        for (long segment = geometry.segmentOf(position); segment <= segments.last(); segment++) {
-            long from = Math.max(position, geometry.firstFrame(segment));
-            for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
-                if (validAt(lsn)) {
-                    refuse(found, lsn);
-                }
+        for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
+            refuseValidFramesIn(segment, found);
+        }
+    }
+
+    private void refuseValidFramesIn(long segment, End found) throws IOException {
+        long from = Math.max(found.position(), geometry.firstFrame(segment));
+        long claimedBytes = 0;
+        for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
+            if (validAt(lsn)) {
+                refuse(found, lsn);
+            }
+            claimedBytes += claimedBytesAt(lsn);
+            if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
+                throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
             }
         }
+    }
+
+    private int claimedBytesAt(long lsn) throws IOException {
+        return present(lsn)
+                ? Math.max(0, FrameLayout.claimedPayloadBytes(memory, geometry.offsetOf(lsn), identity(lsn)))
+                : 0;
     }
 
     private void refuse(End found, long validLsn) throws IOException {
@@ -218,13 +243,7 @@ public final class LogScanner {
 
     /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
     private int fieldsRight(long lsn, long previous) throws IOException {
-        long segment = geometry.segmentOf(lsn);
-        if (!segments.ready(segment)) {
-            return 0;
-        }
-        load(segment);
-        return FrameLayout.fieldsRight(
-                memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment), previous);
+        return present(lsn) ? FrameLayout.fieldsRight(memory, geometry.offsetOf(lsn), identity(lsn), previous) : 0;
     }
 
     private CorruptStoreException damaged(long position, String problem) {

@@ -27,6 +27,7 @@ public final class StoreTarget implements FuzzTarget {
 
     private static final int CHANGE_BYTES = 14;
     private static final int MAX_CHANGES = 16;
+    private static final int SAMPLES_OF_A_FILE = 4;
     private static final int[] SIZES = {Byte.BYTES, Short.BYTES, Integer.BYTES, Long.BYTES};
 
     private final DirectoryImage sound;
@@ -44,7 +45,7 @@ public final class StoreTarget implements FuzzTarget {
         // Fixed, so that a seed of the mutations is all that repeats them.
         Random random = new Random(1);
         for (int file = 0; file < names.size(); file++) {
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < SAMPLES_OF_A_FILE; i++) {
                 ByteBuffer sample = ByteBuffer.allocate(1 + CHANGE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
                 int offset = random.nextBoolean() ? random.nextInt(160) : 4096 + random.nextInt(300);
                 sample.put((byte) 0)
