@@ -3,30 +3,27 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.checkpoint.CheckpointHeader;
-import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
-import io.caravan.format.EntryLayout;
-import io.caravan.format.FileHeader;
+import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
-import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Faults;
 import io.caravan.testing.ImageStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
-import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.StoreAnatomy.HeapEntry;
 import io.caravan.testing.StoreContents;
+import io.caravan.testing.StoreMap;
+import io.caravan.testing.StoreMap.Area;
+import io.caravan.testing.StoreMap.Kind;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Queue;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Function;
 import java.util.regex.Pattern;
@@ -85,36 +82,7 @@ class DamageCatalogueTest {
             StoreAnatomy anatomy,
             StoreContents contents,
             StoreContents beforeLastFrame,
-            Map<String, NavigableMap<Integer, Area>> areas) {
-
-        Area areaOf(String file, int offset) {
-            var at = areas.getOrDefault(file, new TreeMap<>()).floorEntry(offset);
-            return at != null && offset < at.getValue().end() ? at.getValue() : Area.HARMLESS;
-        }
-
-        void add(String file, Area area) {
-            areas.computeIfAbsent(file, name -> new TreeMap<>()).put(area.start(), area);
-        }
-    }
-
-    /** A run of bytes, what they are, and for a live value which. */
-    private record Area(int start, int end, Kind kind, HeapEntry entry) {
-        static final Area HARMLESS = new Area(0, 0, Kind.HARMLESS, null);
-
-        Area(int start, int end, Kind kind) {
-            this(start, end, kind, null);
-        }
-    }
-
-    private enum Kind {
-        /** Nobody reads it, or it is written again before anybody does. */
-        HARMLESS,
-        CHECKPOINT,
-        HEADER,
-        FRAME,
-        LAST_FRAME,
-        ENTRY
-    }
+            StoreMap map) {}
 
     @BeforeAll
     static void build(@TempDir Path first, @TempDir Path second) throws Exception {
@@ -127,33 +95,7 @@ class DamageCatalogueTest {
 
     private static Subject subject(DirectoryImage image, StoreContents beforeLastFrame) throws IOException {
         StoreAnatomy anatomy = StoreAnatomy.of(image);
-        Subject subject = new Subject(image, anatomy, store.contents(), beforeLastFrame, new HashMap<>());
-        image.names("checkpoint-").forEach(name -> subject.add(name, new Area(0, image.length(name), Kind.CHECKPOINT)));
-        image.names("heap-").forEach(name -> subject.add(name, new Area(0, FileHeader.BYTES, Kind.HEADER)));
-        for (String name : liveLogFiles(image, anatomy)) {
-            subject.add(name, new Area(0, FileHeader.BYTES, Kind.HEADER));
-        }
-        for (Frame frame : anatomy.frames()) {
-            boolean couldBeTorn =
-                    frame.equals(anatomy.lastFrame()) && !anatomy.replayed().isEmpty();
-            Kind kind = couldBeTorn ? Kind.LAST_FRAME : Kind.FRAME;
-            subject.add(frame.file(), new Area(frame.offset(), frame.end(), kind));
-        }
-        for (HeapEntry entry : anatomy.entries()) {
-            int end = entry.offset() + EntryLayout.VALUE + entry.length();
-            Kind kind = anatomy.rewritten().contains(entry.address()) ? Kind.HARMLESS : Kind.ENTRY;
-            subject.add(entry.file(), new Area(entry.offset(), end, kind, entry));
-        }
-        return subject;
-    }
-
-    /** From the one where the older checkpoint starts; the last was never used, so that its header may be half made. */
-    private static List<String> liveLogFiles(DirectoryImage image, StoreAnatomy anatomy) {
-        CheckpointHeader oldest = anatomy.checkpoints().get(0);
-        String first = FileNames.LOG.of(oldest.startLsn() / oldest.logSegmentBytes());
-        return image.names("log-").stream()
-                .filter(name -> name.compareTo(first) >= 0 && !name.equals(image.last("log-")))
-                .toList();
+        return new Subject(image, anatomy, store.contents(), beforeLastFrame, StoreMap.of(image, anatomy));
     }
 
     // Cases, and what became of them.
@@ -211,26 +153,6 @@ class DamageCatalogueTest {
         });
     }
 
-    /** What verification finds; what it cannot even start on is a fault too. */
-    private static List<CaravanException> faults(DirectoryImage image) throws IOException {
-        try {
-            return Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE)
-                    .faults();
-        } catch (CaravanException problem) {
-            return List.of(problem);
-        }
-    }
-
-    private static List<CaravanException> faultsOfCheckpoint(DirectoryImage image, String file) throws IOException {
-        long number = FileNames.CHECKPOINT.number(file).getAsLong();
-        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), number)) {
-            reader.read(CheckpointReader.Visitor.NOBODY);
-            return List.of();
-        } catch (CaravanException problem) {
-            return List.of(problem);
-        }
-    }
-
     /** Collects what went wrong in any of many cases, run on all cores. */
     private static void forEach(int count, Function<Integer, List<String>> body) {
         Queue<String> failures = new ConcurrentLinkedQueue<>();
@@ -258,7 +180,11 @@ class DamageCatalogueTest {
 
     // (a) every byte flipped
 
-    private record Flip(String file, int offset, Area area) {}
+    private record Flip(String file, int offset, Area area) {
+        boolean isNamedBy(CaravanException problem) {
+            return area.isNamedBy(problem, file);
+        }
+    }
 
     @ParameterizedTest
     @EnumSource(State.class)
@@ -272,10 +198,10 @@ class DamageCatalogueTest {
             return wrongIn(flip.toString(), wrong -> {
                 checkOutcome(flip, recovered(damaged), subject, wrong);
                 if (flip.area().kind() == Kind.CHECKPOINT) {
-                    checkFaults(flip, faultsOfCheckpoint(damaged, flip.file()), wrong);
+                    checkFaults(flip, Faults.ofCheckpoint(damaged, flip.file()), wrong);
                 }
                 if (flip.area().kind() != Kind.CHECKPOINT || i % VERIFY_STEP == 0) {
-                    checkFaults(flip, faults(damaged), wrong);
+                    checkFaults(flip, Faults.of(damaged), wrong);
                 }
                 if (i % FULL_OPEN_STEP == 0) {
                     checkFullOpen(flip, damaged, subject, wrong);
@@ -296,8 +222,8 @@ class DamageCatalogueTest {
         for (String file : subject.image().files().keySet()) {
             int step = sameFiles.contains(file) ? SAME_FILE_STEP : 1;
             for (int offset = 0; offset < subject.image().length(file); offset += step) {
-                Area area = subject.areaOf(file, offset);
-                if (area.kind() != Kind.HARMLESS || offset % PADDING_STEP == 0) {
+                Area area = subject.map().areaOf(file, offset);
+                if (area.kind() != Kind.UNUSED || offset % PADDING_STEP == 0) {
                     flips.add(new Flip(file, offset, area));
                 }
             }
@@ -308,7 +234,7 @@ class DamageCatalogueTest {
     private static void checkOutcome(Flip flip, Outcome outcome, Subject subject, List<String> wrong) {
         boolean right = outcome.refusal() == null && outcome.contents().equals(subject.contents());
         switch (flip.area().kind()) {
-            case HARMLESS, CHECKPOINT -> check(right, wrong, "should open with everything, came to ", outcome);
+            case UNUSED, CHECKPOINT -> check(right, wrong, "should open with everything, came to ", outcome);
             case HEADER, FRAME -> check(right || outcome.namesAFile(), wrong, "came to ", outcome);
             case LAST_FRAME ->
                 check(
@@ -318,7 +244,7 @@ class DamageCatalogueTest {
                         outcome);
             case ENTRY ->
                 check(
-                        outcome.refusal() != null && names(outcome.refusal(), flip),
+                        outcome.refusal() != null && flip.isNamedBy(outcome.refusal()),
                         wrong,
                         "should name the entry, came to ",
                         outcome);
@@ -328,33 +254,15 @@ class DamageCatalogueTest {
 
     private static void checkFaults(Flip flip, List<CaravanException> faults, List<String> wrong) {
         Kind kind = flip.area().kind();
-        if (kind == Kind.HARMLESS || kind == Kind.LAST_FRAME) {
+        if (kind == Kind.UNUSED || kind == Kind.LAST_FRAME) {
             check(faults.isEmpty(), wrong, "verify should find nothing, finds ", faults);
         } else {
             check(
-                    faults.stream().anyMatch(fault -> names(fault, flip)),
+                    faults.stream().anyMatch(fault -> flip.isNamedBy(fault)),
                     wrong,
                     "verify should name it, finds ",
                     faults);
         }
-    }
-
-    /** Whether a problem says what was damaged, and where. */
-    private static boolean names(CaravanException problem, Flip flip) {
-        if (!problem.getMessage().contains(flip.file())) {
-            return false;
-        }
-        Area area = flip.area();
-        return switch (area.kind()) {
-            case FRAME -> problem instanceof CorruptStoreException at && at.offset() == area.start();
-            case ENTRY ->
-                problem instanceof CorruptStoreException at
-                        && at.file().endsWith(flip.file())
-                        && at.offset() == area.start()
-                        && at.id() == area.entry().id()
-                        && at.sequence() == area.entry().sequence();
-            default -> true;
-        };
     }
 
     /** The whole engine comes to the same; and what it leaves is sound unless a value stays damaged. */
@@ -364,7 +272,7 @@ class DamageCatalogueTest {
         Outcome outcome = opened(storage);
         checkOutcome(flip, outcome, subject, wrong);
         if (outcome.refusal() == null) {
-            List<CaravanException> left = faults(storage.image());
+            List<CaravanException> left = Faults.of(storage.image());
             Kind kind = flip.area().kind();
             boolean mayStay = kind == Kind.FRAME || kind == Kind.HEADER;
             check(left.isEmpty() || mayStay, wrong, "after opening and closing verify finds ", left);
@@ -395,10 +303,8 @@ class DamageCatalogueTest {
             return wrongIn(cut.toString(), wrong -> {
                 Outcome outcome = i % FULL_OPEN_STEP == 0 ? opened(new ImageStorage(damaged)) : recovered(damaged);
                 checkWhole(outcome, subject, wrong);
-                boolean needed = !subject.areas()
-                        .getOrDefault(cut.file(), new TreeMap<>())
-                        .isEmpty();
-                List<CaravanException> faults = faults(damaged);
+                boolean needed = subject.map().uses(cut.file());
+                List<CaravanException> faults = Faults.of(damaged);
                 check(
                         !needed
                                 || faults.stream()
@@ -410,20 +316,26 @@ class DamageCatalogueTest {
         });
     }
 
-    /** Every length at and around what matters, and every so many beyond; the area is where the cut falls. */
+    /** Every length in and before what matters, and every so many beyond; the area is where the cut falls. */
     private static List<Flip> cuts(Subject subject) {
         List<Flip> cuts = new ArrayList<>();
         for (String file : subject.image().files().keySet()) {
             for (int length = 0; length < subject.image().length(file); length++) {
-                Area area = subject.areaOf(file, length);
-                boolean matters =
-                        area.kind() == Kind.HEADER || area.kind() == Kind.LAST_FRAME || length == area.start();
+                Area area = subject.map().areaOf(file, length);
+                boolean matters = area.kind() == Kind.HEADER
+                        || area.kind() == Kind.LAST_FRAME
+                        || length == area.start() && !isEmptySection(area);
                 if (matters || length % TRUNCATION_STEP == 0) {
                     cuts.add(new Flip(file, length, area));
                 }
             }
         }
         return cuts;
+    }
+
+    /** A thousand of them are all alike. */
+    private static boolean isEmptySection(Area area) {
+        return area.kind() == Kind.CHECKPOINT && area.end() - area.start() == CheckpointLayout.SECTION_HEADER_BYTES;
     }
 
     /** Everything, or a refusal that names a file. */
@@ -515,11 +427,11 @@ class DamageCatalogueTest {
                 Outcome outcome = opened(storage);
                 checkWhole(outcome, subject, wrong);
                 if (outcome.refusal() != null) {
-                    check(!faults(damage.image()).isEmpty(), wrong, "verify finds nothing, opening ", outcome);
+                    check(!Faults.of(damage.image()).isEmpty(), wrong, "verify finds nothing, opening ", outcome);
                     List<String> changed = storage.image().differences(damage.image());
                     check(changed.isEmpty(), wrong, "a refusal changed ", changed);
                 } else {
-                    List<CaravanException> left = faults(storage.image());
+                    List<CaravanException> left = Faults.of(storage.image());
                     check(left.isEmpty() || damagedSpare(subject, damage), wrong, "opened, closed, verify: ", left);
                 }
             });
@@ -541,7 +453,8 @@ class DamageCatalogueTest {
         assertThat(killed.checkpoints()).hasSize(2);
         assertThat(killed.frames().size()).isGreaterThan(killed.replayed().size());
         assertThat(killed.replayed()).hasSizeGreaterThan(8);
-        assertThat(killed.replayed().stream().map(Frame::file).distinct()).hasSizeGreaterThanOrEqualTo(3);
+        assertThat(killed.replayed().stream().map(StoreAnatomy.Frame::file).distinct())
+                .hasSizeGreaterThanOrEqualTo(3);
         assertThat(killed.entries()).extracting(HeapEntry::file).contains(FileNames.HEAP.of(0), FileNames.HEAP.of(1));
         assertThat(closed.replayed()).isEmpty();
         assertThat(closed.frames()).isNotEmpty();

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class RepairTest {
@@ -62,6 +63,20 @@ class RepairTest {
         assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("full")))
                 .isInstanceOf(StoreDirectoryException.class)
                 .hasMessageContaining("not empty");
+    }
+
+    /** A log segment of any number that a name can say must not be counted up to. */
+    @Test
+    @Timeout(30)
+    void aLogSegmentFarBehindTheOthersIsNotCountedUpTo() throws Exception {
+        Path store = killedAfterAppends(3);
+        Files.write(store.resolve("log-7fffffffffffffff.wal"), Files.readAllBytes(store.resolve(FIRST_LOG)));
+        flip(store.resolve("heap-0000000000000000.dat"), 3);
+
+        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("kept")))
+                .isInstanceOf(CorruptStoreException.class)
+                .hasMessageContaining("heap-0000000000000000.dat");
+        assertThat(work.resolve("kept").resolve("log-7fffffffffffffff.wal")).exists();
     }
 
     /** The files as a kill would leave them. */

@@ -47,7 +47,7 @@ public final class Attributes {
         if (encoded.length == 0) {
             return EMPTY;
         }
-        check(encoded.length <= MAX_BYTES, "attributes of " + encoded.length + " bytes are over the limit");
+        checkSize(encoded.length);
         String previous = "";
         int at = 0;
         while (at < encoded.length) {
@@ -60,6 +60,11 @@ public final class Attributes {
         }
         check(at == encoded.length, "an attribute's value is cut off");
         return new Attributes(encoded);
+    }
+
+    /** Checks condition 4 alone, so that nobody has to copy what is over the limit. */
+    static void checkSize(long bytes) {
+        check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
 
     private static void check(boolean holds, String otherwise) {
@@ -130,7 +135,7 @@ public final class Attributes {
         for (var attribute : map.entrySet()) {
             bytes += 1 + attribute.getKey().length() + Short.BYTES + attribute.getValue().length;
         }
-        check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
+        checkSize(bytes);
         byte[] encoded = new byte[(int) bytes];
         int at = 0;
         for (var attribute : map.entrySet()) {

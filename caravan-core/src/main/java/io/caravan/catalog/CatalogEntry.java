@@ -99,7 +99,9 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
         long id = buffer.getLong(ID);
         long nextId = buffer.getLong(NEXT_ID);
         check(id > 0 && id < nextId, "id " + id + " with next id " + nextId);
-        Attributes attributes = Attributes.decode(bytes(buffer, NAME + nameBytes, buffer.limit()));
+        int attributesAt = NAME + nameBytes;
+        Attributes.checkSize(buffer.limit() - attributesAt);
+        Attributes attributes = Attributes.decode(bytes(buffer, attributesAt, buffer.limit()));
         return new CatalogEntry(Kind.BY_CODE[kind], id, nextId, bytes(buffer, NAME, NAME + nameBytes), attributes);
     }
 

@@ -4,19 +4,20 @@ import static io.caravan.format.CheckpointLayout.*;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.format.Checksums;
-import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.BitSet;
 
 /**
  * Reads one checkpoint file, checking everything before it is used. A file is whole when, in this order: (1) its file
- * header is valid; (2) the checkpoint header's CRC is right; (3) its length is what the header says; (4) every section
- * fits the file, names a partition, and its CRC is right; (5) the pieces fit their sections and add up to the lists and
- * entries that the header says; (6) every partition has a section.
+ * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are such as a store can have; (4) its length
+ * is what the header says; (5) every section fits the file, its CRC is right, it names a partition, and one captured
+ * between the start and the end; (6) the pieces fill their sections, those of one list have the same head, and they add
+ * up to the lists and entries that the header says; (7) every partition has a section.
  */
 public final class CheckpointReader implements AutoCloseable {
 
@@ -43,14 +44,16 @@ public final class CheckpointReader implements AutoCloseable {
     private final StoreFile file;
     private final CheckpointHeader header;
     private final long fileBytes;
+    /** Offset of the piece that is being visited. */
+    private long pieceOffset;
 
-    /** Opens a checkpoint and checks conditions 1 to 3. */
+    /** Opens a checkpoint and checks conditions 1 to 4. */
     public CheckpointReader(Storage storage, long number) throws IOException {
         file = storage.open(FileNames.CHECKPOINT.of(number));
         try {
             ByteBuffer bytes = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             file.read(bytes, 0);
-            header = decode(bytes.flip(), number, file.path());
+            header = CheckpointHeader.decode(bytes.flip(), number, file.path());
             fileBytes = bytes.getLong(FILE_BYTES);
             if (fileBytes != file.size()) {
                 throw corrupt(file.size(), "is " + file.size() + " bytes long, should be " + fileBytes);
@@ -59,30 +62,6 @@ public final class CheckpointReader implements AutoCloseable {
             file.close();
             throw failed;
         }
-    }
-
-    private static CheckpointHeader decode(ByteBuffer bytes, long number, String path) {
-        FileHeader.Fields fields = FileHeader.get(bytes, FileHeader.Kind.CHECKPOINT, path);
-        if (bytes.limit() < HEADER_BYTES
-                || bytes.getInt(HEADER_CRC)
-                        != Checksums.crc32c(bytes, FileHeader.BYTES, HEADER_CRC - FileHeader.BYTES)) {
-            throw new CorruptStoreException(path, HEADER_CRC, "the checkpoint header's checksum is wrong");
-        }
-        if (fields.number() != number) {
-            throw new CorruptStoreException(path, FileHeader.NUMBER, "is checkpoint " + fields.number());
-        }
-        return new CheckpointHeader(
-                number,
-                fields.storeId(),
-                bytes.getLong(START_LSN),
-                bytes.getLong(END_LSN),
-                bytes.getLong(PREVIOUS_LSN),
-                bytes.getLong(LIST_COUNT),
-                bytes.getLong(ENTRY_COUNT),
-                (int) fields.segmentBytes(),
-                bytes.getInt(HEAP_SEGMENT_BYTES),
-                bytes.getInt(HEAP_SEGMENTS),
-                bytes.getInt(PARTITIONS));
     }
 
     public CheckpointHeader header() {
@@ -99,7 +78,7 @@ public final class CheckpointReader implements AutoCloseable {
         return file.path();
     }
 
-    /** Visits every section and piece, checking conditions 4 to 6. What was visited before a failure is to be dropped. */
+    /** Visits every section and piece, checking conditions 5 to 7. What was visited before a failure is to be dropped. */
     public void read(Visitor visitor) throws IOException {
         ByteBuffer window = ByteBuffer.allocateDirect((int) Math.min(MAX_SECTION_BYTES, fileBytes))
                 .order(ByteOrder.LITTLE_ENDIAN)
@@ -109,8 +88,10 @@ public final class CheckpointReader implements AutoCloseable {
         while (position < fileBytes) {
             int bytes = load(window, position);
             int at = window.position();
-            tally.partition(window.getInt(at + SECTION_PARTITION), position);
-            visitor.partition(window.getInt(at + SECTION_PARTITION), window.getLong(at + SECTION_CAPTURE_LSN));
+            int partition = window.getInt(at + SECTION_PARTITION);
+            long captureLsn = window.getLong(at + SECTION_CAPTURE_LSN);
+            tally.section(partition, captureLsn, position);
+            visitor.partition(partition, captureLsn);
             visitPieces(window, bytes, position, visitor, tally);
             window.position(at + bytes);
             position += bytes;
@@ -151,20 +132,38 @@ public final class CheckpointReader implements AutoCloseable {
         int start = window.position();
         int end = start + bytes;
         int at = start + SECTION_HEADER_BYTES;
-        for (int i = 0; i < window.getInt(start + SECTION_PIECES); i++) {
-            long pieceAt = position + at - start;
-            long count = at + PIECE_HEADER_BYTES <= end ? window.getLong(at + PIECE_ENTRIES) : -1;
-            if (count < 0 || count > (end - at - PIECE_HEADER_BYTES) / Long.BYTES) {
-                throw corrupt(pieceAt, "a list does not fit its section");
-            }
-            long first = window.getLong(at + PIECE_FIRST);
-            long next = window.getLong(at + PIECE_NEXT);
-            int regionsAt = at + PIECE_HEADER_BYTES;
-            long id = window.getLong(at + PIECE_ID);
-            tally.piece(id, first, next, count, pieceAt);
-            visitor.piece(id, window.getLong(at + PIECE_BIRTH), first, next, window, regionsAt, (int) count);
-            at = regionsAt + (int) count * Long.BYTES;
+        int pieces = 0;
+        while (at < end) {
+            pieceOffset = position + at - start;
+            at = visitPiece(window, at, end, visitor, tally);
+            pieces++;
         }
+        int announced = window.getInt(start + SECTION_PIECES);
+        if (pieces != announced) {
+            throw corrupt(position, "a section holds " + pieces + " pieces, should hold " + announced);
+        }
+    }
+
+    /** Returns where the next piece is. */
+    private int visitPiece(ByteBuffer window, int at, int end, Visitor visitor, Tally tally) {
+        int regionsAt = at + PIECE_HEADER_BYTES;
+        long count = regionsAt <= end ? window.getLong(at + PIECE_ENTRIES) : -1;
+        if (count < 0 || count > (end - regionsAt) / Long.BYTES) {
+            throw corruptPiece("a list does not fit its section");
+        }
+        Head head = new Head(
+                window.getLong(at + PIECE_ID),
+                window.getLong(at + PIECE_BIRTH),
+                window.getLong(at + PIECE_FIRST),
+                window.getLong(at + PIECE_NEXT));
+        tally.piece(head, count);
+        visitor.piece(head.id(), head.birth(), head.first(), head.next(), window, regionsAt, (int) count);
+        return regionsAt + (int) count * Long.BYTES;
+    }
+
+    /** What a visitor throws that cannot use the piece it is given. */
+    public CorruptStoreException corruptPiece(String problem) {
+        return corrupt(pieceOffset, problem);
     }
 
     private CorruptStoreException corrupt(long offset, String problem) {
@@ -176,30 +175,50 @@ public final class CheckpointReader implements AutoCloseable {
         file.close();
     }
 
+    /** What the pieces of one list have in common. */
+    private record Head(long id, long birth, long first, long next) {
+        boolean isSound() {
+            return first >= 0 && next >= first && next < NUMBER_LIMIT;
+        }
+    }
+
     /** Counts what was read against what the header says. */
     private final class Tally {
-        private final java.util.BitSet partitions = new java.util.BitSet();
+        private final BitSet partitions = new BitSet();
+        private Head last = new Head(0, 0, 0, 0);
+        private long missing;
         private long lists;
         private long entries;
-        private long missing;
-        private long lastId;
 
-        void partition(int number, long position) {
-            if (number < 0 || number >= header.partitions()) {
-                throw corrupt(position, "names partition " + number + " of " + header.partitions());
+        void section(int partition, long captureLsn, long position) {
+            if (partition < 0 || partition >= header.partitions()) {
+                throw corrupt(position, "names partition " + partition + " of " + header.partitions());
             }
-            partitions.set(number);
+            if (captureLsn < header.startLsn() || captureLsn > header.endLsn()) {
+                throw corrupt(position, "says that it was captured at LSN " + captureLsn);
+            }
+            partitions.set(partition);
         }
 
-        void piece(long id, long first, long next, long count, long position) {
-            boolean goesOn = missing > 0;
-            if (goesOn ? id != lastId || count > missing : count > next - first || first < 0 || next < first) {
-                throw corrupt(position, "the pieces of document " + (goesOn ? lastId : id) + " do not fit together");
+        void piece(Head head, long count) {
+            if (missing == 0) {
+                startList(head);
             }
-            missing = (goesOn ? missing : next - first) - count;
-            lastId = id;
-            lists += goesOn ? 0 : 1;
+            if (!head.equals(last) || count > missing) {
+                throw corruptPiece("the pieces of document " + last.id() + " do not fit together");
+            }
+            missing -= count;
             entries += count;
+        }
+
+        private void startList(Head head) {
+            if (!head.isSound()) {
+                throw corruptPiece(
+                        "document " + head.id() + " has the sequences " + head.first() + " to " + head.next());
+            }
+            last = head;
+            missing = head.next() - head.first();
+            lists++;
         }
 
         void check(long position) {

@@ -248,4 +248,9 @@ public final class Engine implements ListStore {
     public long forcedLsn() {
         return parts.forced.position();
     }
+
+    /** The last log segment that is finished, for verification. */
+    public long lastReadyLogSegment() {
+        return parts.provisioner.lastReadySegment();
+    }
 }

@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
-import io.caravan.CorruptStoreException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.EntryLayout;
+import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
@@ -20,11 +20,12 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final ListIndex index = new ListIndex();
     private final HeapFile heapFile;
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
-    private final String logPath;
+    private final CheckpointReader checkpoint;
+    private int partition;
 
-    IndexReplay(HeapFile heapFile, String logPath) {
+    IndexReplay(HeapFile heapFile, CheckpointReader checkpoint) {
         this.heapFile = heapFile;
-        this.logPath = logPath;
+        this.checkpoint = checkpoint;
     }
 
     ListIndex index() {
@@ -32,12 +33,16 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     }
 
     @Override
-    public void partition(int partition, long captureLsn) {
-        captureLsns[partition] = captureLsn;
+    public void partition(int number, long captureLsn) {
+        partition = number;
+        captureLsns[number] = captureLsn;
     }
 
     @Override
     public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+        if (index.partitionOf(id) != partition) {
+            throw checkpoint.corruptPiece("document " + id + " does not belong to partition " + partition);
+        }
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, birth, first) : found;
         for (int i = 0; i < count; i++) {
@@ -97,7 +102,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         return list;
     }
 
-    private CorruptStoreException contradiction(long lsn, long id, long sequence, String problem) {
-        return new CorruptStoreException(logPath, lsn, id, sequence, "the record at this LSN " + problem);
+    private static InvalidRecordException contradiction(long lsn, long id, long sequence, String problem) {
+        return new InvalidRecordException(lsn, id, sequence, "the record " + problem);
     }
 }

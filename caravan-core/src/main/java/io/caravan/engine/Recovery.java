@@ -4,6 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.CheckpointLayout;
 import io.caravan.format.FileNames;
 import io.caravan.format.RecordLayout;
 import io.caravan.heap.FreeSpace;
@@ -169,12 +170,14 @@ public final class Recovery {
     /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
+        requireOurPartitions(reader);
         HeapFile heapFile = openHeap(header);
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
         LogSegments log = openLog(header, geometry);
         try {
-            IndexReplay replay = new IndexReplay(heapFile, storage.describe("log"));
+            IndexReplay replay = new IndexReplay(heapFile, reader);
             reader.read(replay);
+            requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
             LogScanner.End end = scan(log, header, neededEndLsn, replay);
             // The position behind a full segment lies in the next, which need not be finished.
@@ -197,6 +200,25 @@ public final class Recovery {
         } catch (IOException | RuntimeException failed) {
             log.close();
             throw failed;
+        }
+    }
+
+    private static void requireOurPartitions(CheckpointReader reader) {
+        int partitions = reader.header().partitions();
+        if (partitions != ListIndex.PARTITIONS) {
+            throw new CorruptStoreException(
+                    reader.path(),
+                    CheckpointLayout.PARTITIONS,
+                    "has " + partitions + " partitions, should have " + ListIndex.PARTITIONS);
+        }
+    }
+
+    private static void requireEachListOnce(CheckpointReader reader, ListIndex index) {
+        if (index.listCount() != reader.header().lists()) {
+            throw new CorruptStoreException(
+                    reader.path(),
+                    CheckpointLayout.LIST_COUNT,
+                    "holds " + reader.header().lists() + " lists of " + index.listCount() + " documents");
         }
     }
 
@@ -319,7 +341,9 @@ public final class Recovery {
             return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(
-                    "the heap", overlap.address(), "the index is wrong: " + overlap.getMessage());
+                    heapFile.path(overlap.address()),
+                    heapFile.geometry().offsetOf(overlap.address()),
+                    "the index is wrong: " + overlap.getMessage());
         }
     }
 

@@ -31,7 +31,7 @@ final class StoreParts {
     final HeapSpace space;
     final WritePath writes;
     final ReadPath reads;
-    private final Provisioner provisioner;
+    final Provisioner provisioner;
     final Checkpointer checkpointer;
     final LsnGate forced;
     private final PressureWatch pressure;

@@ -6,7 +6,15 @@ import io.caravan.StoreConfig;
 public final class Blocks {
     public static final int BLOCK_BYTES = StoreConfig.BLOCK_BYTES;
 
+    /** No segment is longer, so a reader knows what it may have to allocate. */
+    public static final int MAX_SEGMENT_BYTES = 1 << 30;
+
     private Blocks() {}
+
+    /** Whether a segment can have this size: room for a header and something behind it. */
+    public static boolean isSegmentSize(long bytes) {
+        return bytes >= 2 * BLOCK_BYTES && bytes <= MAX_SEGMENT_BYTES && bytes % BLOCK_BYTES == 0;
+    }
 
     /** The first multiple of a block at or after this. */
     public static long roundUp(long bytes) {

@@ -63,5 +63,10 @@ public final class CheckpointLayout {
     /** No section's payload is longer, so a reader knows what it may have to allocate. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
+    /** No index has more partitions. */
+    public static final int MAX_PARTITIONS = 1024;
+    /** No position, sequence or number of a file gets so far, so that arithmetic with them cannot overflow. */
+    public static final long NUMBER_LIMIT = 1L << 62;
+
     private CheckpointLayout() {}
 }

@@ -62,16 +62,34 @@ public final class FrameLayout {
 
     /** Whether a valid frame starts at this index of the buffer, which holds the rest of the frame's segment. */
     public static boolean valid(ByteBuffer segment, int at, Identity identity) {
+        int payloadBytes = claimedPayloadBytes(segment, at, identity);
+        return payloadBytes >= 0 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
+    }
+
+    /** Payload bytes of the frame of which conditions 1 to 4 hold at this index, or -1 when there is none. */
+    public static int claimedPayloadBytes(ByteBuffer segment, int at, Identity identity) {
         if (segment.limit() - at < HEADER_BYTES
                 || segment.getInt(at + MAGIC) != MAGIC_VALUE
                 || segment.getLong(at + LSN) != identity.lsn()) {
-            return false;
+            return -1;
         }
         int payloadBytes = segment.getInt(at + PAYLOAD_BYTES);
-        return payloadBytes >= 0
+        boolean claimed = payloadBytes >= 0
                 && payloadBytes <= segment.limit() - at - HEADER_BYTES
                 && segment.getLong(at + STORE_ID) == identity.storeId()
-                && segment.getLong(at + SEGMENT) == identity.segment()
-                && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
+                && segment.getLong(at + SEGMENT) == identity.segment();
+        return claimed ? payloadBytes : -1;
+    }
+
+    /** How many of five fields of a header at this index are those of a certain frame, whatever its checksum. */
+    public static int fieldsRight(ByteBuffer segment, int at, Identity identity, long previousLsn) {
+        if (segment.limit() - at < HEADER_BYTES) {
+            return 0;
+        }
+        return (segment.getInt(at + MAGIC) == MAGIC_VALUE ? 1 : 0)
+                + (segment.getLong(at + LSN) == identity.lsn() ? 1 : 0)
+                + (segment.getLong(at + STORE_ID) == identity.storeId() ? 1 : 0)
+                + (segment.getLong(at + SEGMENT) == identity.segment() ? 1 : 0)
+                + (segment.getLong(at + PREVIOUS_LSN) == previousLsn ? 1 : 0);
     }
 }

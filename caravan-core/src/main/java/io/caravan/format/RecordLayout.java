@@ -21,7 +21,9 @@ import java.nio.ByteBuffer;
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>Records carry the positions they were given: replay applies them and asks no allocator.
+ * <p>Records carry the positions they were given: replay applies them and asks no allocator. A record is valid when, in
+ * this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that of its type, an
+ * append's that of its value, and lies within the frame. A frame has as many as its header says.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;
@@ -85,45 +87,77 @@ public final class RecordLayout {
         void delete(long lsn, long id);
     }
 
-    /** Walks the records of the valid frame whose header is at this index, and whose LSN this is. */
+    /**
+     * Walks the records of the valid frame whose header is at this index, and whose LSN this is.
+     *
+     * @throws InvalidRecordException at the first that is not valid
+     */
     public static void forEachInFrame(ByteBuffer buffer, int at, long lsn, Visitor visitor) {
-        forEach(
-                buffer,
-                at + FrameLayout.HEADER_BYTES,
-                buffer.getInt(at + FrameLayout.PAYLOAD_BYTES),
-                lsn + FrameLayout.HEADER_BYTES,
-                visitor);
+        int end = at + FrameLayout.HEADER_BYTES + buffer.getInt(at + FrameLayout.PAYLOAD_BYTES);
+        int records = 0;
+        int index = at + FrameLayout.HEADER_BYTES;
+        while (index < end) {
+            long recordLsn = lsn + index - at;
+            int bytes = checkedBytes(buffer, index, end, recordLsn);
+            visit(buffer, index, recordLsn, visitor);
+            index += bytes;
+            records++;
+        }
+        int announced = buffer.getInt(at + FrameLayout.RECORD_COUNT);
+        if (records != announced) {
+            throw new InvalidRecordException(lsn, "the frame has " + records + " records and says " + announced);
+        }
     }
 
-    /**
-     * Walks the records of a frame that is known to be valid.
-     *
-     * @param at index of the first record
-     * @param bytes payload bytes
-     * @param lsn position of the first record in the log
-     */
-    private static void forEach(ByteBuffer buffer, int at, int bytes, long lsn, Visitor visitor) {
-        int index = at;
-        while (index < at + bytes) {
-            long recordLsn = lsn + index - at;
-            long id = buffer.getLong(index + ID);
-            switch (buffer.getInt(index + TYPE)) {
-                case APPEND ->
-                    visitor.append(
-                            recordLsn,
-                            id,
-                            buffer.getLong(index + SEQUENCE),
-                            buffer.getLong(index + ADDRESS),
-                            buffer,
-                            index + ENTRY,
-                            buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
-                case TRIM -> visitor.trim(recordLsn, id, buffer.getLong(index + SEQUENCE));
-                case DELETE -> visitor.delete(recordLsn, id);
-                default ->
-                    throw new IllegalStateException("unknown record type " + buffer.getInt(index + TYPE)
-                            + " in a valid frame, at LSN " + recordLsn);
-            }
-            index += buffer.getInt(index + RECORD_BYTES);
+    private static void visit(ByteBuffer buffer, int index, long lsn, Visitor visitor) {
+        long id = buffer.getLong(index + ID);
+        switch (buffer.getInt(index + TYPE)) {
+            case APPEND ->
+                visitor.append(
+                        lsn,
+                        id,
+                        buffer.getLong(index + SEQUENCE),
+                        buffer.getLong(index + ADDRESS),
+                        buffer,
+                        index + ENTRY,
+                        buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
+            case TRIM -> visitor.trim(lsn, id, buffer.getLong(index + SEQUENCE));
+            default -> visitor.delete(lsn, id);
         }
+    }
+
+    /** The length of the record at this index, of a frame that ends at another, once it is known to be valid. */
+    private static int checkedBytes(ByteBuffer buffer, int index, int end, long lsn) {
+        if (end - index < DELETE_BYTES) {
+            throw new InvalidRecordException(lsn, "a record is cut off by its frame's end");
+        }
+        int needed = neededBytes(buffer, index, end, lsn);
+        int bytes = buffer.getInt(index + RECORD_BYTES);
+        if (bytes != needed || bytes > end - index) {
+            throw new InvalidRecordException(
+                    lsn,
+                    "a record says that it is " + bytes + " bytes long, should be " + needed + ", and its frame has "
+                            + (end - index) + " left");
+        }
+        return bytes;
+    }
+
+    private static int neededBytes(ByteBuffer buffer, int index, int end, long lsn) {
+        int type = buffer.getInt(index + TYPE);
+        return switch (type) {
+            case APPEND -> appendBytes(checkedLength(buffer, index, end, lsn));
+            case TRIM -> TRIM_BYTES;
+            case DELETE -> DELETE_BYTES;
+            default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
+        };
+    }
+
+    private static int checkedLength(ByteBuffer buffer, int index, int end, long lsn) {
+        int room = end - index - ENTRY - EntryLayout.VALUE;
+        int length = room < 0 ? -1 : buffer.getInt(index + ENTRY + EntryLayout.LENGTH);
+        if (length < 0 || length > Math.min(room, Region.MAX_LENGTH)) {
+            throw new InvalidRecordException(lsn, "an append's value does not fit its frame");
+        }
+        return length;
     }
 }

@@ -14,8 +14,12 @@ package io.caravan.format;
  */
 public final class Region {
     private static final int LENGTH_BITS = 26;
-    private static final int LENGTH_MASK = (1 << LENGTH_BITS) - 1;
     private static final int ADDRESS_SHIFT = 3;
+
+    /** Greatest length of a value. */
+    public static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
+    /** The first address that has no place in a region. */
+    public static final long ADDRESS_LIMIT = 1L << Long.SIZE - LENGTH_BITS + ADDRESS_SHIFT;
 
     private Region() {}
 
@@ -30,7 +34,7 @@ public final class Region {
 
     /** Length of the value, in bytes. */
     public static int length(long region) {
-        return (int) region & LENGTH_MASK;
+        return (int) region & MAX_LENGTH;
     }
 
     /** Bytes that the entry takes in the heap. */

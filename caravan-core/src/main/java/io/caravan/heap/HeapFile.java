@@ -156,8 +156,14 @@ public final class HeapFile {
     public ByteBuffer read(long region, long id, long birth, long sequence) {
         long address = Region.address(region);
         int length = Region.length(region);
-        Segment segment = segments[geometry.segmentOf(address)];
+        int number = geometry.segmentOf(address);
         int offset = geometry.offsetOf(address);
+        Segment[] current = segments;
+        if (number >= current.length || !geometry.contains(address, Region.entryBytes(region))) {
+            throw new CorruptStoreException(
+                    path(address), offset, id, sequence, "the index has the entry here, where none can be");
+        }
+        Segment segment = current[number];
         if (!valid(segment, offset, length, id, birth, sequence)) {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
@@ -174,11 +180,9 @@ public final class HeapFile {
         }
     }
 
-    /** Where a region lies, for messages. */
-    public String describe(long region) {
-        long address = Region.address(region);
-        return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address))) + " at offset "
-                + geometry.offsetOf(address);
+    /** The path of the segment that an address lies in, whether it is there or not. */
+    public String path(long address) {
+        return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address)));
     }
 
     /**

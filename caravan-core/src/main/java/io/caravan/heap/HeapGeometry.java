@@ -1,6 +1,8 @@
 package io.caravan.heap;
 
 import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.Region;
 
 /**
  * How the heap's address space lies in segment files: segment n holds the addresses from n times its size on, its first
@@ -26,9 +28,12 @@ public record HeapGeometry(int segmentBytes) {
         return segmentBytes - Blocks.BLOCK_BYTES;
     }
 
-    /** Whether a region of this size at this address lies wholly inside one segment's usable part. */
+    /** Whether a region of this size can be at this address: wholly inside one segment's usable part. */
     public boolean contains(long address, int bytes) {
+        if (address < 0 || address >= Region.ADDRESS_LIMIT || address % EntryLayout.ALIGNMENT != 0) {
+            return false;
+        }
         int offset = offsetOf(address);
-        return address >= 0 && offset >= Blocks.BLOCK_BYTES && bytes <= segmentBytes - offset;
+        return offset >= Blocks.BLOCK_BYTES && bytes <= segmentBytes - offset;
     }
 }

@@ -2,29 +2,35 @@ package io.caravan.inspect;
 
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Compares two indexes list by list, region by region. */
 final class IndexComparison {
-    /** No list differs. (A list with this id that differs would be told as a difference of the counts.) */
-    static final long NONE = Long.MIN_VALUE;
-
     private static final int SLICE = 1024;
 
     private IndexComparison() {}
 
-    /** The id of a list that the two hold differently, or {@link #NONE}. */
-    static long firstDifference(ListIndex one, ListIndex other) {
-        long[] difference = {one.listCount() == other.listCount() ? NONE : -1};
-        for (int partition = 0; partition < ListIndex.PARTITIONS && difference[0] == NONE; partition++) {
+    /** The id of a list that the two hold differently, or null. */
+    static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
+        Long difference = firstDifferent(one, other);
+        // A list that only the other has is found the other way round.
+        return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
+    }
+
+    private static @Nullable Long firstDifferent(ListIndex one, ListIndex other) {
+        List<Long> different = new ArrayList<>();
+        for (int partition = 0; partition < ListIndex.PARTITIONS && different.isEmpty(); partition++) {
             one.forEachList(partition, list -> {
                 int otherList = other.find(one.id(list));
                 if (otherList == ListIndex.NONE || !same(one, list, other, otherList)) {
-                    difference[0] = one.id(list);
+                    different.add(one.id(list));
                 }
             });
         }
-        return difference[0];
+        return different.isEmpty() ? null : different.get(0);
     }
 
     private static boolean same(ListIndex one, int list, ListIndex other, int otherList) {

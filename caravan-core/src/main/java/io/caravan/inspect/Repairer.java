@@ -111,10 +111,8 @@ public final class Repairer {
 
     private void cutAt(LogSegments log, long end) throws IOException {
         long segment = log.geometry().segmentOf(end);
-        for (long number = segment; number <= log.last(); number++) {
-            if (log.ready(number)) {
-                copy(FileNames.LOG.of(number));
-            }
+        for (long number : log.from(segment)) {
+            copy(FileNames.LOG.of(number));
         }
         keep.forceDirectory();
         while (log.last() > segment) {

@@ -25,6 +25,7 @@ import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,8 +113,8 @@ public final class Verifier {
 
     /** The same state must come out of every checkpoint. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
-        long difference = IndexComparison.firstDifference(newest.index(), older.index());
-        if (difference != IndexComparison.NONE) {
+        Long difference = IndexComparison.firstDifference(newest.index(), older.index());
+        if (difference != null) {
             faults.add(new CorruptStoreException(
                     storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
                     0,
@@ -191,13 +192,29 @@ public final class Verifier {
         }
     }
 
-    private void checkHeapSegments(Storage storage, CheckpointHeader newest) {
+    /** Those that the newest checkpoint needs, and those made since, one of which may go away at any moment. */
+    private void checkHeapSegments(Storage storage, CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
         HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId(), true);
-        for (int segment = 0; segment < newest.heapSegments(); segment++) {
+        int made = heapSegments(storage);
+        for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
-            attempt(() -> heapFile.check(number));
+            attempt(() -> {
+                try {
+                    heapFile.check(number);
+                } catch (NoSuchFileException gone) {
+                    if (number < newest.heapSegments()) {
+                        throw gone;
+                    }
+                }
+            });
         }
+    }
+
+    private static int heapSegments(Storage storage) throws IOException {
+        return (int) storage.list().stream()
+                .filter(name -> FileNames.HEAP.number(name).isPresent())
+                .count();
     }
 
     private void readLog(Engine engine, CheckpointHeader from) throws IOException {
@@ -206,7 +223,8 @@ public final class Verifier {
         try (LogSegments log = new LogSegments(engine.storage(), geometry, from.storeId())) {
             // Behind a full segment the log's end lies in the next, which holds nothing yet.
             long endSegment = geometry.segmentOf(end);
-            long last = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
+            long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
+            long last = Math.max(lastInUse, engine.lastReadyLogSegment());
             for (long segment = geometry.segmentOf(from.startLsn()); segment <= last; segment++) {
                 log.open(segment);
                 log.checkSize(segment);

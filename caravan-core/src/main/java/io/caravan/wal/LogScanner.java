@@ -3,7 +3,7 @@ package io.caravan.wal;
 import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FrameLayout;
-import io.caravan.io.StoreFile;
+import io.caravan.format.InvalidRecordException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -22,7 +22,7 @@ public final class LogScanner {
     @FunctionalInterface
     public interface FrameVisitor {
         /**
-         * One valid frame.
+         * One valid frame. An {@link InvalidRecordException} comes out of the scan as the damage that it is.
          *
          * @param segment the segment's bytes
          * @param at index of the frame's header in them
@@ -45,17 +45,24 @@ public final class LogScanner {
     /** Stands for no position at all. */
     public static final long NOWHERE = -1;
 
+    /**
+     * Torn frames may follow each other in a segment but not overlap. More than so many segments' worth in one segment are
+     * a lie, which would have the same bytes summed again and again.
+     */
+    private static final long MAX_CLAIMED_SEGMENTS = 4;
+
     private final LogSegments segments;
     private final LogGeometry geometry;
     private final long storeId;
-    private final ByteBuffer memory;
+    /** A segment's bytes; allocated for the first that is there and has its size. */
+    private ByteBuffer memory = ByteBuffer.allocate(0);
+
     private long loadedSegment = -1;
 
     public LogScanner(LogSegments segments, long storeId) {
         this.segments = segments;
         this.geometry = segments.geometry();
         this.storeId = storeId;
-        this.memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /**
@@ -68,9 +75,9 @@ public final class LogScanner {
      */
     public End scan(long start, long previousLsn, long end, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previousLsn, Long.MAX_VALUE, visitor);
-        refuseValidFramesBehind(found.position());
+        refuseValidFramesBehind(found);
         if (found.position() < end) {
-            throw damaged(found.position(), "the log ends here, but a checkpoint needs it up to LSN " + end);
+            throw damaged(damagedFrame(found, end), "the log ends here, but a checkpoint needs it up to LSN " + end);
         }
         return found;
     }
@@ -84,7 +91,7 @@ public final class LogScanner {
     public long scanUpTo(long start, long previousLsn, long reached, FrameVisitor visitor) throws IOException {
         End found = visitFrames(start, previousLsn, reached, visitor);
         if (found.position() < reached) {
-            throw damaged(found.position(), "no valid frame, though the log reaches LSN " + reached);
+            throw damaged(damagedFrame(found, reached), "no valid frame, though the log reaches LSN " + reached);
         }
         return found.frames();
     }
@@ -105,7 +112,7 @@ public final class LogScanner {
                 break;
             }
             int at = geometry.offsetOf(next);
-            visitor.frame(memory, at, next);
+            visit(visitor, at, next);
             previous = next;
             frames++;
             position = geometry.positionAfter(
@@ -114,12 +121,20 @@ public final class LogScanner {
         return new End(position, previous, frames, frameBegunAt(position));
     }
 
+    private void visit(FrameVisitor visitor, int at, long lsn) {
+        try {
+            visitor.frame(memory, at, lsn);
+        } catch (InvalidRecordException invalid) {
+            throw invalid.in(segments.describe(geometry.segmentOf(lsn)), geometry.offsetOf(invalid.lsn()));
+        }
+    }
+
     /** The frame that follows: at the position itself, or first in the next segment. */
     private long locate(long position, long previous) throws IOException {
         if (validAt(position) && previousOf(position) == previous) {
             return position;
         }
-        long inNextSegment = geometry.firstFrame(geometry.segmentOf(position) + 1);
+        long inNextSegment = firstBehind(position);
         if (validAt(inNextSegment) && previousOf(inNextSegment) == previous) {
             return inNextSegment;
         }
@@ -127,24 +142,29 @@ public final class LogScanner {
     }
 
     private boolean validAt(long lsn) throws IOException {
-        long segment = geometry.segmentOf(lsn);
-        if (!segments.ready(segment)) {
-            return false;
-        }
-        load(segment);
-        return FrameLayout.valid(memory, geometry.offsetOf(lsn), new FrameLayout.Identity(lsn, storeId, segment));
+        return present(lsn) && FrameLayout.valid(memory, geometry.offsetOf(lsn), identity(lsn));
     }
 
     private boolean frameBegunAt(long lsn) throws IOException {
+        int at = geometry.offsetOf(lsn);
+        return present(lsn)
+                && memory.limit() - at >= FrameLayout.HEADER_BYTES
+                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
+                && memory.getLong(at + FrameLayout.LSN) == lsn;
+    }
+
+    private FrameLayout.Identity identity(long lsn) {
+        return new FrameLayout.Identity(lsn, storeId, geometry.segmentOf(lsn));
+    }
+
+    /** Whether the segment of this position is there; it is then in memory. */
+    private boolean present(long lsn) throws IOException {
         long segment = geometry.segmentOf(lsn);
         if (!segments.ready(segment)) {
             return false;
         }
         load(segment);
-        int at = geometry.offsetOf(lsn);
-        return memory.limit() - at >= FrameLayout.HEADER_BYTES
-                && memory.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE
-                && memory.getLong(at + FrameLayout.LSN) == lsn;
+        return true;
     }
 
     private long previousOf(long lsn) {
@@ -155,37 +175,75 @@ public final class LogScanner {
         if (segment == loadedSegment) {
             return;
         }
-        StoreFile file = segments.file(segment);
+        segments.checkSize(segment);
+        if (memory.capacity() == 0) {
+            memory = ByteBuffer.allocateDirect(geometry.segmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+        }
         loadedSegment = -1;
         memory.clear();
-        file.read(memory, 0);
+        segments.file(segment).read(memory, 0);
         memory.flip();
         loadedSegment = segment;
     }
 
-    private void refuseValidFramesBehind(long position) throws IOException {
+    private void refuseValidFramesBehind(End found) throws IOException {
         if (segments.isEmpty()) {
             return;
         }
-        for (long segment = geometry.segmentOf(position); segment <= segments.last(); segment++) {
-            long from = Math.max(position, geometry.firstFrame(segment));
-            for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
-                if (validAt(lsn)) {
-                    refuse(position, lsn);
-                }
+        for (long segment = geometry.segmentOf(found.position()); segment <= segments.last(); segment++) {
+            refuseValidFramesIn(segment, found);
+        }
+    }
+
+    private void refuseValidFramesIn(long segment, End found) throws IOException {
+        long from = Math.max(found.position(), geometry.firstFrame(segment));
+        long claimedBytes = 0;
+        for (long lsn = from; lsn < geometry.startOf(segment + 1); lsn += Blocks.BLOCK_BYTES) {
+            if (validAt(lsn)) {
+                refuse(found, lsn);
+            }
+            claimedBytes += claimedBytesAt(lsn);
+            if (claimedBytes > MAX_CLAIMED_SEGMENTS * geometry.segmentBytes()) {
+                throw damaged(lsn, "frames that are not valid overlap here, which no crash leaves");
             }
         }
     }
 
-    private void refuse(long position, long validLsn) {
-        long segment = geometry.segmentOf(position);
-        // It may have been one that did not fit and skipped to the next segment.
-        String orNext = geometry.segmentOf(validLsn) > segment ? " nor first in " + segments.describe(segment + 1) : "";
+    private int claimedBytesAt(long lsn) throws IOException {
+        return present(lsn)
+                ? Math.max(0, FrameLayout.claimedPayloadBytes(memory, geometry.offsetOf(lsn), identity(lsn)))
+                : 0;
+    }
+
+    private void refuse(End found, long validLsn) throws IOException {
+        long position = found.position();
+        long damaged = damagedFrame(found, validLsn);
+        // Nothing tells which when the frame's header is gone altogether.
+        boolean orSkipped = damaged == position && firstBehind(position) < validLsn;
+        String orNext = orSkipped ? " nor first in " + segments.describe(geometry.segmentOf(position) + 1) : "";
         throw damaged(
-                position,
+                damaged,
                 "no valid frame" + orNext + ", though the log goes on with one at LSN " + validLsn
                         + "; restore the directory from a backup, or cut the log off here with repair, losing what"
                         + " follows");
+    }
+
+    /** Where the frame is that should follow: it may have skipped to the next segment, if that lies before what is known. */
+    private long damagedFrame(End found, long known) throws IOException {
+        long position = found.position();
+        long skipped = firstBehind(position);
+        boolean isThere = skipped < known
+                && fieldsRight(skipped, found.previousLsn()) > fieldsRight(position, found.previousLsn());
+        return isThere ? skipped : position;
+    }
+
+    private long firstBehind(long position) {
+        return geometry.firstFrame(geometry.segmentOf(position) + 1);
+    }
+
+    /** How many fields of a header are those of the frame that should be here: of a damaged one most, of others few. */
+    private int fieldsRight(long lsn, long previous) throws IOException {
+        return present(lsn) ? FrameLayout.fieldsRight(memory, geometry.offsetOf(lsn), identity(lsn), previous) : 0;
     }
 
     private CorruptStoreException damaged(long position, String problem) {

@@ -9,6 +9,7 @@ import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -91,6 +92,11 @@ public final class LogSegments implements AutoCloseable {
 
     public long last() {
         return files.lastKey();
+    }
+
+    /** Numbers of the segments that are there from one on, ascending; there may be gaps. */
+    public List<Long> from(long segment) {
+        return List.copyOf(files.tailMap(segment).keySet());
     }
 
     /** How many bytes of disk the log takes. */

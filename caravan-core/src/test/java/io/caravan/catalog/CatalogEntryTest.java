@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.StoreVersionException;
+import io.caravan.fuzz.MemoryUse;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -69,5 +70,16 @@ class CatalogEntryTest {
         assertThatExceptionOfType(CorruptStoreException.class)
                 .isThrownBy(() -> decode(id))
                 .withMessageContaining("next id 772");
+    }
+
+    /** A value may be of 32 MiB, and attributes are of 16 KiB at most. */
+    @Test
+    void attributesOverTheLimitAreRefusedBeforeTheyAreCopied() throws Exception {
+        byte[] huge = Arrays.copyOf(ENTRY.encode(), 8 << 20);
+        MemoryUse.within(
+                64 << 10,
+                () -> assertThatExceptionOfType(CorruptStoreException.class)
+                        .isThrownBy(() -> decode(huge))
+                        .withMessageContaining("over the limit"));
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.CorruptStoreException;
+import io.caravan.format.CheckpointLayout;
 import io.caravan.format.Checksums;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
@@ -20,6 +21,9 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checkpoint files there and back, and each numbered condition of a whole one broken alone. */
 class CheckpointFileTest {
@@ -199,8 +203,12 @@ class CheckpointFileTest {
 
     /** Makes the first section's CRC right again. */
     private static void sealSection(ByteBuffer file) {
-        int covered = SECTION_HEADER_BYTES - SECTION_PAYLOAD_BYTES + file.getInt(HEADER_BYTES + SECTION_PAYLOAD_BYTES);
-        file.putInt(HEADER_BYTES + SECTION_CRC, Checksums.crc32c(file, HEADER_BYTES + SECTION_PAYLOAD_BYTES, covered));
+        sealSection(file, HEADER_BYTES);
+    }
+
+    private static void sealSection(ByteBuffer file, int at) {
+        int covered = SECTION_HEADER_BYTES - SECTION_PAYLOAD_BYTES + file.getInt(at + SECTION_PAYLOAD_BYTES);
+        file.putInt(at + SECTION_CRC, Checksums.crc32c(file, at + SECTION_PAYLOAD_BYTES, covered));
     }
 
     @Test
@@ -222,8 +230,56 @@ class CheckpointFileTest {
         assertCorrupt(small().truncated(NAME, HEADER_BYTES - 1), "the checkpoint header's checksum is wrong");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "HEAP_SEGMENT_BYTES, 0",
+        "HEAP_SEGMENT_BYTES, -4096",
+        "HEAP_SEGMENT_BYTES, 4096",
+        "HEAP_SEGMENT_BYTES, 8193",
+        "HEAP_SEGMENT_BYTES, 1073745920",
+        "HEAP_SEGMENTS, -1",
+        "PARTITIONS, 0",
+        "PARTITIONS, -1",
+        "PARTITIONS, 1025",
+        "START_LSN, -4096",
+        "START_LSN, 4097",
+        "START_LSN, 32768",
+        "START_LSN, 0",
+        "START_LSN, 12288",
+        "START_LSN, 4611686018427392000",
+        "END_LSN, 4095",
+        "END_LSN, 4611686018427387904",
+        "PREVIOUS_LSN, -2",
+        "PREVIOUS_LSN, 4096"
+    })
+    void condition3ItsNumbersAreSuchAsAStoreCanHave(String field, long number) throws Exception {
+        int offset = CheckpointLayout.class.getField(field).getInt(null);
+        boolean isInt = offset >= HEAP_SEGMENTS;
+        assertCorrupt(
+                edited(file -> {
+                    if (isInt) {
+                        file.putInt(offset, (int) number);
+                    } else {
+                        file.putLong(offset, number);
+                    }
+                    sealHeader(file);
+                }),
+                "a number that no store has");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {0, -32_768, 4096, 32_769, 1L << 31, Long.MAX_VALUE})
+    void condition3TheLogSegmentsHaveASizeThatTheyCanHave(long bytes) throws IOException {
+        assertCorrupt(
+                edited(file -> {
+                    FileHeader.put(file, FileHeader.Kind.CHECKPOINT, new FileHeader.Fields(-99, NUMBER, bytes));
+                    sealHeader(file);
+                }),
+                "a number that no store has");
+    }
+
     @Test
-    void condition3TheFileIsAsLongAsItSays() throws IOException {
+    void condition4TheFileIsAsLongAsItSays() throws IOException {
         DirectoryImage small = small();
         assertCorrupt(small.truncated(NAME, small.length(NAME) - 1), "bytes long, should be");
         assertCorrupt(small.truncated(NAME, small.length(NAME) + 8), "bytes long, should be");
@@ -231,7 +287,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition4EverySectionFitsAndNamesAPartitionAndItsCrcIsRight() throws IOException {
+    void condition5EverySectionFitsAndItsCrcIsRightAndItNamesAPartitionAndACapture() throws IOException {
         for (int bytes : new int[] {-1, MAX_PAYLOAD_BYTES, MAX_PAYLOAD_BYTES + 1, Integer.MAX_VALUE, 500}) {
             assertCorrupt(edited(file -> file.putInt(HEADER_BYTES + SECTION_PAYLOAD_BYTES, bytes)), "a section");
         }
@@ -243,22 +299,32 @@ class CheckpointFileTest {
                     }),
                     "names partition " + partition);
         }
+        for (long capture : new long[] {-1, 0, 4095, 8193, Long.MAX_VALUE}) {
+            assertCorrupt(
+                    resealed(file -> file.putLong(HEADER_BYTES + SECTION_CAPTURE_LSN, capture)),
+                    "captured at LSN " + capture);
+        }
         for (int at = HEADER_BYTES; at < small().length(NAME); at++) {
             assertCorrupt(small().withFlip(NAME, at), "a section");
         }
     }
 
     @Test
-    void condition5ThePiecesFitTheirSectionsAndAddUp() throws IOException {
+    void condition6ThePiecesFillTheirSectionsAndAddUp() throws IOException {
         int piece = HEADER_BYTES + SECTION_HEADER_BYTES;
         for (long count : new long[] {-1, 4, 2, 0, Long.MAX_VALUE, 1L << 32}) {
             assertCorrupt(resealed(file -> file.putLong(piece + PIECE_ENTRIES, count)), "");
         }
         assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, 2)), "do not fit together");
         assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, 4)), "document 1 do not fit together");
-        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_FIRST, -1)), "do not fit together");
-        assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PIECES, 2)), "does not fit its section");
-        assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PIECES, 0)), "should hold 2");
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_FIRST, -1)), "has the sequences -1 to 3");
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, -1)), "has the sequences 0 to -1");
+        assertCorrupt(resealed(file -> file.putLong(piece + PIECE_NEXT, Long.MAX_VALUE)), "has the sequences 0 to");
+        for (int pieces : new int[] {-1, 0, 2, Integer.MAX_VALUE}) {
+            assertCorrupt(
+                    resealed(file -> file.putInt(HEADER_BYTES + SECTION_PIECES, pieces)),
+                    "holds 1 pieces, should hold " + pieces);
+        }
         for (int field : new int[] {LIST_COUNT, ENTRY_COUNT}) {
             assertCorrupt(
                     edited(file -> {
@@ -266,6 +332,22 @@ class CheckpointFileTest {
                         sealHeader(file);
                     }),
                     "should hold");
+        }
+    }
+
+    @Test
+    void condition6ThePiecesOfAListHaveTheSameHead() throws IOException {
+        DirectoryImage cut = write(
+                List.of(List.of(list(1, 4096, 0, MAX_PAYLOAD_BYTES / Long.BYTES)), List.of(), List.of(), List.of()),
+                1000);
+        int second = HEADER_BYTES + SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
+        for (int field : new int[] {PIECE_ID, PIECE_BIRTH, PIECE_FIRST, PIECE_NEXT}) {
+            int at = second + SECTION_HEADER_BYTES + field;
+            DirectoryImage edited = cut.edited(NAME, file -> {
+                file.putLong(at, file.getLong(at) + 1);
+                sealSection(file, second);
+            });
+            assertCorrupt(edited, "the pieces of document 1 do not fit together");
         }
     }
 
@@ -277,7 +359,7 @@ class CheckpointFileTest {
     }
 
     @Test
-    void condition6EveryPartitionHasASection() throws IOException {
+    void condition7EveryPartitionHasASection() throws IOException {
         assertCorrupt(
                 edited(file -> {
                     file.putInt(PARTITIONS_OFFSET, PARTITIONS + 1);
@@ -287,5 +369,5 @@ class CheckpointFileTest {
         assertCorrupt(resealed(file -> file.putInt(HEADER_BYTES + SECTION_PARTITION, 1)), "and 3 partitions");
     }
 
-    private static final int PARTITIONS_OFFSET = io.caravan.format.CheckpointLayout.PARTITIONS;
+    private static final int PARTITIONS_OFFSET = CheckpointLayout.PARTITIONS;
 }

@@ -1,5 +1,6 @@
 package io.caravan.testing;
 
+import io.caravan.format.FileNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -48,11 +49,16 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         while (true) {
             Thread.sleep(SETTLING_MILLIS);
             DirectoryImage now = ofWhatStays(directory);
-            if (now != null && now.differences(before).isEmpty()) {
+            if (now != null && now.differences(before).isEmpty() && now.isFinished()) {
                 return now;
             }
             before = now == null ? before : now;
         }
+    }
+
+    /** Whether no file is being made. */
+    private boolean isFinished() {
+        return files.keySet().stream().noneMatch(FileNames::isTemporary);
     }
 
     /** An image, or null when a file went away while it was taken. */

@@ -114,6 +114,12 @@ public final class ImageStorage implements Storage {
         public void force() {}
     }
 
+    /** Inverts a byte of a file behind the back of whoever has it open or mapped; the second time puts it back. */
+    public void invert(String name, int offset) {
+        byte[] bytes = files.get(name).own();
+        bytes[offset] = (byte) ~bytes[offset];
+    }
+
     /** Runs an action on whichever thread has just created, renamed or deleted a file. */
     public void afterEachStep(Runnable action) {
         afterStep = action;

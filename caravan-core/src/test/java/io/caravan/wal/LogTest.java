@@ -11,6 +11,8 @@ import io.caravan.format.RecordLayout;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.ImageStorage;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
@@ -156,15 +158,86 @@ class LogTest {
     }
 
     @Test
-    void aDamagedFrameThatSkippedIsLookedForInBothSegments() throws IOException {
+    void aDamagedFrameThatSkippedIsNamedWhereItIs() throws IOException {
         segments.prepareNext();
         write(2);
         long skipped = write(600);
         write(2);
-        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), GEOMETRY.offsetOf(skipped) + 99);
+        int at = GEOMETRY.offsetOf(skipped);
+        for (int offset = at; offset < at + FrameLayout.HEADER_BYTES + 99; offset++) {
+            DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), offset);
+            assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
+                    .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                        assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
+                        assertThat(problem.offset()).isEqualTo(at);
+                    });
+        }
+    }
+
+    @Test
+    void theLastFrameThatSkippedAndACheckpointNeedsIsNamedWhereItIs() throws IOException {
+        write(2);
+        int at = GEOMETRY.offsetOf(write(600));
+        DirectoryImage damaged = storage.image().withFlip(FileNames.LOG.of(1), at + 30);
+        assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, tail))
+                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                    assertThat(problem.file()).endsWith(FileNames.LOG.of(1));
+                    assertThat(problem.offset()).isEqualTo(at);
+                });
+    }
+
+    @Test
+    void aFrameWhoseHeaderIsGoneIsLookedForInBothSegments() throws IOException {
+        segments.prepareNext();
+        write(2);
+        long skipped = write(600);
+        write(2);
+        DirectoryImage damaged = storage.image()
+                .edited(
+                        FileNames.LOG.of(1),
+                        file -> file.put(GEOMETRY.offsetOf(skipped), new byte[FrameLayout.HEADER_BYTES]));
         assertThatThrownBy(() -> scan(damaged, START, FrameLayout.NO_FRAME, START))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContainingAll(FileNames.LOG.of(0), "nor first in", FileNames.LOG.of(1));
+    }
+
+    /** Each block could claim all blocks behind it, and summing them would take hours in a large segment. */
+    @Test
+    void framesThatOverlapBehindTheEndAreRefused() throws IOException {
+        LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
+        try (LogSegments made =
+                new LogSegments(storage = new ImageStorage(new DirectoryImage(new TreeMap<>())), wide, STORE)) {
+            made.prepareNext();
+            DirectoryImage lie = storage.image().edited(FileNames.LOG.of(0), file -> claimEverything(file, wide));
+            try (LogSegments opened = new LogSegments(new ImageStorage(lie), wide, STORE)) {
+                opened.open(0);
+                LogScanner scanner = new LogScanner(opened, STORE);
+                assertThatThrownBy(() -> scanner.scan(START, FrameLayout.NO_FRAME, START, (segment, at, lsn) -> {}))
+                        .isInstanceOf(CorruptStoreException.class)
+                        .hasMessageContainingAll(FileNames.LOG.of(0), "overlap here");
+            }
+        }
+    }
+
+    private static void claimEverything(ByteBuffer file, LogGeometry geometry) {
+        for (int at = Blocks.BLOCK_BYTES; at < file.limit(); at += Blocks.BLOCK_BYTES) {
+            ByteBuffer frame = file.slice(at, file.limit() - at).order(ByteOrder.LITTLE_ENDIAN);
+            int payload = geometry.remaining(at) - FrameLayout.HEADER_BYTES;
+            FrameLayout.seal(frame, new FrameLayout.Identity(at, STORE, 0), FrameLayout.NO_FRAME, payload, 0);
+            frame.putInt(FrameLayout.CRC, ~frame.getInt(FrameLayout.CRC));
+        }
+    }
+
+    /** Before memory is taken for a segment of the size that a checkpoint's header says, which may be a lie. */
+    @Test
+    void aSegmentThatHasNotItsSizeIsRefusedBeforeItIsRead() throws IOException {
+        write(2);
+        DirectoryImage cut = storage.image().truncated(FileNames.LOG.of(0), 9000);
+        assertThatThrownBy(() -> scan(cut, START, FrameLayout.NO_FRAME, START))
+                .isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+                    assertThat(problem.file()).endsWith(FileNames.LOG.of(0));
+                    assertThat(problem.offset()).isEqualTo(9000);
+                });
     }
 
     @Test

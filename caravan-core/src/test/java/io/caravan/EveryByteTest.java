@@ -1,0 +1,296 @@
+package io.caravan;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static io.caravan.testing.StoreCalls.told;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.engine.Engine;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileNames;
+import io.caravan.inspect.Verifier;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.Faults;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.StoreMap;
+import io.caravan.testing.StoreMap.Area;
+import io.caravan.testing.StoreMap.Kind;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Killing a byte anywhere in a closed store is either harmless padding or is named by {@code verify} with file, offset
+ * and, for heap entries, document and sequence.
+ *
+ * <p>Every byte of every file is killed in up to three ways: a bit is flipped, and it is set to 0x00 and to 0xFF where it
+ * is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see {@link
+ * StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at once. Each goes
+ * through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them every {@value
+ * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with.
+ */
+@Timeout(300)
+class EveryByteTest {
+    private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
+    private static final int UNUSED_TOGETHER = 32;
+    private static final int WHOLE_STEP = 7;
+    /** Its frame takes two blocks, and its entry more than half of a heap segment. */
+    private static final int BIG_VALUE_BYTES = 4100;
+
+    private static final int SHOWN_FAILURES = 12;
+
+    private static DirectoryImage image;
+    private static StoreAnatomy anatomy;
+    private static StoreMap map;
+
+    /** What becomes of a byte. */
+    private enum Kill {
+        FLIPPED {
+            @Override
+            byte of(byte value, int offset) {
+                return (byte) (value ^ 1 << offset % Byte.SIZE);
+            }
+        },
+        ZERO {
+            @Override
+            byte of(byte value, int offset) {
+                return 0;
+            }
+        },
+        ONES {
+            @Override
+            byte of(byte value, int offset) {
+                return -1;
+            }
+        };
+
+        abstract byte of(byte value, int offset);
+    }
+
+    @BeforeAll
+    static void closeAStore() throws Exception {
+        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        try (Engine store = open(storage)) {
+            fill(store);
+        }
+        image = storage.image();
+        anatomy = StoreAnatomy.of(image);
+        map = StoreMap.of(image, anatomy);
+    }
+
+    /** Segments as small as they may be for a value that takes more than a block. */
+    private static Engine open(ImageStorage storage) throws IOException {
+        StoreConfig config = StoreConfig.builder(Path.of("small"))
+                .maxValueBytes(BIG_VALUE_BYTES)
+                .logBufferBytes(3 * Blocks.BLOCK_BYTES)
+                .logSegmentBytes(4 * Blocks.BLOCK_BYTES)
+                .heapSegmentBytes(3 * Blocks.BLOCK_BYTES)
+                .checkpointFloorBytes(1L << 30)
+                .build();
+        return Engine.open(config, storage, System::nanoTime);
+    }
+
+    /** Values in two heap segments, free space between them; behind the older checkpoint a frame that skips a block. */
+    private static void fill(Engine store) {
+        for (int i = 0; i < 3; i++) {
+            await(store.append(1, bytes(10 + i, 1)));
+        }
+        await(store.append(9, bytes(40, 9)));
+        store.checkpoint();
+        await(store.append(-2, bytes(33, 2)));
+        await(store.append(3, bytes(BIG_VALUE_BYTES, 3)));
+        await(store.append(4, bytes(BIG_VALUE_BYTES, 4)));
+        told(callback -> store.trim(1, 1, callback));
+        told(callback -> store.delete(9, callback));
+        told(callback -> store.trim(3, 1, callback));
+        await(store.append(3, bytes(0, 1)));
+        await(store.append(5, bytes(50, 5)));
+    }
+
+    @Test
+    void theStoreHasWhatTheSentenceIsAbout() {
+        assertThat(anatomy.checkpoints()).hasSize(2);
+        assertThat(anatomy.replayed()).isEmpty();
+        assertThat(anatomy.entries())
+                .extracting(StoreAnatomy.HeapEntry::file)
+                .contains(FileNames.HEAP.of(0), FileNames.HEAP.of(1));
+        for (Kind kind : List.of(Kind.CHECKPOINT, Kind.HEADER, Kind.FRAME, Kind.ENTRY)) {
+            assertThat(map.used()).extracting(place -> place.area().kind()).contains(kind);
+        }
+        assertThat(anatomy.frames().stream().anyMatch(EveryByteTest::skippedABlock))
+                .as("a frame that skipped the rest of a segment")
+                .isTrue();
+    }
+
+    private static boolean skippedABlock(StoreAnatomy.Frame frame) {
+        int at = anatomy.frames().indexOf(frame);
+        StoreAnatomy.Frame before = at == 0 ? frame : anatomy.frames().get(at - 1);
+        return !before.file().equals(frame.file()) && Blocks.roundUp(before.end()) < image.length(before.file());
+    }
+
+    /** Neighbouring bytes of one file: one that is used, or some that are not. */
+    private record Bytes(String file, int from, int to, Area area) {
+
+        /** What the kill leaves of them, or null when it changes nothing. */
+        byte[] killed(byte[] bytes, Kill kill) {
+            byte[] killed = bytes.clone();
+            boolean changed = false;
+            for (int i = from; i < to; i++) {
+                killed[i] = kill.of(bytes[i], i);
+                changed |= killed[i] != bytes[i];
+            }
+            return changed ? killed : null;
+        }
+
+        String problemWith(List<CaravanException> faults) {
+            if (area.kind() == Kind.UNUSED) {
+                return faults.isEmpty() ? null : "is not used, and verify finds " + faults;
+            }
+            boolean named = faults.stream().anyMatch(fault -> area.isNamedBy(fault, file));
+            boolean onlyIt =
+                    faults.stream().allMatch(fault -> fault.getMessage().contains(file));
+            return named && onlyIt ? null : "verify finds " + faults;
+        }
+    }
+
+    private static List<Bytes> everyByte() {
+        List<Bytes> all = new ArrayList<>();
+        for (String file : image.files().keySet()) {
+            int at = 0;
+            while (at < image.length(file)) {
+                Area area = map.areaOf(file, at);
+                int end = at + 1;
+                while (area.kind() == Kind.UNUSED
+                        && end < Math.min(at + UNUSED_TOGETHER, image.length(file))
+                        && map.areaOf(file, end).kind() == Kind.UNUSED) {
+                    end++;
+                }
+                all.add(new Bytes(file, at, end, area));
+                at = end;
+            }
+        }
+        return all;
+    }
+
+    @Test
+    void everyByteOfAClosedStoreIsUnusedOrNamed() {
+        List<Bytes> all = everyByte();
+        long bytes = all.stream().mapToLong(some -> some.to() - some.from()).sum();
+        assertThat(bytes)
+                .isEqualTo(image.files().values().stream()
+                        .mapToLong(file -> file.length)
+                        .sum());
+        Queue<String> failures = new ConcurrentLinkedQueue<>();
+        LOGGER.info("{} bytes killed", bytes);
+        all.parallelStream().forEach(some -> {
+            for (Kill kill : Kill.values()) {
+                String problem = problemOf(some, kill);
+                if (problem != null && failures.size() < SHOWN_FAILURES) {
+                    failures.add(kill + " " + some + ": " + problem);
+                }
+            }
+        });
+        assertThat(failures).isEmpty();
+    }
+
+    private static String problemOf(Bytes some, Kill kill) {
+        byte[] killed = some.killed(image.bytes(some.file()), kill);
+        if (killed == null) {
+            return null;
+        }
+        try {
+            DirectoryImage damaged = image.with(some.file(), killed);
+            boolean inCheckpoint = some.area().kind() == Kind.CHECKPOINT;
+            String problem = inCheckpoint ? some.problemWith(Faults.ofCheckpoint(damaged, some.file())) : null;
+            boolean whole = !inCheckpoint || some.from() % WHOLE_STEP == kill.ordinal();
+            return problem == null && whole ? some.problemWith(Faults.of(damaged)) : problem;
+        } catch (IOException | RuntimeException thrown) {
+            return "verify throws " + thrown;
+        }
+    }
+
+    @Test
+    void allUnusedBytesOfAClosedStoreTogetherAreHarmless() {
+        Seeds.forEach(8, seed -> {
+            Random random = new Random(seed);
+            DirectoryImage damaged = image;
+            for (String file : image.files().keySet()) {
+                byte[] bytes = image.bytes(file).clone();
+                for (int i = 0; i < bytes.length; i++) {
+                    if (map.areaOf(file, i).kind() == Kind.UNUSED) {
+                        bytes[i] = (byte) random.nextInt();
+                    }
+                }
+                damaged = damaged.with(file, bytes);
+            }
+            assertThat(Faults.of(damaged)).isEmpty();
+        });
+    }
+
+    // An open store
+
+    @Test
+    void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() throws Exception {
+        ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+        try (Engine store = open(storage)) {
+            fill(store);
+            store.checkpoint();
+            append(store, 6, "behind the newest checkpoint", "and the last");
+            DirectoryImage now = settled(storage);
+            StoreMap open = StoreMap.ofOpen(now, StoreAnatomy.of(now));
+            for (StoreMap.Place place : open.used()) {
+                Area area = place.area();
+                for (int at : new int[] {area.start(), (area.start() + area.end()) / 2, area.end() - 1}) {
+                    assertNamedWhileOpen(store, storage, new Bytes(place.file(), at, at + 1, area));
+                }
+            }
+            for (String file : now.files().keySet()) {
+                for (int at = 0; at < now.length(file); at++) {
+                    if (open.areaOf(file, at).kind() == Kind.UNUSED) {
+                        storage.invert(file, at);
+                    }
+                }
+            }
+            assertThat(Verifier.verifyOpen(store, VerifyReport.Progress.NONE).faults())
+                    .isEmpty();
+            append(store, 6, "goes on");
+            assertThat(texts(store, 6, 2)).containsExactly("2:goes on");
+        }
+        assertThat(Faults.of(storage.image())).isEmpty();
+    }
+
+    /** What is there once segments are made, and those that no checkpoint needs have been recycled. */
+    private static DirectoryImage settled(ImageStorage storage) throws InterruptedException {
+        DirectoryImage before = storage.image();
+        while (true) {
+            Thread.sleep(20);
+            DirectoryImage now = storage.image();
+            if (now.differences(before).isEmpty()) {
+                return now;
+            }
+            before = now;
+        }
+    }
+
+    private static void assertNamedWhileOpen(Engine store, ImageStorage storage, Bytes one) {
+        storage.invert(one.file(), one.from());
+        List<CaravanException> faults =
+                Verifier.verifyOpen(store, VerifyReport.Progress.NONE).faults();
+        storage.invert(one.file(), one.from());
+        assertThat(one.problemWith(faults)).as(one.toString()).isNull();
+    }
+}

@@ -1,0 +1,96 @@
+package io.caravan.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/** Each numbered condition of a valid record broken alone, in a frame whose checksum does not matter any more. */
+class RecordConditionsTest {
+    private static final FrameLayout.Identity IDENTITY = new FrameLayout.Identity(36_864, -5, 1);
+    private static final int FIRST_RECORD = FrameLayout.HEADER_BYTES;
+    private static final int SECOND_RECORD = FIRST_RECORD + RecordLayout.DELETE_BYTES;
+
+    private static final RecordLayout.Visitor NOBODY = new RecordLayout.Visitor() {
+        @Override
+        public void append(
+                long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {}
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {}
+
+        @Override
+        public void delete(long lsn, long id) {}
+    };
+
+    /** A frame with one deletion and then an append with a value of 5 bytes, edited. */
+    private static void walkEdited(Consumer<ByteBuffer> edit) {
+        ByteBuffer frame = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN);
+        int at = FrameLayout.HEADER_BYTES;
+        RecordLayout.putDelete(frame, at, 1);
+        RecordLayout.putAppend(frame, at + RecordLayout.DELETE_BYTES, 1, 0, 4096, 7, 5);
+        int payload = RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(5);
+        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, payload, 2);
+        edit.accept(frame);
+        RecordLayout.forEachInFrame(frame, 0, IDENTITY.lsn(), NOBODY);
+    }
+
+    private static void assertInvalid(int recordAt, String problem, Consumer<ByteBuffer> edit) {
+        assertThatExceptionOfType(InvalidRecordException.class)
+                .isThrownBy(() -> walkEdited(edit))
+                .withMessageContaining(problem)
+                .satisfies(invalid -> assertThat(invalid.lsn()).isEqualTo(IDENTITY.lsn() + recordAt));
+    }
+
+    @Test
+    void condition1ItsHeadLiesWithinTheFrame() {
+        for (int bytes = 1; bytes < RecordLayout.DELETE_BYTES; bytes++) {
+            int payload = RecordLayout.DELETE_BYTES + bytes;
+            assertInvalid(SECOND_RECORD, "cut off", frame -> frame.putInt(FrameLayout.PAYLOAD_BYTES, payload));
+        }
+    }
+
+    @Test
+    void condition2ItsTypeIsKnown() {
+        for (int type : new int[] {0, 4, -1, Integer.MAX_VALUE}) {
+            assertInvalid(
+                    FIRST_RECORD,
+                    "unknown record type " + type,
+                    frame -> frame.putInt(FIRST_RECORD + RecordLayout.TYPE, type));
+        }
+    }
+
+    /** Zero would walk the same record for ever, a negative number backwards, a large one out of the buffer. */
+    @Test
+    void condition3ItsLengthIsThatOfItsType() {
+        for (int bytes : new int[] {0, -8, 8, 24, 4096, Integer.MAX_VALUE, Integer.MIN_VALUE}) {
+            for (int record : new int[] {FIRST_RECORD, SECOND_RECORD}) {
+                assertInvalid(
+                        record,
+                        "bytes long, should be",
+                        frame -> frame.putInt(record + RecordLayout.RECORD_BYTES, bytes));
+            }
+        }
+    }
+
+    @Test
+    void condition3AValuesLengthFitsTheFrame() {
+        int lengthAt = SECOND_RECORD + RecordLayout.ENTRY + EntryLayout.LENGTH;
+        for (int length : new int[] {-1, 9, Region.MAX_LENGTH, Region.MAX_LENGTH + 1, Integer.MAX_VALUE}) {
+            assertInvalid(SECOND_RECORD, "does not fit its frame", frame -> frame.putInt(lengthAt, length));
+        }
+        int payload = RecordLayout.DELETE_BYTES + RecordLayout.TRIM_BYTES;
+        assertInvalid(
+                SECOND_RECORD, "does not fit its frame", frame -> frame.putInt(FrameLayout.PAYLOAD_BYTES, payload));
+    }
+
+    @Test
+    void aFrameHasAsManyRecordsAsItSays() {
+        for (int records : new int[] {0, 1, 3, -1}) {
+            assertInvalid(0, "has 2 records", frame -> frame.putInt(FrameLayout.RECORD_COUNT, records));
+        }
+    }
+}

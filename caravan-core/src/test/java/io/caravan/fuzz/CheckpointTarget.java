@@ -1,0 +1,157 @@
+package io.caravan.fuzz;
+
+import io.caravan.CaravanException;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.index.ListIndex;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+/**
+ * A checkpoint file of any bytes: read alone, and as the only checkpoint of a store that is otherwise sound. The first
+ * byte of the input says what is made right; the rest is the file.
+ */
+public final class CheckpointTarget implements FuzzTarget {
+    static final int HOW_RAW = 1;
+    static final int HOW_BAD_HEADER_CRC = 2;
+    static final int HOW_NUMBERS_AS_THEY_ARE = 4;
+    static final int HOW_SECTIONS_MISSING = 8;
+
+    private static final long NUMBER = 2;
+    /** The window that sections are read into, and what the rest takes. */
+    private static final long READER_BYTES = (1 << 20) + (64 << 10);
+
+    private final DirectoryImage sound;
+    private final String name = FileNames.CHECKPOINT.of(NUMBER);
+
+    public CheckpointTarget() throws IOException {
+        DirectoryImage image = ForgedStore.image();
+        sound = image.without(image.names("checkpoint-").get(0));
+    }
+
+    /** The sound file less the sections of empty partitions, which are put back. */
+    @Override
+    public List<byte[]> samples() {
+        ByteBuffer file = sound.buffer(name);
+        ByteBuffer sample = ByteBuffer.allocate(file.limit() + 1).order(ByteOrder.LITTLE_ENDIAN);
+        sample.put((byte) 0).put(1, file, 0, CheckpointLayout.HEADER_BYTES);
+        sample.position(1 + CheckpointLayout.HEADER_BYTES);
+        Sections.forEach(file, at -> {
+            int bytes = Sections.bytes(file, at);
+            if (bytes > CheckpointLayout.SECTION_HEADER_BYTES) {
+                sample.put(sample.position(), file, at, bytes).position(sample.position() + bytes);
+            }
+        });
+        return List.of(Arrays.copyOf(sample.array(), sample.position()));
+    }
+
+    @Override
+    public void run(byte[] input) throws Exception {
+        DirectoryImage image = made(input);
+        MemoryUse.within(READER_BYTES + image.length(name), () -> read(image));
+        StoreProbe.read(image);
+    }
+
+    /** The store with the input as its checkpoint. */
+    DirectoryImage made(byte[] input) {
+        byte[] file = input.length == 0 ? input : Arrays.copyOfRange(input, 1, input.length);
+        return sound.with(name, input.length == 0 ? file : completed(input[0], file));
+    }
+
+    private static void read(DirectoryImage image) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(new ImageStorage(image), NUMBER)) {
+            reader.read(new Bounds());
+        } catch (CaravanException refusal) {
+            // As documented.
+        }
+    }
+
+    /** Looks at every region, so that a piece that is not all there is noticed. */
+    private static final class Bounds implements CheckpointReader.Visitor {
+        private long sum;
+
+        @Override
+        public void partition(int partition, long captureLsn) {
+            if (partition < 0) {
+                throw new AssertionError("partition " + partition);
+            }
+        }
+
+        @Override
+        public void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+            if (first < 0 || next < first || count < 0) {
+                throw new AssertionError(count + " entries from " + first + " to " + next);
+            }
+            for (int i = 0; i < count; i++) {
+                sum += regions.getLong(at + i * Long.BYTES);
+            }
+        }
+    }
+
+    private byte[] completed(int how, byte[] bytes) {
+        if ((how & HOW_RAW) != 0 || bytes.length < CheckpointLayout.HEADER_BYTES) {
+            return bytes;
+        }
+        byte[] file = (how & HOW_SECTIONS_MISSING) != 0 ? bytes : withEmptySections(bytes);
+        ByteBuffer buffer = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
+        if ((how & HOW_NUMBERS_AS_THEY_ARE) == 0) {
+            buffer.put(0, sound.buffer(name), 0, FileHeader.BYTES);
+            buffer.putLong(CheckpointLayout.FILE_BYTES, file.length);
+            countInto(buffer);
+        }
+        Reseal.checkpoint(buffer);
+        if ((how & HOW_BAD_HEADER_CRC) != 0) {
+            buffer.putInt(CheckpointLayout.HEADER_CRC, ~buffer.getInt(CheckpointLayout.HEADER_CRC));
+        }
+        return file;
+    }
+
+    /** With a section for every partition that has none. */
+    private static byte[] withEmptySections(byte[] bytes) {
+        BitSet there = new BitSet();
+        ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        Sections.forEach(
+                file,
+                at -> there.set(
+                        Math.floorMod(file.getInt(at + CheckpointLayout.SECTION_PARTITION), ListIndex.PARTITIONS)));
+        int missing = ListIndex.PARTITIONS - there.cardinality();
+        ByteBuffer whole = ByteBuffer.allocate(bytes.length + missing * CheckpointLayout.SECTION_HEADER_BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put(bytes);
+        long capture = file.getLong(CheckpointLayout.END_LSN);
+        for (int partition = there.nextClearBit(0);
+                partition < ListIndex.PARTITIONS;
+                partition = there.nextClearBit(partition + 1)) {
+            whole.putInt(0).putInt(0).putInt(partition).putInt(0).putLong(capture);
+        }
+        return whole.array();
+    }
+
+    /** Makes the header's totals those of the sections. */
+    private static void countInto(ByteBuffer file) {
+        long[] totals = new long[2];
+        Sections.forEach(file, at -> {
+            int end = at + Sections.bytes(file, at);
+            int piece = at + CheckpointLayout.SECTION_HEADER_BYTES;
+            while (piece + CheckpointLayout.PIECE_HEADER_BYTES <= end) {
+                long entries = file.getLong(piece + CheckpointLayout.PIECE_ENTRIES);
+                if (entries < 0 || entries > end - piece) {
+                    break;
+                }
+                totals[0]++;
+                totals[1] += entries;
+                piece += CheckpointLayout.PIECE_HEADER_BYTES + (int) entries * Long.BYTES;
+            }
+        });
+        file.putLong(CheckpointLayout.LIST_COUNT, totals[0]);
+        file.putLong(CheckpointLayout.ENTRY_COUNT, totals[1]);
+    }
+}

@@ -1,0 +1,53 @@
+package io.caravan.fuzz;
+
+import io.caravan.CaravanException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FileHeader;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** A file header of any bytes, taken for each kind; bit 0 of the first byte leaves the checksum as it is. */
+public final class FileHeaderTarget implements FuzzTarget {
+    static final int HOW_RAW = 1;
+
+    private static final FileHeader.Fields EXPECTED = new FileHeader.Fields(ForgedStore.STORE_ID, 3, 16_384);
+    private static final long LIMIT_BYTES = 64 << 10;
+
+    @Override
+    public List<byte[]> samples() {
+        List<byte[]> samples = new ArrayList<>();
+        for (FileHeader.Kind kind : FileHeader.Kind.values()) {
+            ByteBuffer file = ByteBuffer.allocate(FileHeader.BYTES + 1).order(ByteOrder.LITTLE_ENDIAN);
+            FileHeader.put(file.slice(1, FileHeader.BYTES).order(ByteOrder.LITTLE_ENDIAN), kind, EXPECTED);
+            samples.add(file.array());
+        }
+        return samples;
+    }
+
+    @Override
+    public void run(byte[] input) throws Exception {
+        byte[] bytes =
+                input.length == 0 ? input : Arrays.copyOfRange(input, 1, Math.min(input.length, Blocks.BLOCK_BYTES));
+        ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        if (input.length > 0 && (input[0] & HOW_RAW) == 0) {
+            Reseal.fileHeader(file);
+        }
+        for (FileHeader.Kind kind : FileHeader.Kind.values()) {
+            MemoryUse.within(LIMIT_BYTES, () -> check(file, kind));
+        }
+    }
+
+    private static void check(ByteBuffer file, FileHeader.Kind kind) {
+        try {
+            FileHeader.check(file, kind, EXPECTED, "a file");
+        } catch (CaravanException refusal) {
+            return;
+        }
+        if (!FileHeader.get(file, kind, "a file").equals(EXPECTED)) {
+            throw new AssertionError("a header that is not the one expected was let through");
+        }
+    }
+}

@@ -1,0 +1,236 @@
+package io.caravan.fuzz;
+
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.engine.Recovered;
+import io.caravan.engine.Recovery;
+import io.caravan.format.Blocks;
+import io.caravan.format.Checksums;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.wal.LogBuffer;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
+import io.caravan.wal.LogWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Writes a small store without the engine, so that its bytes are the same every time: what a saved input changes in it
+ * stays where it was. Segments are as small as they may be.
+ */
+public final class ForgedStore {
+    public static final long STORE_ID = 0x0CA2_A7A4_0000_0001L;
+    public static final LogGeometry LOG = new LogGeometry(4 * Blocks.BLOCK_BYTES);
+    public static final HeapGeometry HEAP = new HeapGeometry(2 * Blocks.BLOCK_BYTES);
+    private static final int LOG_SEGMENTS = 4;
+    private static final int HEAP_SEGMENTS = 2;
+
+    private final ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
+    private final LogSegments log = new LogSegments(storage, LOG, STORE_ID);
+    private final HeapFile heap = new HeapFile(storage, HEAP, STORE_ID, false);
+    private final LogBuffer frame = new LogBuffer(LOG.segmentBytes() - Blocks.BLOCK_BYTES);
+    private final LogWriter writer;
+    private final Map<Long, Place> lists = new HashMap<>();
+    private long tail = LOG.firstFrame(0);
+    private long lastLsn = FrameLayout.NO_FRAME;
+    private long address = HEAP.firstAddress(0);
+    private long checkpoints;
+
+    /** A list's birth and next sequence. */
+    private record Place(long birth, long next) {}
+
+    public ForgedStore() throws IOException {
+        for (int i = 0; i < LOG_SEGMENTS; i++) {
+            log.prepareNext();
+        }
+        for (int i = 0; i < HEAP_SEGMENTS; i++) {
+            heap.createNext();
+        }
+        writer = new LogWriter(log, STORE_ID, tail, new LogScanner.End(tail, FrameLayout.NO_FRAME, 0, false));
+        writeCheckpoint(new ListIndex());
+        frame.place(tail, LOG);
+    }
+
+    /** A store that was left without a last checkpoint: lists that live, are empty, or are gone; two checkpoints. */
+    public static DirectoryImage image() throws IOException {
+        return new ForgedStore()
+                .append(1, 5)
+                .append(1, 0)
+                .append(2, 700)
+                .endFrame()
+                .append(-9, 30)
+                .append(3, 1)
+                .trim(1, 1)
+                .endFrame()
+                .checkpoint()
+                .append(1, 12)
+                .delete(3)
+                .append(3, 9)
+                .endFrame()
+                .append(2, 3500)
+                .endFrame()
+                .checkpoint()
+                .append(2, 8)
+                .append(4, 16)
+                .endFrame()
+                .append(4, 2)
+                .trim(2, 1)
+                .endFrame()
+                .build();
+    }
+
+    /** Adds an append to the frame. */
+    public ForgedStore append(long id, int length) {
+        byte[] value = value(id, length);
+        int at = frame.add(RecordLayout.appendBytes(length));
+        long lsn = frame.lsn(at);
+        Place place = lists.getOrDefault(id, new Place(lsn, 0));
+        int sum = EntryLayout.checksum(Checksums.crc32c(value), length, id, place.birth(), place.next());
+        RecordLayout.putAppend(frame.memory(), at, id, place.next(), ask(length), sum, length);
+        frame.memory().put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
+        lists.put(id, new Place(place.birth(), place.next() + 1));
+        return this;
+    }
+
+    private static byte[] value(long id, int length) {
+        byte[] value = new byte[length];
+        Arrays.fill(value, (byte) ('a' + Math.floorMod(id, 26)));
+        return value;
+    }
+
+    /** The next heap address; nothing is ever used again. */
+    private long ask(int length) {
+        int bytes = EntryLayout.entryBytes(length);
+        if (!HEAP.contains(address, bytes)) {
+            address = HEAP.firstAddress(HEAP.segmentOf(address) + 1);
+        }
+        long taken = address;
+        address += bytes;
+        return taken;
+    }
+
+    /** Adds a trim to the frame. */
+    public ForgedStore trim(long id, long first) {
+        RecordLayout.putTrim(frame.memory(), frame.add(RecordLayout.TRIM_BYTES), id, first);
+        return this;
+    }
+
+    /** Adds a deletion to the frame. */
+    public ForgedStore delete(long id) {
+        RecordLayout.putDelete(frame.memory(), frame.add(RecordLayout.DELETE_BYTES), id);
+        lists.remove(id);
+        return this;
+    }
+
+    /** Writes the frame, and its values into the heap. */
+    public ForgedStore endFrame() throws IOException {
+        long payload = frame.payloadBytes();
+        if (payload + FrameLayout.HEADER_BYTES > LOG.remaining(tail)) {
+            throw new IllegalStateException("the frame does not fit its segment: it was placed at its first record");
+        }
+        writer.write(frame);
+        RecordLayout.forEachInFrame(frame.memory(), 0, frame.baseLsn(), toHeap());
+        lastLsn = frame.baseLsn();
+        startFrame(LOG.positionAfter(frame.endLsn()));
+        return this;
+    }
+
+    /** Leaves the rest of the log segment unused, as before a frame that does not fit. */
+    public ForgedStore skipToNextSegment() {
+        startFrame(LOG.firstFrame(LOG.segmentOf(tail) + 1));
+        return this;
+    }
+
+    private void startFrame(long lsn) {
+        tail = lsn;
+        frame.clear();
+        frame.place(tail, LOG);
+    }
+
+    private RecordLayout.Visitor toHeap() {
+        return new RecordLayout.Visitor() {
+            @Override
+            public void append(long lsn, long id, long sequence, long to, ByteBuffer buffer, int entryAt, int length) {
+                heap.write(to, buffer, entryAt, EntryLayout.entryBytes(length));
+            }
+
+            @Override
+            public void trim(long lsn, long id, long firstSequence) {}
+
+            @Override
+            public void delete(long lsn, long id) {}
+        };
+    }
+
+    /** Publishes a checkpoint of everything so far. Keeps the last two. */
+    public ForgedStore checkpoint() throws IOException {
+        try (Recovered recovered = new Recovery(storage, true).recover()) {
+            writeCheckpoint(recovered.index());
+        }
+        return this;
+    }
+
+    private void writeCheckpoint(ListIndex index) throws IOException {
+        try (CheckpointWriter checkpoint = new CheckpointWriter(storage, checkpoints)) {
+            for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+                checkpoint.startPartition(partition, tail);
+                for (int list : listsOf(index, partition)) {
+                    write(index, list, checkpoint);
+                }
+                checkpoint.endPartition();
+            }
+            checkpoint.publish(new CheckpointHeader(
+                    checkpoints,
+                    STORE_ID,
+                    tail,
+                    tail,
+                    lastLsn,
+                    checkpoint.lists(),
+                    checkpoint.entries(),
+                    LOG.segmentBytes(),
+                    HEAP.segmentBytes(),
+                    HEAP_SEGMENTS,
+                    ListIndex.PARTITIONS));
+        }
+        if (checkpoints >= 2) {
+            storage.delete(io.caravan.format.FileNames.CHECKPOINT.of(checkpoints - 2));
+        }
+        checkpoints++;
+    }
+
+    private static int[] listsOf(ListIndex index, int partition) {
+        int[] found = new int[index.partitionSize(partition)];
+        int[] count = {0};
+        index.forEachList(partition, list -> found[count[0]++] = list);
+        return found;
+    }
+
+    private static void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {
+        checkpoint.list(index.id(list), index.birth(list), index.first(list), index.next(list));
+        long[] regions = new long[(int) (index.next(list) - index.first(list))];
+        if (regions.length > 0) {
+            ListCursor cursor = new ListCursor();
+            index.seek(list, index.first(list), cursor);
+            index.copyRegions(cursor, regions, 0, regions.length);
+            checkpoint.regions(regions, 0, regions.length);
+        }
+    }
+
+    /** The files. */
+    public DirectoryImage build() {
+        return storage.image();
+    }
+}

@@ -1,0 +1,45 @@
+package io.caravan.fuzz;
+
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
+
+import io.caravan.testing.Seeds;
+import java.time.Duration;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Random;
+
+/** Runs a target with random inputs, from a seed that a failure tells; {@link Seeds} says how to repeat it. */
+public final class MutationPass {
+    /** Far more than any input takes; what takes longer hangs. */
+    private static final Duration HANGS_AFTER = Duration.ofSeconds(20);
+
+    private static final int SHOWN_BYTES = 4096;
+
+    private MutationPass() {}
+
+    /** Runs the samples and then so many inputs from each of so many seeds. */
+    public static void run(FuzzTarget target, int seeds, int inputsEach) throws Exception {
+        List<byte[]> samples = target.samples();
+        for (byte[] sample : samples) {
+            runOne(target, sample);
+        }
+        Seeds.forEach(seeds, seed -> {
+            Mutator mutator = new Mutator(samples, new Random(seed));
+            for (int i = 0; i < inputsEach; i++) {
+                runOne(target, mutator.next());
+            }
+        });
+    }
+
+    private static void runOne(FuzzTarget target, byte[] input) {
+        try {
+            assertTimeoutPreemptively(HANGS_AFTER, () -> target.run(input));
+        } catch (Exception | Error bug) {
+            throw new AssertionError(input.length + " bytes: " + shown(input), bug);
+        }
+    }
+
+    private static String shown(byte[] input) {
+        return HexFormat.of().formatHex(input, 0, Math.min(SHOWN_BYTES, input.length));
+    }
+}

@@ -1,0 +1,135 @@
+package io.caravan.fuzz;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/** Makes random inputs of sound ones: a few bytes changed, numbers replaced by awkward ones, parts moved, cut or doubled. */
+public final class Mutator {
+    private static final int MAX_STEPS = 6;
+    private static final int MAX_RUN_BYTES = 64;
+    private static final long[] AWKWARD = {
+        0,
+        1,
+        -1,
+        2,
+        3,
+        7,
+        8,
+        9,
+        16,
+        40,
+        48,
+        127,
+        128,
+        255,
+        256,
+        1023,
+        1024,
+        4095,
+        4096,
+        4097,
+        8192,
+        1 << 14,
+        65_535,
+        65_536,
+        1 << 20,
+        (1 << 20) + 1,
+        (1 << 26) - 1,
+        1 << 26,
+        1 << 30,
+        Integer.MAX_VALUE - 7,
+        Integer.MAX_VALUE,
+        Integer.MIN_VALUE,
+        1L << 32,
+        1L << 41,
+        (1L << 41) - 8,
+        1L << 62,
+        Long.MAX_VALUE - 7,
+        Long.MAX_VALUE,
+        Long.MIN_VALUE,
+        Long.MIN_VALUE + 1
+    };
+
+    private final List<byte[]> samples;
+    private final Random random;
+
+    public Mutator(List<byte[]> samples, Random random) {
+        this.samples = samples;
+        this.random = random;
+    }
+
+    /** The next random input; now and then one of noise alone. */
+    public byte[] next() {
+        if (random.nextInt(20) == 0) {
+            return noise(random.nextInt(400));
+        }
+        byte[] bytes = sample().clone();
+        for (int steps = 1 + random.nextInt(MAX_STEPS); steps > 0; steps--) {
+            bytes = step(bytes);
+        }
+        return bytes;
+    }
+
+    private byte[] sample() {
+        return samples.get(random.nextInt(samples.size()));
+    }
+
+    private byte[] noise(int count) {
+        byte[] bytes = new byte[count];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    private byte[] step(byte[] bytes) {
+        if (bytes.length == 0) {
+            return noise(1 + random.nextInt(MAX_RUN_BYTES));
+        }
+        int at = random.nextInt(bytes.length);
+        int run = Math.min(bytes.length - at, 1 + random.nextInt(MAX_RUN_BYTES));
+        return switch (random.nextInt(9)) {
+            case 0 -> {
+                bytes[at] ^= (byte) (1 << random.nextInt(Byte.SIZE));
+                yield bytes;
+            }
+            case 1 -> {
+                bytes[at] = (byte) random.nextInt();
+                yield bytes;
+            }
+            case 2 -> withNumber(bytes, at, Short.BYTES);
+            case 3 -> withNumber(bytes, at & -Integer.BYTES, Integer.BYTES);
+            case 4 -> withNumber(bytes, at & -Long.BYTES, Long.BYTES);
+            case 5 -> replaced(bytes, at, run, new byte[0]);
+            case 6 -> replaced(bytes, at, 0, Arrays.copyOfRange(bytes, at, at + run));
+            case 7 -> spliced(bytes, at, run);
+            default -> Arrays.copyOf(bytes, at);
+        };
+    }
+
+    private byte[] withNumber(byte[] bytes, int at, int size) {
+        long near = AWKWARD[random.nextInt(AWKWARD.length)];
+        long number = random.nextInt(4) == 0 ? near + random.nextInt(17) - 8 : near;
+        for (int i = 0; i < size && at + i < bytes.length; i++) {
+            bytes[at + i] = (byte) (number >>> Byte.SIZE * i);
+        }
+        return bytes;
+    }
+
+    /** With a run of another sample in place of one. */
+    private byte[] spliced(byte[] bytes, int at, int run) {
+        byte[] other = sample();
+        if (other.length == 0) {
+            return bytes;
+        }
+        int from = random.nextInt(other.length);
+        return replaced(bytes, at, run, Arrays.copyOfRange(other, from, Math.min(other.length, from + run)));
+    }
+
+    private static byte[] replaced(byte[] bytes, int at, int length, byte[] by) {
+        byte[] result = new byte[bytes.length - length + by.length];
+        System.arraycopy(bytes, 0, result, 0, at);
+        System.arraycopy(by, 0, result, at, by.length);
+        System.arraycopy(bytes, at + length, result, at + by.length, bytes.length - at - length);
+        return result;
+    }
+}

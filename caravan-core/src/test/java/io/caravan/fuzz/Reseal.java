@@ -1,0 +1,62 @@
+package io.caravan.fuzz;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.Checksums;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FrameLayout;
+import java.nio.ByteBuffer;
+
+/**
+ * Makes the checksums of bytes right again that were changed, wherever there is something to be checksummed: so a fuzzer
+ * gets behind them, as whoever wants to harm us would.
+ */
+public final class Reseal {
+
+    private Reseal() {}
+
+    /** The file header at the buffer's start. */
+    public static void fileHeader(ByteBuffer file) {
+        if (file.limit() >= FileHeader.BYTES) {
+            byte[] covered = new byte[FileHeader.BYTES - Integer.BYTES];
+            file.get(0, covered, 0, FileHeader.CRC);
+            file.get(FileHeader.STORE_ID, covered, FileHeader.CRC, FileHeader.BYTES - FileHeader.STORE_ID);
+            file.putInt(FileHeader.CRC, Checksums.crc32c(covered));
+        }
+    }
+
+    /** Both headers and the sections of a checkpoint file, as far as they follow each other. */
+    public static void checkpoint(ByteBuffer file) {
+        fileHeader(file);
+        if (file.limit() < CheckpointLayout.HEADER_BYTES) {
+            return;
+        }
+        file.putInt(
+                CheckpointLayout.HEADER_CRC,
+                Checksums.crc32c(file, FileHeader.BYTES, CheckpointLayout.HEADER_CRC - FileHeader.BYTES));
+        Sections.forEach(file, at -> {
+            int covered = Sections.bytes(file, at) - CheckpointLayout.SECTION_PAYLOAD_BYTES;
+            int from = at + CheckpointLayout.SECTION_PAYLOAD_BYTES;
+            file.putInt(at + CheckpointLayout.SECTION_CRC, Checksums.crc32c(file, from, covered));
+        });
+    }
+
+    /** The header and every frame of a log segment. */
+    public static void logSegment(ByteBuffer file) {
+        fileHeader(file);
+        for (int at = Blocks.BLOCK_BYTES; at + FrameLayout.HEADER_BYTES <= file.limit(); at += Blocks.BLOCK_BYTES) {
+            if (file.getInt(at + FrameLayout.MAGIC) == FrameLayout.MAGIC_VALUE) {
+                frame(file, at);
+            }
+        }
+    }
+
+    /** One frame, if what it says of its length can be. */
+    public static void frame(ByteBuffer file, int at) {
+        int payload = file.getInt(at + FrameLayout.PAYLOAD_BYTES);
+        if (payload >= 0 && payload <= file.limit() - at - FrameLayout.HEADER_BYTES) {
+            int covered = FrameLayout.HEADER_BYTES - FrameLayout.LSN + payload;
+            file.putInt(at + FrameLayout.CRC, Checksums.crc32c(file, at + FrameLayout.LSN, covered));
+        }
+    }
+}
