@@ -13,6 +13,8 @@ final class FaultPlan {
         Kind.FORCE,
         Kind.FORCE,
         Kind.FORCE,
+        Kind.FORCE,
+        Kind.FORCE,
         Kind.MAP,
         Kind.MAP_FORCE,
         Kind.RENAME,
@@ -33,11 +35,11 @@ final class FaultPlan {
     FaultPlan(RandomGenerator random) {
         this.random = random;
         int dice = random.nextInt(10);
-        failing = dice < 3 ? FAILING[random.nextInt(FAILING.length)] : null;
+        failing = dice < 4 ? FAILING[random.nextInt(FAILING.length)] : null;
         way = random.nextBoolean() ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
         ofFramesOnly = random.nextBoolean();
-        callsUntilFailure = random.nextInt(60);
-        fills = dice == 3 || dice == 4;
+        callsUntilFailure = random.nextInt(40);
+        fills = dice == 4 || dice == 5;
     }
 
     /** Whether anything has gone wrong. */

@@ -31,7 +31,10 @@ enum Sabotage {
             "logGeometry.segmentOf(header.startLsn());")),
     ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
             edit("format/FrameLayout", "                || segment.getLong(at + LSN) != identity.lsn()", ""),
-            edit("format/FrameLayout", "                && segment.getLong(at + SEGMENT) == identity.segment()\n", ""),
+            edit(
+                    "format/FrameLayout",
+                    "\n                && segment.getLong(at + SEGMENT) == identity.segment();",
+                    ";"),
             edit(
                     "wal/LogScanner",
                     "if (validAt(position) && previousOf(position) == previous)",
@@ -45,7 +48,7 @@ enum Sabotage {
                     }
             """)),
     TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW(
-            edit("wal/LogScanner", "        refuseValidFramesBehind(found.position());\n", "")),
+            edit("wal/LogScanner", "        refuseValidFramesBehind(found);\n", "")),
     RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE(edit(
             "engine/Flusher",
             "                writer.withdraw(frame);\n",
