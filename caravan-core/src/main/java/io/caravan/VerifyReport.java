@@ -23,7 +23,7 @@ public record VerifyReport(
         return faults.isEmpty();
     }
 
-    /** Hears how far a verification has come; called about ten times a second at most. */
+    /** Hears how far a verification has come: when a step begins, and from then on about ten times a second at most. */
     @FunctionalInterface
     public interface Progress {
         /** Says nothing to nobody. */

@@ -43,6 +43,7 @@ public final class Verifier {
 
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
+    private String lastStep = "";
     private long lastToldNanos;
     private int checkpoints;
     private long frames;
@@ -271,9 +272,11 @@ public final class Verifier {
         }
     }
 
+    /** Each step is told of at least once, however quick it is. */
     private void tell(String step, long done, long total) {
         long now = System.nanoTime();
-        if (now - lastToldNanos >= PROGRESS_NANOS) {
+        if (!step.equals(lastStep) || now - lastToldNanos >= PROGRESS_NANOS) {
+            lastStep = step;
             lastToldNanos = now;
             progress.at(step, done, total);
         }
