@@ -2,6 +2,8 @@ package io.caravan.testing.simulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -36,6 +38,14 @@ class SabotageTest {
     void anHonestBuildIsNotCaught() throws Exception {
         Object report = simulate(SabotagedBuild.of(List.of(), folder), CUTS_OF_AN_HONEST_BUILD);
         assertThat(call(report, "failure")).isNull();
+    }
+
+    @Test
+    void theDurabilityPageNamesThemAll() throws IOException {
+        String page = Files.readString(Path.of("../docs/DURABILITY.md"));
+        for (Sabotage sabotage : Sabotage.values()) {
+            assertThat(page).contains("| " + sabotage.description() + " |");
+        }
     }
 
     private static Object simulate(SabotagedBuild build, long cuts) throws Exception {
