@@ -7,6 +7,7 @@ import io.caravan.engine.Recovery;
 import io.caravan.format.Blocks;
 import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
+import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.heap.HeapFile;
@@ -206,7 +207,7 @@ public final class ForgedStore {
                     ListIndex.PARTITIONS));
         }
         if (checkpoints >= 2) {
-            storage.delete(io.caravan.format.FileNames.CHECKPOINT.of(checkpoints - 2));
+            storage.delete(FileNames.CHECKPOINT.of(checkpoints - 2));
         }
         checkpoints++;
     }

@@ -14,6 +14,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Any region, read from a heap of any bytes.
@@ -87,7 +88,7 @@ public final class HeapEntryTarget implements FuzzTarget {
     }
 
     /** Two segments, over and over full of the bytes. */
-    private HeapFile heapOf(ByteBuffer bytes, java.util.function.Consumer<ByteBuffer> seal) throws IOException {
+    private HeapFile heapOf(ByteBuffer bytes, Consumer<ByteBuffer> seal) throws IOException {
         DirectoryImage image = heaps;
         for (int segment = 0; segment < 2; segment++) {
             String name = FileNames.HEAP.of(segment);

@@ -10,6 +10,7 @@ import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.engine.RecoveryCase;
 import io.caravan.format.CheckpointLayout;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
@@ -248,7 +249,7 @@ class LiarsStoreTest {
         DirectoryImage lie = sound;
         for (String name : sound.names("checkpoint-")) {
             lie = lie.edited(name, file -> {
-                file.putLong(io.caravan.format.FileHeader.SEGMENT_BYTES, 1 << 30);
+                file.putLong(FileHeader.SEGMENT_BYTES, 1 << 30);
                 Reseal.checkpoint(file);
             });
         }
