@@ -159,7 +159,9 @@ final class Life implements CrashStorage.Director {
             disk.writeBack(random);
         }
         if (random.nextInt(3) == 0) {
-            new Reopening(simulation, random.split(), history).afterCutOf(disk, !faults.happened());
+            // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
+            boolean mayRot = client != null && !faults.happened();
+            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot);
         }
         if (--callsLeft <= 0) {
             left = cut();
