@@ -360,6 +360,7 @@ public final class Recovery {
             log.discard(log.last());
         }
         finishLastSegment(recovered);
+        forceEnd(recovered);
         for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
             storage.delete(FileNames.HEAP.of(heap));
         }
@@ -379,6 +380,18 @@ public final class Recovery {
         long lastUse = Math.max(recovered.newest().startLsn(), recovered.end().previousLsn());
         if (log.last() > log.geometry().segmentOf(lastUse)) {
             log.finishAnew(log.last());
+        }
+    }
+
+    /**
+     * A frame that was withdrawn may still be on the disk, its withdrawal in the operating system's memory alone: it must
+     * not come back once the log is seen to end before it. It was to stand at the end, or first in the next segment.
+     */
+    private static void forceEnd(Recovered recovered) throws IOException {
+        LogSegments log = recovered.log();
+        long end = log.geometry().segmentOf(recovered.end().position());
+        for (long segment = end; segment <= Math.min(end + 1, log.last()); segment++) {
+            log.file(segment).force();
         }
     }
 

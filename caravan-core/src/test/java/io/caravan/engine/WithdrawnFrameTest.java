@@ -1,0 +1,77 @@
+package io.caravan.engine;
+
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.StoreFailedException;
+import io.caravan.testing.CrashStorage;
+import io.caravan.testing.Directors;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of a frame whose force failed although all of it had reached the disk. */
+class WithdrawnFrameTest {
+
+    @Test
+    void itDoesNotComeBackOnceTheStoreWasOpenedWithoutIt() {
+        Seeds.forEach(50, seed -> {
+            SplittableRandom random = new SplittableRandom(seed);
+            CrashStorage disk = new CrashStorage(seed);
+            Engine failing = open(disk);
+            append(failing, 1, "a");
+            // So that opening replays nothing: what it replays is forced anyway.
+            failing.checkpoint();
+            disk.director(call -> {
+                if (Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                    writeAllBack(disk, random);
+                    return CrashStorage.Outcome.FAIL;
+                }
+                return CrashStorage.Outcome.PASS;
+            });
+            assertThatThrownBy(() -> append(failing, 1, "b")).hasRootCauseInstanceOf(IOException.class);
+            assertThatThrownBy(failing::flush).isInstanceOf(StoreFailedException.class);
+
+            CrashStorage reopened = disk.processKill();
+            failing.close();
+            try (Engine engine = open(reopened)) {
+                assertThat(texts(engine, 1)).containsExactly("0:a");
+                CrashStorage[] cut = new CrashStorage[1];
+                reopened.director(call -> {
+                    if (cut[0] == null
+                            && Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                        cut[0] = reopened.powerCut(random);
+                    }
+                    return CrashStorage.Outcome.PASS;
+                });
+                append(engine, 1, "c");
+                try (Engine last = open(cut[0])) {
+                    assertThat(texts(last, 1)).isIn(List.of("0:a"), List.of("0:a", "1:c"));
+                }
+            }
+        });
+    }
+
+    private static Engine open(CrashStorage disk) throws IOException {
+        return Engine.open(FaultyStore.small().build(), disk, System::nanoTime);
+    }
+
+    private static void writeAllBack(CrashStorage disk, SplittableRandom random) {
+        String name = FaultyStore.LOG;
+        for (int i = 0; i < 10_000 && anyDiffers(disk, name); i++) {
+            disk.writeBack(random);
+        }
+        assertThat(anyDiffers(disk, name)).isFalse();
+    }
+
+    private static boolean anyDiffers(CrashStorage disk, String names) {
+        return disk.list().stream()
+                .filter(name -> name.matches(names))
+                .anyMatch(name -> !java.util.Arrays.equals(disk.visible(name), disk.durable(name)));
+    }
+}
