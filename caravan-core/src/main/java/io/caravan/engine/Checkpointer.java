@@ -8,6 +8,7 @@ import io.caravan.heap.HeapFile;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -47,6 +48,7 @@ final class Checkpointer {
     private final Provisioner provisioner;
     private final HeapFile heapFile;
     private final Storage storage;
+    private final LogSegments log;
     private final LogGeometry logGeometry;
     private final Flusher.Gates gates;
     private final long storeId;
@@ -66,6 +68,8 @@ final class Checkpointer {
     private volatile Published newest;
     private volatile long dueAtLsn;
     private int peakHeapSegments;
+    private boolean failedOnce;
+    private long lastFailureNanos;
     private Runnable wake = () -> {};
 
     Checkpointer(
@@ -88,6 +92,7 @@ final class Checkpointer {
         this.provisioner = provisioner;
         this.heapFile = heapFile;
         this.storage = storage;
+        this.log = recovered.log();
         this.logGeometry = logGeometry;
         this.gates = gates;
         this.storeId = recovered.newest().storeId();
@@ -180,15 +185,28 @@ final class Checkpointer {
         if (state.failure() != null || !due()) {
             return Worker.UNTIL_WOKEN;
         }
+        long pauseNanos = retryPauseNanos();
+        if (pauseNanos > 0) {
+            return pauseNanos;
+        }
         try {
             publish();
+            failedOnce = false;
             return 0;
         } catch (IOException | RuntimeException failed) {
+            failedOnce = true;
+            lastFailureNanos = clock.getAsLong();
             if (state.failure() == null) {
                 LOG.warn("{}: a checkpoint failed, the log stays longer; trying again", state.name(), failed);
             }
             return RETRY_NANOS;
         }
+    }
+
+    /** How much longer not to try again, whoever wakes this worker; a clock that jumps makes it try at once. */
+    private long retryPauseNanos() {
+        long sinceNanos = clock.getAsLong() - lastFailureNanos;
+        return failedOnce && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;
     }
 
     /**
@@ -218,7 +236,7 @@ final class Checkpointer {
     /** Publishes a checkpoint. On the checkpointer's thread only. */
     void publish() throws IOException {
         long startNanos = clock.getAsLong();
-        Start start = begin();
+        Start start = whereSpaceIs(begin());
         try {
             gates.applied().await(start.tail());
             forceHeap();
@@ -239,20 +257,31 @@ final class Checkpointer {
     /** What is noted first: where replay starts, what must be applied before, and the heap's size. */
     private record Start(long lsn, long previousLsn, long tail, int heapSegments) {}
 
-    private Start begin() throws IOException {
+    private Start begin() {
         state.lock.lock();
         try {
             space.releaseTrailing();
             peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());
             provisioner.keepHeap(peakHeapSegments);
-            Start start = new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
-            if (logGeometry.segmentOf(start.lsn()) > provisioner.lastReadySegment()) {
-                throw new IOException("the log segment that replay would start in has no space yet");
-            }
-            return start;
+            return new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
         } finally {
             state.lock.unlock();
         }
+    }
+
+    /**
+     * A checkpoint must not start in a segment that has no space yet; then it starts at the last frame, so that even a log
+     * that is full to its last byte can be recycled.
+     */
+    private Start whereSpaceIs(Start start) throws IOException {
+        if (logGeometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {
+            return start;
+        }
+        long lastFrame = start.previousLsn();
+        if (lastFrame < newest.header().startLsn()) {
+            throw new IOException("the log segment that replay would start in has no space yet");
+        }
+        return new Start(lastFrame, log.previousLsn(lastFrame), start.tail(), start.heapSegments());
     }
 
     private void forceHeap() throws IOException {

@@ -385,12 +385,16 @@ public final class Recovery {
 
     /**
      * A frame that was withdrawn may still be on the disk, its withdrawal in the operating system's memory alone: it must
-     * not come back once the log is seen to end before it. It was to stand at the end, or first in the next segment.
+     * not come back once the log is seen to end before it. It was to stand at the end, or first in the next segment. The
+     * zeros are written once more, as an earlier force of them may have failed too.
      */
     private static void forceEnd(Recovered recovered) throws IOException {
         LogSegments log = recovered.log();
         long end = log.geometry().segmentOf(recovered.end().position());
         for (long segment = end; segment <= Math.min(end + 1, log.last()); segment++) {
+            long lsn =
+                    segment == end ? recovered.end().position() : log.geometry().firstFrame(segment);
+            log.withdrawAgain(lsn);
             log.file(segment).force();
         }
     }

@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.CaravanException;
 import io.caravan.StoreConfig;
+import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
@@ -191,11 +192,13 @@ final class StoreParts {
     /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
     void close() {
         CompletableFuture<Long> flushed = new CompletableFuture<>();
+        boolean failedBefore;
         state.lock.lock();
         try {
             if (!state.beginClose()) {
                 return;
             }
+            failedBefore = state.failure() != null;
             enqueueFlush(flushed);
         } finally {
             state.lock.unlock();
@@ -206,6 +209,10 @@ final class StoreParts {
             releaseEverything();
             state.endClose();
             runWritableActions();
+        }
+        StoreFailedException failure = state.failure();
+        if (failure != null && !failedBefore) {
+            throw failure;
         }
     }
 

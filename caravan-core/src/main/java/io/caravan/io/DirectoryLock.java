@@ -5,12 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Keeps a directory to one open store: a lock on a file against other processes, and a registry against this one, as an
@@ -22,7 +19,11 @@ import java.util.concurrent.ConcurrentHashMap;
 final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
-    private static final Set<Path> HELD_HERE = ConcurrentHashMap.newKeySet();
+    /**
+     * System properties with this prefix and a directory are the registry: the only place that all copies of this class
+     * share, whichever class loaders they have. Opening and closing the file would already drop the process's lock.
+     */
+    private static final String HELD_HERE = "io.caravan.lock.";
 
     private final Path realDirectory;
     private final FileChannel channel;
@@ -34,13 +35,13 @@ final class DirectoryLock {
 
     static DirectoryLock acquire(Path directory) throws IOException {
         Path real = directory.toRealPath();
-        if (!HELD_HERE.add(real)) {
+        if (System.getProperties().putIfAbsent(HELD_HERE + real, "held") != null) {
             throw new StoreLockedException(directory.toString(), "this process");
         }
         try {
             return lockFile(real);
         } catch (IOException | RuntimeException failed) {
-            HELD_HERE.remove(real);
+            System.clearProperty(HELD_HERE + real);
             throw failed;
         }
     }
@@ -59,11 +60,6 @@ final class DirectoryLock {
             }
             writeOwner(channel);
             return new DirectoryLock(directory, channel);
-        } catch (OverlappingFileLockException heldHere) {
-            // Held by a class loader with a registry of its own. The channel stays open for good: closing any channel
-            // to
-            // the file lets go of all the process's locks on it.
-            throw new StoreLockedException(directory.toString(), "this process");
         } catch (IOException | RuntimeException failed) {
             channel.close();
             throw failed;
@@ -87,7 +83,7 @@ final class DirectoryLock {
         try {
             channel.close();
         } finally {
-            HELD_HERE.remove(realDirectory);
+            System.clearProperty(HELD_HERE + realDirectory);
         }
     }
 }

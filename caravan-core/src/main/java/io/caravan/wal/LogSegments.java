@@ -4,6 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -157,6 +158,27 @@ public final class LogSegments implements AutoCloseable {
     /** Writes the header of a segment without frames once more, and forces it. */
     public void finishAnew(long segment) throws IOException {
         writeHeader(file(segment), segment);
+    }
+
+    /** Invalidates the frame that starts here, whether it is valid or not; forces nothing. */
+    public void withdraw(long lsn) throws IOException {
+        file(geometry.segmentOf(lsn)).write(ByteBuffer.allocate(FrameLayout.HEADER_BYTES), geometry.offsetOf(lsn));
+    }
+
+    /** Withdraws once more what looks withdrawn, or as if nothing had ever been here. */
+    public void withdrawAgain(long lsn) throws IOException {
+        ByteBuffer header = ByteBuffer.allocate(FrameLayout.HEADER_BYTES);
+        file(geometry.segmentOf(lsn)).read(header, geometry.offsetOf(lsn));
+        if (header.flip().equals(ByteBuffer.allocate(FrameLayout.HEADER_BYTES))) {
+            withdraw(lsn);
+        }
+    }
+
+    /** What the frame at this position says of the one before it. */
+    public long previousLsn(long lsn) throws IOException {
+        ByteBuffer previous = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        file(geometry.segmentOf(lsn)).read(previous, geometry.offsetOf(lsn) + FrameLayout.PREVIOUS_LSN);
+        return previous.getLong(0);
     }
 
     /** Deletes a segment behind the log's end that was never finished. */

@@ -1,6 +1,5 @@
 package io.caravan.wal;
 
-import io.caravan.format.FrameLayout;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -66,10 +65,7 @@ public final class LogWriter {
     /** Makes the frame that was written last invalid, as its force has failed; forces nothing. */
     public void withdraw(LogBuffer frame) throws IOException {
         if (!frame.isEmpty()) {
-            long lsn = frame.baseLsn();
-            LogGeometry geometry = segments.geometry();
-            ByteBuffer nothing = ByteBuffer.allocate(FrameLayout.HEADER_BYTES);
-            segments.file(geometry.segmentOf(lsn)).write(nothing, geometry.offsetOf(lsn));
+            segments.withdraw(frame.baseLsn());
         }
     }
 }

@@ -5,6 +5,7 @@ import io.caravan.SequenceConflictException;
 import io.caravan.TrimmedException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
+import io.caravan.format.EntryLayout;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -187,6 +188,14 @@ public final class ModelLists {
     public long nextSequence(long id) {
         Lane lane = lanes.get(id);
         return lane == null ? 0 : lane.nextSequence();
+    }
+
+    /** What the values take in a heap. */
+    public long heapBytes() {
+        return lanes.values().stream()
+                .flatMap(lane -> lane.values.stream())
+                .mapToLong(value -> EntryLayout.entryBytes(value.length))
+                .sum();
     }
 
     /** What a store in this state would say of its lists. */

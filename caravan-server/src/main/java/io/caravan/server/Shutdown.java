@@ -40,12 +40,11 @@ final class Shutdown implements Runnable {
             server.stop(DRAIN_DEADLINE);
             // Says so if the store has failed, which closing does not.
             store.flush();
+            store.close();
             return 0;
         } catch (RuntimeException problem) {
             LOG.error("the stop failed: {}", problem.getMessage());
             return 1;
-        } finally {
-            store.close();
         }
     }
 }

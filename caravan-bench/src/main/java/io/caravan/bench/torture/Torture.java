@@ -173,13 +173,17 @@ final class Torture {
             }
             checkReplay(told, report);
             Verdict verdict = checker.check(model, work, told.found());
+            if (report.fate() == Fate.CLOSED && verdict.kept() > 0) {
+                report.problem(
+                        verdict.kept() + " changes were made and not answered, though the store was closed cleanly");
+            }
             report.checked(verdict, told.openNanos(), told.found());
         }
     }
 
     /** On a disk without space, a store may have been closed without the checkpoint that makes a replay unnecessary. */
     private void checkReplay(Ledger told, RoundReport report) {
-        if (report.fate() == Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
+        if (report.fate() == Fate.CLOSED && !smallDisk() && told.replayedFrames() != 0) {
             report.problem(told.replayedFrames() + " frames had to be replayed, though the store was closed cleanly");
         }
     }

@@ -5,8 +5,10 @@ import io.caravan.EntryStream;
 import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.engine.Engine;
+import io.caravan.format.EntryLayout;
 import io.caravan.testing.Operation;
 import io.caravan.testing.Outcome;
 import io.caravan.testing.RandomOperations;
@@ -71,12 +73,40 @@ final class Client {
         life.story().note(() -> "refused: " + refused);
         if (refused instanceof StoreFailedException) {
             checkFailed(refused);
-        } else if (!(refused instanceof OutOfSpaceException) && !(guest && refused instanceof NotWritableException)) {
+        } else if (refused instanceof OutOfSpaceException) {
+            checkNoSpace(operation, refused);
+        } else if (!(guest && refused instanceof NotWritableException)) {
             Outcome expected = operation.expect(history.now().copy());
             if (!expected.equals(Outcome.Refused.of(refused)) && !life.silent()) {
                 throw new SimulationFailure(operation + " should have come to " + expected, refused);
             }
         }
+    }
+
+    /** While the disk has space, only the heap may be too full, and only for what takes more than its largest hole. */
+    private void checkNoSpace(Operation operation, CaravanException refused) {
+        long holeBytes = engine.stats().heap().largestHoleBytes();
+        if (!life.mayLackSpace() && !life.silent() && heapBytes(operation) <= holeBytes) {
+            throw new SimulationFailure(
+                    operation + " takes " + heapBytes(operation) + " bytes, the heap has a hole of " + holeBytes,
+                    refused);
+        }
+    }
+
+    private static long heapBytes(Operation operation) {
+        if (operation instanceof Operation.Append append) {
+            return EntryLayout.entryBytes(append.value().length);
+        }
+        if (operation instanceof Operation.AppendBuffer append) {
+            return EntryLayout.entryBytes(append.value().length);
+        }
+        long bytes = 0;
+        if (operation instanceof Operation.Batch batch) {
+            for (WriteBatch.Operation part : batch.batch().operations()) {
+                bytes += part instanceof WriteBatch.Append append ? EntryLayout.entryBytes(append.value().length) : 0;
+            }
+        }
+        return bytes;
     }
 
     private void checkFailed(CaravanException problem) {
@@ -174,12 +204,16 @@ final class Client {
 
     private void maintain(Operation operation) {
         try {
+            long accepted = history.accepted();
             if (operation == Operation.Upkeep.FLUSH) {
-                long accepted = history.accepted();
                 engine.flush();
                 seen(accepted - 1);
+                if (life.flushForces()) {
+                    checkHeapUse();
+                }
             } else {
                 engine.checkpoint();
+                seen(accepted - 1);
             }
         } catch (StoreFailedException problem) {
             checkFailed(problem);
@@ -187,6 +221,20 @@ final class Client {
             if (!life.faultHappened() && !life.silent()) {
                 throw new SimulationFailure(operation + " failed, though the disk did not", problem);
             }
+        }
+    }
+
+    /** When all is flushed and nobody has anything to do, what is trimmed or deleted takes no space. */
+    void checkHeapUse() {
+        long accepted = history.accepted();
+        life.letAllWork();
+        long used = engine.stats().heap().usedBytes();
+        if (!life.silent()
+                && !storeFailed
+                && accepted == history.accepted()
+                && used != history.now().heapBytes()) {
+            throw new SimulationFailure("the heap has " + used + " bytes in use, the live entries take "
+                    + history.now().heapBytes());
         }
     }
 

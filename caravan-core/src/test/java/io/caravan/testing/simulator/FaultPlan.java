@@ -26,9 +26,12 @@ final class FaultPlan {
     private final CrashStorage.Outcome way;
     private final boolean ofFramesOnly;
     private final boolean fills;
+    private final boolean roomForCheckpoints;
     private final RandomGenerator random;
     private int callsUntilFailure;
     private boolean full;
+    private boolean spaceIsBack;
+    private boolean noticed;
     private boolean broke;
     private boolean wasFull;
 
@@ -39,6 +42,7 @@ final class FaultPlan {
         way = random.nextBoolean() ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
         ofFramesOnly = random.nextBoolean();
         callsUntilFailure = random.nextInt(40);
+        roomForCheckpoints = random.nextBoolean();
         fills = dice == 4 || dice == 5;
     }
 
@@ -52,14 +56,29 @@ final class FaultPlan {
         return broke;
     }
 
+    /** Makes space on the disk, for good. */
+    void makeSpace() {
+        spaceIsBack = true;
+    }
+
+    /** From now on the store must have noticed that there is space. */
+    void spaceWasNoticed() {
+        noticed = true;
+    }
+
+    /** Whether an append may have to be refused for want of space on the disk. */
+    boolean mayLackSpace() {
+        return happened() && !noticed;
+    }
+
     CrashStorage.Outcome outcome(CrashStorage.Call call) {
         if (mayFail(call) && callsUntilFailure-- == 0) {
             broke = true;
             return way;
         }
-        if (fills) {
+        if (fills && !spaceIsBack) {
             full ^= random.nextInt(20) == 0;
-            if (full && call.kind() == Kind.CREATE) {
+            if (full && call.grows() && (call.bytes() > 0 || !roomForCheckpoints)) {
                 wasFull = true;
                 return CrashStorage.Outcome.NO_SPACE;
             }

@@ -16,6 +16,9 @@ final class Life implements CrashStorage.Director {
     private static final int MAX_CALLS = 600;
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
+    private static final int OPERATIONS_WITH_SPACE = 5;
+    /** More than any part of a store waits before it looks for space again. */
+    private static final long RECOVERY_NANOS = 2_000_000_000;
 
     private final Simulation simulation;
     private final Story story;
@@ -95,7 +98,22 @@ final class Life implements CrashStorage.Director {
             simulation.checkNoFailure();
         }
         if (!over() && !client.storeFailed()) {
+            goOnWithSpace();
+        }
+        if (!over() && !client.storeFailed()) {
             close(engine);
+        }
+    }
+
+    /** When the disk has space again, all goes on without a restart. */
+    private void goOnWithSpace() {
+        faults.makeSpace();
+        threading.letTimePass(RECOVERY_NANOS);
+        letAllWork();
+        faults.spaceWasNoticed();
+        for (int i = 0; i < OPERATIONS_WITH_SPACE && !over() && !client.storeFailed(); i++) {
+            client.act(false);
+            simulation.checkNoFailure();
         }
     }
 
@@ -138,10 +156,16 @@ final class Life implements CrashStorage.Director {
             return happen(call);
         } catch (SimulationFailure failure) {
             // The engine would take it for a failure of its disk.
-            simulation.failed(failure);
-            left = disk;
-            return CrashStorage.Outcome.PASS;
+            return end(failure);
+        } catch (RuntimeException | Error broken) {
+            return end(new SimulationFailure("the store broke", broken));
         }
+    }
+
+    private CrashStorage.Outcome end(SimulationFailure failure) {
+        simulation.failed(failure);
+        left = disk;
+        return CrashStorage.Outcome.PASS;
     }
 
     private CrashStorage.Outcome happen(CrashStorage.Call call) {
@@ -211,6 +235,22 @@ final class Life implements CrashStorage.Director {
         } else if (random.nextInt(4) == 0) {
             threading.asGuest(() -> client.act(true));
         }
+    }
+
+    /** Lets every worker do all that it has to do now. */
+    void letAllWork() {
+        while (!over() && threading.step()) {
+            simulation.checkNoFailure();
+        }
+    }
+
+    /** Whether a flush makes trims durable, so that what they drop is free. */
+    boolean flushForces() {
+        return simulation.survivesPower();
+    }
+
+    boolean mayLackSpace() {
+        return faults.mayLackSpace();
     }
 
     void failed(SimulationFailure failure) {

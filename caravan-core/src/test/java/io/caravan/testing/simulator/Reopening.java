@@ -8,7 +8,6 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.CrashStorage;
-import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.StoreContents;
 import io.caravan.testing.Value;
 import java.io.IOException;
@@ -28,6 +27,7 @@ final class Reopening implements CrashStorage.Director {
     private int depth;
     private CrashStorage disk;
     private boolean full;
+    private boolean roomForCheckpoints;
 
     Reopening(Simulation simulation, SplittableRandom random, History history) {
         this.simulation = simulation;
@@ -69,6 +69,7 @@ final class Reopening implements CrashStorage.Director {
 
     private void check() {
         full = random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
+        roomForCheckpoints = random.nextBoolean();
         disk.director(this);
         SimulatedClock clock = new SimulatedClock();
         SimulatedThreading threading = new SimulatedThreading(random, clock);
@@ -80,7 +81,12 @@ final class Reopening implements CrashStorage.Director {
             goOn(engine);
         } catch (IOException | CaravanException refused) {
             throw new SimulationFailure("what is left does not open" + (full ? " on a full disk" : ""), refused);
+        } catch (SimulationFailure failure) {
+            throw failure;
+        } catch (RuntimeException | Error broken) {
+            throw new SimulationFailure("what is left breaks the store", broken);
         }
+        simulation.checkNoFailure();
     }
 
     /** Free space and live regions are the heap; that they do not overlap, opening has checked. */
@@ -115,6 +121,16 @@ final class Reopening implements CrashStorage.Director {
 
     @Override
     public CrashStorage.Outcome before(CrashStorage.Call call) {
+        try {
+            return happen(call);
+        } catch (SimulationFailure failure) {
+            // The engine would take it for a failure of its disk.
+            simulation.failed(failure);
+            return CrashStorage.Outcome.PASS;
+        }
+    }
+
+    private CrashStorage.Outcome happen(CrashStorage.Call call) {
         if (!Simulation.changesDisk(call)) {
             return CrashStorage.Outcome.PASS;
         }
@@ -125,6 +141,8 @@ final class Reopening implements CrashStorage.Director {
         if (random.nextInt(24) == 0) {
             cutAgain(disk);
         }
-        return full && call.kind() == Kind.CREATE ? CrashStorage.Outcome.NO_SPACE : CrashStorage.Outcome.PASS;
+        return full && call.grows() && (call.bytes() > 0 || !roomForCheckpoints)
+                ? CrashStorage.Outcome.NO_SPACE
+                : CrashStorage.Outcome.PASS;
     }
 }

@@ -148,6 +148,11 @@ final class SimulatedThreading implements Threading {
         clock.advanceTo(next);
     }
 
+    /** Makes all be due that waits for a time not longer than this. */
+    void letTimePass(long nanos) {
+        clock.advanceTo(clock.nanos() + nanos);
+    }
+
     /** Runs what may not wait, as it comes in the middle of something else: a wait makes it throw. */
     void asGuest(Runnable action) {
         guests++;

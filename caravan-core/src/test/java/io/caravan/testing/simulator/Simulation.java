@@ -39,7 +39,7 @@ final class Simulation {
                 .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
                 .flushPolicy(
                         random.nextInt(4) == 0
-                                ? FlushPolicy.fixedDelay(Duration.ofNanos(20_000))
+                                ? FlushPolicy.fixedDelay(Duration.ofMillis(25))
                                 : FlushPolicy.immediate())
                 .durability(random.nextInt(8) == 0 ? Durability.PROCESS : Durability.SYNC)
                 .build();

@@ -10,12 +10,13 @@ import org.junit.jupiter.api.Test;
 /** A few thousand cuts; {@code scripts/torture --simulate} makes as many as one likes. */
 class SimulatorTest {
     private static final long CUTS = 20_000;
+    private static final Duration TIME = Duration.ofMinutes(1);
 
     @Test
     void nothingAcknowledgedIsLost() {
         Seeds.forEach(1, seed -> {
-            Simulator.Report report = Simulator.run(
-                    seed, CUTS, Duration.ofMinutes(1), Runtime.getRuntime().availableProcessors(), done -> {});
+            Simulator.Report report =
+                    Simulator.run(seed, CUTS, TIME, Runtime.getRuntime().availableProcessors(), done -> {});
             Simulator.Failure failure = report.failure();
             if (failure != null) {
                 throw new AssertionError(
@@ -24,7 +25,8 @@ class SimulatorTest {
                         failure.problem());
             }
             System.out.printf("%,d cuts, %,.0f a second%n", report.cuts(), report.cutsPerSecond());
-            assertThat(report.cuts()).isPositive();
+            assertThat(report.cuts() >= CUTS || report.elapsed().compareTo(TIME) >= 0)
+                    .isTrue();
         });
     }
 

@@ -184,6 +184,10 @@ final class CommandRunner {
             action.run(command, place, channel);
         } catch (RuntimeException problem) {
             place.complete(Errors.reply(problem));
+        } catch (Error broken) {
+            // There is no answer, and all later ones would wait for it.
+            channel.close();
+            throw broken;
         }
     }
 
