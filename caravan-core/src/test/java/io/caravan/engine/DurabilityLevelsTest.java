@@ -7,8 +7,10 @@ import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.Durability;
+import io.caravan.StoreFailedException;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
@@ -40,6 +42,16 @@ class DurabilityLevelsTest {
         try (FaultyStore store = open(level)) {
             assertThat(store.engine.stats().name()).contains("(" + level + ")");
         }
+    }
+
+    @Test
+    void closingSaysWhenItsForceFails() {
+        FaultyStore store = FaultyStore.open(
+                FaultyStore.small().durability(Durability.PROCESS).build());
+        append(store.engine, 1, "a");
+        store.faults.fail(on(Kind.FORCE, FaultyStore.LOG));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store.engine::close);
+        store.engine.close();
     }
 
     @Test

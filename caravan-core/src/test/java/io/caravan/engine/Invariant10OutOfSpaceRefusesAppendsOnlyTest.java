@@ -11,6 +11,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
@@ -241,6 +242,26 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.faults.full(false);
             Eventually.await(
                     "a checkpoint is published", () -> store.engine.stats().checkpoints() > published);
+        }
+    }
+
+    /** Also when not a byte of it is left, so that the tail stands before a segment that is not there. */
+    @Test
+    void aLogThatIsFullToItsLastByteIsRecycledWhenThereIsRoomForACheckpoint() {
+        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+            store.awaitProvisioned();
+            store.faults.fail(on(Kind.CREATE, ".*"));
+            Eventually.await("appends are refused", () -> refusal(store, 3000) != null);
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> trimForEver(store));
+            store.faults.heal();
+            store.faults.fail(on(Kind.CREATE, "(log|heap)-.*"));
+            Eventually.await("appends are accepted", () -> refusal(store, 3000) == null);
+        }
+    }
+
+    private static void trimForEver(FaultyStore store) {
+        while (true) {
+            told(told -> store.engine.trim(1, 1, told));
         }
     }
 

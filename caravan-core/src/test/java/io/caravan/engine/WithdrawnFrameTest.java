@@ -13,13 +13,15 @@ import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of a frame whose force failed although all of it had reached the disk. */
 class WithdrawnFrameTest {
 
-    @Test
-    void itDoesNotComeBackOnceTheStoreWasOpenedWithoutIt() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void itDoesNotComeBackOnceTheStoreWasOpenedWithoutIt(boolean theFirstOpeningFailsToo) {
         Seeds.forEach(50, seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             CrashStorage disk = new CrashStorage(seed);
@@ -39,22 +41,31 @@ class WithdrawnFrameTest {
 
             CrashStorage reopened = disk.processKill();
             failing.close();
-            try (Engine engine = open(reopened)) {
-                assertThat(texts(engine, 1)).containsExactly("0:a");
-                CrashStorage[] cut = new CrashStorage[1];
-                reopened.director(call -> {
-                    if (cut[0] == null
-                            && Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
-                        cut[0] = reopened.powerCut(random);
-                    }
-                    return CrashStorage.Outcome.PASS;
-                });
-                append(engine, 1, "c");
-                try (Engine last = open(cut[0])) {
-                    assertThat(texts(last, 1)).isIn(List.of("0:a"), List.of("0:a", "1:c"));
-                }
+            if (theFirstOpeningFailsToo) {
+                reopened.director(
+                        Directors.on(Directors.calls(Kind.FORCE, FaultyStore.LOG), CrashStorage.Outcome.FAIL_HALFWAY));
+                assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
             }
+            checkReopened(theFirstOpeningFailsToo ? reopened.processKill() : reopened, random);
         });
+    }
+
+    private static void checkReopened(CrashStorage reopened, SplittableRandom random) throws IOException {
+        try (Engine engine = open(reopened)) {
+            assertThat(texts(engine, 1)).containsExactly("0:a");
+            CrashStorage[] cut = new CrashStorage[1];
+            reopened.director(call -> {
+                if (cut[0] == null
+                        && Directors.calls(Kind.FORCE, FaultyStore.LOG).test(call)) {
+                    cut[0] = reopened.powerCut(random);
+                }
+                return CrashStorage.Outcome.PASS;
+            });
+            append(engine, 1, "c");
+            try (Engine last = open(cut[0])) {
+                assertThat(texts(last, 1)).isIn(List.of("0:a"), List.of("0:a", "1:c"));
+            }
+        }
     }
 
     private static Engine open(CrashStorage disk) throws IOException {

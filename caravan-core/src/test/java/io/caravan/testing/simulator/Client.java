@@ -226,12 +226,11 @@ final class Client {
 
     /** When all is flushed and nobody has anything to do, what is trimmed or deleted takes no space. */
     void checkHeapUse() {
-        long accepted = history.accepted();
         life.letAllWork();
         long used = engine.stats().heap().usedBytes();
         if (!life.silent()
                 && !storeFailed
-                && accepted == history.accepted()
+                && history.allCertain()
                 && used != history.now().heapBytes()) {
             throw new SimulationFailure("the heap has " + used + " bytes in use, the live entries take "
                     + history.now().heapBytes());

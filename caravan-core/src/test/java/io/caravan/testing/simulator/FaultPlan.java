@@ -35,7 +35,7 @@ final class FaultPlan {
     private boolean broke;
     private boolean wasFull;
 
-    FaultPlan(RandomGenerator random) {
+    FaultPlan(RandomGenerator random, boolean mayFill) {
         this.random = random;
         int dice = random.nextInt(10);
         failing = dice < 4 ? FAILING[random.nextInt(FAILING.length)] : null;
@@ -43,7 +43,7 @@ final class FaultPlan {
         ofFramesOnly = random.nextBoolean();
         callsUntilFailure = random.nextInt(40);
         roomForCheckpoints = random.nextBoolean();
-        fills = dice == 4 || dice == 5;
+        fills = mayFill && (dice == 4 || dice == 5);
     }
 
     /** Whether anything has gone wrong. */

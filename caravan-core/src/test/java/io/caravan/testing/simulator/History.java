@@ -132,9 +132,9 @@ final class History {
         }
     }
 
-    /** Whether anything was accepted that is not certain. */
-    boolean open() {
-        return certain < accepted;
+    /** Whether everything that was accepted is certain. */
+    boolean allCertain() {
+        return certain == accepted;
     }
 
     /** What a damaged last frame may leave at the least. */

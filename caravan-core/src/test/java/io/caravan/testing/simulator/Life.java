@@ -1,6 +1,7 @@
 package io.caravan.testing.simulator;
 
 import io.caravan.CaravanException;
+import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.StoreContents;
@@ -26,6 +27,7 @@ final class Life implements CrashStorage.Director {
     private final CrashStorage disk;
     private final SimulatedClock clock = new SimulatedClock();
     private final SimulatedThreading threading;
+    private final boolean afterFailure;
     private final FaultPlan faults;
     private final HeapWatch heapWatch;
     private History history;
@@ -35,14 +37,15 @@ final class Life implements CrashStorage.Director {
     private long frames;
     private CrashStorage left;
 
-    Life(Simulation simulation, CrashStorage disk, History history) {
+    Life(Simulation simulation, CrashStorage disk, History history, boolean afterFailure) {
         this.simulation = simulation;
         this.story = simulation.story();
         this.random = simulation.random().split();
         this.disk = disk;
         this.history = history;
         this.threading = new SimulatedThreading(random, clock);
-        this.faults = new FaultPlan(random);
+        this.afterFailure = afterFailure;
+        this.faults = new FaultPlan(random, !afterFailure);
         this.heapWatch = new HeapWatch(disk, simulation.geometry());
         this.callsLeft = 1 + random.nextInt(MAX_CALLS);
     }
@@ -59,6 +62,11 @@ final class Life implements CrashStorage.Director {
         if (left == null) {
             left = cut();
         }
+    }
+
+    /** Whether the disk has failed it in another way than by being full. */
+    boolean failed() {
+        return faults.broke();
     }
 
     /** What the next life starts from. */
@@ -121,7 +129,13 @@ final class Life implements CrashStorage.Director {
     private void close(Engine engine) {
         story.note(() -> "close");
         client = null;
-        engine.close();
+        try {
+            engine.close();
+        } catch (StoreFailedException failed) {
+            if (!over() && !faults.broke()) {
+                throw new SimulationFailure("closing failed, though the disk did not", failed);
+            }
+        }
         if (!over() && !faults.broke()) {
             history = history.matching(StoreContents.of(reopen(disk.powerCut(random))), history.accepted());
         }
@@ -185,7 +199,9 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(3) == 0) {
             // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
             boolean mayRot = client != null && !faults.happened();
-            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot);
+            // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
+            boolean mayBeFull = !afterFailure && !faults.broke();
+            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull);
         }
         if (--callsLeft <= 0) {
             left = cut();

@@ -26,6 +26,7 @@ final class Reopening implements CrashStorage.Director {
     private History history;
     private int depth;
     private CrashStorage disk;
+    private boolean fillable;
     private boolean full;
     private boolean roomForCheckpoints;
 
@@ -40,8 +41,10 @@ final class Reopening implements CrashStorage.Director {
      * Cuts off a store at this moment, and checks what is left.
      *
      * @param mayRot whether a byte of what is left may be damaged too
+     * @param mayBeFull whether the disk may have no space left
      */
-    void afterCutOf(CrashStorage storage, boolean mayRot) {
+    void afterCutOf(CrashStorage storage, boolean mayRot, boolean mayBeFull) {
+        fillable = mayBeFull;
         cut(storage);
         story.enter();
         if (mayRot && random.nextInt(16) == 0) {
@@ -56,7 +59,7 @@ final class Reopening implements CrashStorage.Director {
         if (depth < MAX_DEPTH) {
             Reopening next = new Reopening(simulation, random.split(), history);
             next.depth = depth + 1;
-            next.afterCutOf(storage, false);
+            next.afterCutOf(storage, false, fillable);
         }
     }
 
@@ -68,7 +71,7 @@ final class Reopening implements CrashStorage.Director {
     }
 
     private void check() {
-        full = random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
+        full = fillable && random.nextInt(16) == 0 && disk.list().contains(FileNames.CHECKPOINT.of(0));
         roomForCheckpoints = random.nextBoolean();
         disk.director(this);
         SimulatedClock clock = new SimulatedClock();

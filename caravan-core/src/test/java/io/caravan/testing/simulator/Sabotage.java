@@ -63,6 +63,12 @@ enum Sabotage {
             edit("engine/Recovery", "            log.finishAnew(log.last());\n", "")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(
             edit("engine/StoreParts", "            settleReplayed();\n", "            provisioner.step();\n")),
+    KEEP_WHAT_WAS_FREED(edit(
+            "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
+    NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit(
+            "engine/Provisioner",
+            "        logProblem = attempt(",
+            "        logProblem = logProblem != null ? logProblem : attempt(")),
     CLOSE_WITHOUT_FORCING_THE_LOG(edit(
             "engine/StoreParts",
             "            onCheckpointer(checkpointer::forceLog);\n            onCheckpointer(this::publishIfChanged);",

@@ -49,12 +49,14 @@ final class Simulation {
     void run() {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES));
+        boolean failed = false;
         for (int i = 0; i < LIVES; i++) {
-            Life life = new Life(this, disk, history);
+            Life life = new Life(this, disk, history, failed);
             life.live();
             checkNoFailure();
             disk = life.left();
             history = life.history();
+            failed = life.failed();
         }
     }
 
