@@ -359,15 +359,16 @@ public final class Recovery {
         if (!finished(log, log.last())) {
             log.discard(log.last());
         }
-        finishLastSegment(recovered);
-        forceEnd(recovered);
         for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
             storage.delete(FileNames.HEAP.of(heap));
         }
         for (long checkpoint : recovered.badCheckpoints()) {
             storage.delete(FileNames.CHECKPOINT.of(checkpoint));
         }
+        // First the names, so that nothing is written into segments whose checkpoint a power cut could still take.
         storage.forceDirectory();
+        finishLastSegment(recovered);
+        forceEnd(recovered);
     }
 
     /**

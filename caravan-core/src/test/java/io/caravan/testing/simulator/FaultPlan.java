@@ -39,8 +39,8 @@ final class FaultPlan {
         this.random = random;
         int dice = random.nextInt(10);
         failing = dice < 4 ? FAILING[random.nextInt(FAILING.length)] : null;
-        way = random.nextBoolean() ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
-        ofFramesOnly = random.nextBoolean();
+        way = random.nextInt(3) == 0 ? CrashStorage.Outcome.FAIL : CrashStorage.Outcome.FAIL_HALFWAY;
+        ofFramesOnly = random.nextInt(4) != 0;
         callsUntilFailure = random.nextInt(40);
         roomForCheckpoints = random.nextBoolean();
         fills = mayFill && (dice == 4 || dice == 5);

@@ -42,6 +42,11 @@ final class HeapWatch {
                 && FileNames.LOG.number(call.file()).isPresent();
     }
 
+    /** Whether a call makes frames, or a segment's header, durable. */
+    static boolean isLogForce(CrashStorage.Call call) {
+        return call.kind() == Kind.FORCE && FileNames.LOG.number(call.file()).isPresent();
+    }
+
     /** To be told of every call. */
     void before(CrashStorage.Call call) {
         if (isFrame(call)) {

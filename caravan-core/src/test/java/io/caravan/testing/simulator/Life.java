@@ -34,6 +34,7 @@ final class Life implements CrashStorage.Director {
     private Client client;
     private int callsLeft;
     private int inside;
+    private boolean forceFailed;
     private long frames;
     private CrashStorage left;
 
@@ -105,7 +106,7 @@ final class Life implements CrashStorage.Director {
             }
             simulation.checkNoFailure();
         }
-        if (!over() && !client.storeFailed()) {
+        if (!over() && !client.storeFailed() && random.nextBoolean()) {
             goOnWithSpace();
         }
         if (!over() && !client.storeFailed()) {
@@ -155,7 +156,7 @@ final class Life implements CrashStorage.Director {
 
     private CrashStorage cut() {
         // After a failed force, what is left in the page cache is worth looking at.
-        boolean power = simulation.survivesPower() && random.nextInt(faults.broke() ? 2 : 4) != 0;
+        boolean power = simulation.survivesPower() && (forceFailed || random.nextInt(faults.broke() ? 2 : 4) != 0);
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
         story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
         return remains;
@@ -167,7 +168,11 @@ final class Life implements CrashStorage.Director {
             return CrashStorage.Outcome.PASS;
         }
         try {
-            return happen(call);
+            CrashStorage.Outcome outcome = happen(call);
+            forceFailed |= outcome != CrashStorage.Outcome.PASS && HeapWatch.isLogForce(call);
+            // Unless the process is killed in between, a frame whose force has failed is withdrawn by the next write.
+            forceFailed &= !HeapWatch.isFrame(call);
+            return outcome;
         } catch (SimulationFailure failure) {
             // The engine would take it for a failure of its disk.
             return end(failure);
@@ -196,14 +201,14 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }
-        if (random.nextInt(3) == 0) {
+        if ((simulation.survivesPower() || !forceFailed) && random.nextInt(3) == 0) {
             // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
             boolean mayRot = client != null && !faults.happened();
             // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
             boolean mayBeFull = !afterFailure && !faults.broke();
-            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull);
+            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull, !forceFailed);
         }
-        if (--callsLeft <= 0) {
+        if (--callsLeft <= 0 && (simulation.survivesPower() || !forceFailed)) {
             left = cut();
             return CrashStorage.Outcome.PASS;
         }

@@ -42,10 +42,11 @@ final class Reopening implements CrashStorage.Director {
      *
      * @param mayRot whether a byte of what is left may be damaged too
      * @param mayBeFull whether the disk may have no space left
+     * @param mayBeKilled whether it may be the process alone that ends
      */
-    void afterCutOf(CrashStorage storage, boolean mayRot, boolean mayBeFull) {
+    void afterCutOf(CrashStorage storage, boolean mayRot, boolean mayBeFull, boolean mayBeKilled) {
         fillable = mayBeFull;
-        cut(storage);
+        cut(storage, mayBeKilled);
         story.enter();
         if (mayRot && random.nextInt(16) == 0) {
             new Rot(simulation, random, history).check(disk);
@@ -59,12 +60,12 @@ final class Reopening implements CrashStorage.Director {
         if (depth < MAX_DEPTH) {
             Reopening next = new Reopening(simulation, random.split(), history);
             next.depth = depth + 1;
-            next.afterCutOf(storage, false, fillable);
+            next.afterCutOf(storage, false, fillable, true);
         }
     }
 
-    private void cut(CrashStorage storage) {
-        boolean power = simulation.survivesPower() && random.nextInt(8) != 0;
+    private void cut(CrashStorage storage, boolean mayBeKilled) {
+        boolean power = simulation.survivesPower() && (!mayBeKilled || random.nextInt(8) != 0);
         disk = power ? storage.powerCut(random) : storage.processKill();
         simulation.countCut();
         story.note(() -> power ? "what if the power is cut? " + disk.survived() : "what if the process is killed?");

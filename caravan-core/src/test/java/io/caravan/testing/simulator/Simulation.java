@@ -41,7 +41,7 @@ final class Simulation {
                         random.nextInt(4) == 0
                                 ? FlushPolicy.fixedDelay(Duration.ofMillis(25))
                                 : FlushPolicy.immediate())
-                .durability(random.nextInt(8) == 0 ? Durability.PROCESS : Durability.SYNC)
+                .durability(random.nextInt(5) == 0 ? Durability.PROCESS : Durability.SYNC)
                 .build();
     }
 
