@@ -156,7 +156,7 @@ final class Life implements CrashStorage.Director {
 
     private CrashStorage cut() {
         // After a failed force, what is left in the page cache is worth looking at.
-        boolean power = simulation.survivesPower() && (forceFailed || random.nextInt(faults.broke() ? 2 : 4) != 0);
+        boolean power = simulation.survivesPower() && (withdrawing() || random.nextInt(faults.broke() ? 2 : 4) != 0);
         CrashStorage remains = power ? disk.powerCut(random) : disk.processKill();
         story.note(() -> power ? "the power is cut: " + remains.survived() : "the process is killed");
         return remains;
@@ -170,7 +170,6 @@ final class Life implements CrashStorage.Director {
         try {
             CrashStorage.Outcome outcome = happen(call);
             forceFailed |= outcome != CrashStorage.Outcome.PASS && HeapWatch.isLogForce(call);
-            // Unless the process is killed in between, a frame whose force has failed is withdrawn by the next write.
             forceFailed &= !HeapWatch.isFrame(call);
             return outcome;
         } catch (SimulationFailure failure) {
@@ -201,19 +200,24 @@ final class Life implements CrashStorage.Director {
         if (random.nextInt(8) == 0) {
             disk.writeBack(random);
         }
-        if ((simulation.survivesPower() || !forceFailed) && random.nextInt(3) == 0) {
+        if ((simulation.survivesPower() || !withdrawing()) && random.nextInt(3) == 0) {
             // Until the opening is done, what an earlier life has left in the log's last frame has no copy elsewhere.
             boolean mayRot = client != null && !faults.happened();
             // A frame that is killed between its failed force and its withdrawal needs the checkpoint.
             boolean mayBeFull = !afterFailure && !faults.broke();
-            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull, !forceFailed);
+            new Reopening(simulation, random.split(), history).afterCutOf(disk, mayRot, mayBeFull, !withdrawing());
         }
-        if (--callsLeft <= 0 && (simulation.survivesPower() || !forceFailed)) {
+        if (--callsLeft <= 0 && (simulation.survivesPower() || !withdrawing())) {
             left = cut();
             return CrashStorage.Outcome.PASS;
         }
         goOnInside();
         return over() ? CrashStorage.Outcome.PASS : faults.outcome(call);
+    }
+
+    /** Whether a force has failed and the store has not come to withdrawing the frame; a kill now leaves it as it is. */
+    private boolean withdrawing() {
+        return forceFailed && (client == null || !client.storeFailed());
     }
 
     private void goOnInside() {
