@@ -49,7 +49,11 @@ final class ServerSession implements Session {
 
     private long replayedFrames() throws IOException {
         Matcher replayed = REPLAYED.matcher(process.output());
-        return replayed.find() ? Long.parseLong(replayed.group(1)) : Ledger.UNKNOWN;
+        if (!replayed.find()) {
+            ledger.problem("the server's log does not say how many frames it replayed, which is to be checked");
+            return Ledger.UNKNOWN;
+        }
+        return Long.parseLong(replayed.group(1));
     }
 
     @Override
