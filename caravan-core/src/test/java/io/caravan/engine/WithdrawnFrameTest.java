@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.StoreFailedException;
+import io.caravan.format.FileNames;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Directors;
 import io.caravan.testing.FaultStorage.Kind;
@@ -42,8 +43,8 @@ class WithdrawnFrameTest {
             CrashStorage reopened = disk.processKill();
             failing.close();
             if (theFirstOpeningFailsToo) {
-                reopened.director(
-                        Directors.on(Directors.calls(Kind.FORCE, FaultyStore.LOG), CrashStorage.Outcome.FAIL_HALFWAY));
+                reopened.director(Directors.on(
+                        Directors.calls(Kind.FORCE, FileNames.LOG.of(0)), CrashStorage.Outcome.FAIL_HALFWAY));
                 assertThatThrownBy(() -> open(reopened)).isInstanceOf(IOException.class);
             }
             checkReopened(theFirstOpeningFailsToo ? reopened.processKill() : reopened, random);
