@@ -169,6 +169,9 @@ public interface ListStore extends AutoCloseable {
     /**
      * Makes everything accepted durable, checkpoints, and lets go of the directory. Every callback has been told when it
      * returns. Idempotent: a second call returns when the first is done.
+     *
+     * @throws StoreFailedException when something accepted could not be made durable, and no call has failed for it
+     *     before; the directory is let go of all the same
      */
     @Override
     void close();

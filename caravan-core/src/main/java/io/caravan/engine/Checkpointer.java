@@ -68,7 +68,7 @@ final class Checkpointer {
     private volatile Published newest;
     private volatile long dueAtLsn;
     private int peakHeapSegments;
-    private boolean failedOnce;
+    private boolean lastAttemptFailed;
     private long lastFailureNanos;
     private Runnable wake = () -> {};
 
@@ -191,10 +191,10 @@ final class Checkpointer {
         }
         try {
             publish();
-            failedOnce = false;
+            lastAttemptFailed = false;
             return 0;
         } catch (IOException | RuntimeException failed) {
-            failedOnce = true;
+            lastAttemptFailed = true;
             lastFailureNanos = clock.getAsLong();
             if (state.failure() == null) {
                 LOG.warn("{}: a checkpoint failed, the log stays longer; trying again", state.name(), failed);
@@ -206,7 +206,7 @@ final class Checkpointer {
     /** How much longer not to try again, whoever wakes this worker; a clock that jumps makes it try at once. */
     private long retryPauseNanos() {
         long sinceNanos = clock.getAsLong() - lastFailureNanos;
-        return failedOnce && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;
+        return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;
     }
 
     /**

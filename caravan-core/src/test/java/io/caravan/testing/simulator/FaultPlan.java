@@ -78,7 +78,7 @@ final class FaultPlan {
         }
         if (fills && !spaceIsBack) {
             full ^= random.nextInt(20) == 0;
-            if (full && call.grows() && (call.bytes() > 0 || !roomForCheckpoints)) {
+            if (full && Simulation.lacksSpace(call, roomForCheckpoints)) {
                 wasFull = true;
                 return CrashStorage.Outcome.NO_SPACE;
             }

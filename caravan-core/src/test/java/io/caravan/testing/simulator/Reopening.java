@@ -145,7 +145,7 @@ final class Reopening implements CrashStorage.Director {
         if (random.nextInt(24) == 0) {
             cutAgain(disk);
         }
-        return full && call.grows() && (call.bytes() > 0 || !roomForCheckpoints)
+        return full && Simulation.lacksSpace(call, roomForCheckpoints)
                 ? CrashStorage.Outcome.NO_SPACE
                 : CrashStorage.Outcome.PASS;
     }

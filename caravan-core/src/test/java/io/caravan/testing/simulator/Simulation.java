@@ -6,6 +6,7 @@ import io.caravan.StoreConfig;
 import io.caravan.engine.Engine;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.testing.CrashStorage;
+import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.RandomOperations;
 import java.io.IOException;
@@ -66,6 +67,12 @@ final class Simulation {
             case OPEN, READ, MAP, CLOSE -> false;
             default -> true;
         };
+    }
+
+    /** Whether a full disk has no space for a call; where there is room for checkpoints, none for segments. */
+    static boolean lacksSpace(CrashStorage.Call call, boolean roomForCheckpoints) {
+        boolean makesSegment = call.kind() == Kind.CREATE && call.bytes() > 0;
+        return call.grows() && (makesSegment || !roomForCheckpoints);
     }
 
     SplittableRandom random() {
