@@ -12,13 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 final class RespService {
     private final DocumentService documents;
     private final Executor readers;
+    private final RespLimits limits;
     private final CommandTable table;
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
     private final AtomicLong sessions = new AtomicLong();
 
-    RespService(DocumentService documents, ServerStatus status, Executor readers) {
+    RespService(DocumentService documents, ServerStatus status, Executor readers, RespLimits limits) {
         this.documents = documents;
         this.readers = readers;
+        this.limits = limits;
         this.table = new CommandTable(new ListCommands(documents), new ServerCommands(status));
     }
 
@@ -29,6 +31,10 @@ final class RespService {
     /** Where reads run, which may wait. */
     Executor readers() {
         return readers;
+    }
+
+    RespLimits limits() {
+        return limits;
     }
 
     CommandTable table() {
