@@ -92,8 +92,7 @@ final class ListenOptions {
         for (Transport candidate : Transport.values()) {
             if (candidate.label().equalsIgnoreCase(transport)) {
                 Throwable problem = candidate.unavailable();
-                Quantities.check(
-                        problem == null, "--transport " + transport + " is not to be had here: " + problem);
+                Quantities.check(problem == null, "--transport " + transport + " is not to be had here: " + problem);
                 return candidate;
             }
         }

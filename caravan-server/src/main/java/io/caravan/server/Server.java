@@ -55,6 +55,11 @@ public final class Server implements AutoCloseable {
         return respAddress;
     }
 
+    /** What all listeners share. */
+    Network network() {
+        return network;
+    }
+
     /** Stops with a timeout that is enough for a healthy store. */
     @Override
     public void close() {

@@ -54,4 +54,9 @@ public record ServerConfig(
     public ServerConfig withNetwork(NetworkConfig other) {
         return new ServerConfig(resp, limits, durability, other, authenticator, readers);
     }
+
+    /** The same with other limits for RESP requests. */
+    public ServerConfig withLimits(RespLimits other) {
+        return new ServerConfig(resp, other, durability, network, authenticator, readers);
+    }
 }

@@ -52,7 +52,10 @@ class ConfigurationTest {
         all[options.length] = "--print-config";
         assertThat(serve(all)).as(err.toString()).isZero();
         Map<String, List<String>> rows = new TreeMap<>();
-        out.toString().lines().map(line -> line.split(" {2,}")).forEach(row -> rows.put(row[0], List.of(row[1], row[2])));
+        out.toString()
+                .lines()
+                .map(line -> line.split(" {2,}"))
+                .forEach(row -> rows.put(row[0], List.of(row[1], row[2])));
         return rows;
     }
 
@@ -146,8 +149,9 @@ class ConfigurationTest {
     @Test
     void theDocumentedSettingsAreThoseThatThereAre() throws IOException {
         Map<String, String> expected = new TreeMap<>();
-        settings().forEach(option ->
-                expected.put(option.longestName(), option.defaultValue() == null ? "none" : option.defaultValue()));
+        settings()
+                .forEach(option -> expected.put(
+                        option.longestName(), option.defaultValue() == null ? "none" : option.defaultValue()));
         Map<String, String> documented = new TreeMap<>();
         Matcher row = Pattern.compile("(?m)^\\| `(--[a-z-]+)` \\| `?([^`|]+?)`? \\|")
                 .matcher(Files.readString(Path.of("../docs/OPERATIONS.md")));

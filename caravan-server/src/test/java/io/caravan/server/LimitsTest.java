@@ -3,14 +3,21 @@ package io.caravan.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.MemoryListStore;
+import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.resp.RespLimits;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -19,127 +26,198 @@ class LimitsTest {
     private static final long MIB = 1 << 20;
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration LONG = Duration.ofMinutes(10);
+    private static final Duration NEVER = Duration.ZERO;
 
+    private final ExecutorService clientThreads = Executors.newCachedThreadPool();
+    private final List<RespClient> clients = new ArrayList<>();
     private ServerFixture fixture;
 
-    private void start(int maxConnections, long connectionBytes, long totalBytes, Duration request, Duration idle)
-            throws IOException {
-        fixture = new ServerFixture(new NetworkLimits(maxConnections, connectionBytes, totalBytes, request, idle));
+    private void start(int maxConnections, long connectionBytes, long totalBytes) throws IOException {
+        start(new NetworkLimits(maxConnections, connectionBytes, totalBytes, LONG, NEVER));
+    }
+
+    private void start(NetworkLimits limits) throws IOException {
+        NetworkConfig defaults = NetworkConfig.defaults();
+        startWith(config -> config.withNetwork(new NetworkConfig(defaults.transport(), 2, limits, null)));
+    }
+
+    private void startWith(UnaryOperator<ServerConfig> change) throws IOException {
+        fixture = new ServerFixture(new MemoryListStore(), change);
+    }
+
+    private RespClient connect() throws IOException {
+        RespClient client = fixture.connect();
+        clients.add(client);
+        return client;
+    }
+
+    private long inFlight() {
+        return fixture.server.network().inFlightBytes();
     }
 
     @AfterEach
-    void stop() {
+    void stop() throws IOException {
+        for (RespClient client : clients) {
+            client.close();
+        }
         fixture.close();
+        clientThreads.shutdownNow();
     }
 
     @Test
     void oneConnectionTooManyIsToldSoAndClosed() throws IOException {
-        start(2, 16 * MIB, 64 * MIB, LONG, Duration.ZERO);
-        try (RespClient first = fixture.connect();
-                RespClient second = fixture.connect()) {
-            assertThat(first.call("PING")).isEqualTo("+PONG");
-            assertThat(second.call("PING")).isEqualTo("+PONG");
-            try (RespClient third = fixture.connect()) {
-                assertThat(third.read()).isEqualTo("-ERR max number of clients reached");
-                assertThat(third.atEnd()).isTrue();
-            }
-            assertThat(first.call("PING")).isEqualTo("+PONG");
-        }
+        start(2, 16 * MIB, 64 * MIB);
+        RespClient first = connect();
+        assertThat(first.call("PING")).isEqualTo("+PONG");
+        assertThat(connect().call("PING")).isEqualTo("+PONG");
+        RespClient third = connect();
+        third.send("PING");
+        assertThat(third.read()).isEqualTo("-ERR max number of clients reached");
+        assertThat(third.atEnd()).isTrue();
+        assertThat(first.call("PING")).isEqualTo("+PONG");
     }
 
     @Test
-    void aConnectionThatEndsMakesRoomForAnother() throws Exception {
-        start(1, 16 * MIB, 64 * MIB, LONG, Duration.ZERO);
+    void aConnectionThatEndsMakesRoomForAnother() throws IOException {
+        start(1, 16 * MIB, 64 * MIB);
         for (int i = 0; i < 20; i++) {
-            try (RespClient client = fixture.connect()) {
-                assertThat(client.call("PING")).isEqualTo("+PONG");
-                client.call("QUIT");
-                assertThat(client.atEnd()).isTrue();
-            }
-            fixture.awaitConnections(0);
+            RespClient client = connect();
+            assertThat(client.call("PING")).isEqualTo("+PONG");
+            client.close();
+            Eventually.await(
+                    "it is gone", () -> fixture.server.network().connections().isEmpty());
         }
     }
 
     @Test
-    void aConnectionIsNotReadFromWhileTooMuchOfItWaitsForAnswers() throws Exception {
-        long limit = 9 * MIB;
-        start(10, limit, 64 * MIB, LONG, Duration.ZERO);
-        pushMuch(1, 40, limit);
+    void aConnectionIsNotReadFromWhileTooMuchOfItWaits() throws Exception {
+        start(10, 9 * MIB, 64 * MIB);
+        pushMuch(1, 80, 9 * MIB);
     }
 
     @Test
-    void allConnectionsTogetherAreNotReadFromWhileTooMuchWaitsForAnswers() throws Exception {
-        long limit = 12 * MIB;
-        start(20, 9 * MIB, limit, LONG, Duration.ZERO);
-        pushMuch(8, 8, limit);
+    void nothingIsReadWhileTooMuchWaitsInAll() throws Exception {
+        start(20, 9 * MIB, 12 * MIB);
+        pushMuch(8, 16, 12 * MIB);
     }
 
-    /** While nothing is answered, clients push; then all of it is answered. */
-    private void pushMuch(int clients, int mebibytesEach, long limit) throws Exception {
+    /** Clients push half mebibytes, which are not answered for a while; then all of them are. */
+    private void pushMuch(int clientCount, int pushesEach, long limit) throws Exception {
         String value = "v".repeat((int) MIB / 2);
-        List<CompletableFuture<Void>> pushes = new ArrayList<>();
-        List<RespClient> connections = new ArrayList<>();
+        List<Future<?>> pushes = new ArrayList<>();
         fixture.store.hold();
-        for (int i = 0; i < clients; i++) {
-            RespClient client = fixture.connect();
-            connections.add(client);
+        for (int i = 0; i < clientCount; i++) {
+            RespClient client = connect();
             String name = "k" + i;
-            pushes.add(CompletableFuture.runAsync(() -> push(client, name, value, 2 * mebibytesEach)));
+            pushes.add(clientThreads.submit(() -> {
+                for (int push = 0; push < pushesEach; push++) {
+                    client.send("RPUSH", name, value);
+                }
+                return null;
+            }));
         }
-        fixture.awaitInFlight(limit);
-        long most = fixture.inFlightBytes();
-        // What one read brings may go beyond, for each connection.
-        assertThat(most).isLessThan(limit + clients * MIB / 8);
-        assertThat(CompletableFuture.allOf(pushes.toArray(CompletableFuture[]::new)))
-                .isNotDone();
+        Eventually.await("the limit is reached", () -> inFlight() >= limit);
+        // One read of each connection may go beyond, and one request that had begun.
+        long slack = MIB + clientCount * MIB / 8;
+        Steadily.holds("within the limit", 300, () -> inFlight() < limit + slack);
+        assertThat(pushes).noneMatch(Future::isDone);
         fixture.store.release();
-        CompletableFuture<?>[] answers = connections.stream()
-                .map(client -> CompletableFuture.runAsync(() -> readAll(client, 2 * mebibytesEach)))
-                .toArray(CompletableFuture[]::new);
-        CompletableFuture.allOf(answers).get(60, TimeUnit.SECONDS);
-        fixture.awaitInFlight(0);
-        for (RespClient client : connections) {
-            client.close();
+        for (RespClient client : clients) {
+            for (int answer = 1; answer <= pushesEach; answer++) {
+                assertThat(client.read()).isEqualTo(":" + answer);
+            }
         }
+        for (Future<?> push : pushes) {
+            push.get();
+        }
+        Eventually.await("nothing is held", () -> inFlight() == 0);
     }
 
-    private static void push(RespClient client, String name, String value, int times) {
-        try {
-            for (int i = 0; i < times; i++) {
-                client.send("RPUSH", name, value);
-            }
-        } catch (IOException broken) {
-            throw new AssertionError(broken);
+    /** They would, if each waited for the others to give back what they hold. */
+    @Test
+    void connectionsThatEachHoldPartOfARequestAllGetOn() throws Exception {
+        start(20, 9 * MIB, 9 * MIB);
+        byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
+        int clientCount = 16;
+        List<Future<String>> answers = new ArrayList<>();
+        CountDownLatch full = new CountDownLatch(1);
+        for (int i = 0; i < clientCount; i++) {
+            RespClient client = connect();
+            answers.add(clientThreads.submit(() -> {
+                client.sendRaw(request, 0, request.length * 3 / 4);
+                full.await();
+                client.sendRaw(request, request.length * 3 / 4, request.length);
+                return client.read();
+            }));
         }
-    }
-
-    private static void readAll(RespClient client, int answers) {
-        try {
-            for (int i = 1; i <= answers; i++) {
-                assertThat(client.read()).isEqualTo(":" + i);
-            }
-        } catch (IOException broken) {
-            throw new AssertionError(broken);
+        Eventually.await("the limit is reached", () -> inFlight() >= 9 * MIB);
+        full.countDown();
+        for (Future<String> answer : answers) {
+            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith(":");
         }
     }
 
     @Test
-    void connectionsThatEachHoldPartOfARequestDoNotWaitForEachOther() throws Exception {
-        start(20, 9 * MIB, 9 * MIB, LONG, Duration.ZERO);
-        int clients = 16;
-        byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
-        int begun = request.length * 3 / 4;
-        List<RespClient> connections = new ArrayList<>();
-        CountDownLatch allBegun = new CountDownLatch(clients);
-        List<CompletableFuture<Void>> done = new ArrayList<>();
-        for (int i = 0; i < clients; i++) {
-            RespClient client = fixture.connect();
-            connections.add(client);
-            done.add(CompletableFuture.runAsync(() -> sendInTwo(client, request, begun, allBegun), Thread::startVirtual));
+    void aRequestThatDoesNotComeWholeEndsItsConnectionHoweverItTrickles() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        RespClient patient = connect();
+        RespClient trickling = connect();
+        trickling.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
+        Future<?> trickle = clientThreads.submit(() -> {
+            while (true) {
+                trickling.sendRaw("\r".getBytes(UTF_8));
+                TimeUnit.MILLISECONDS.sleep(10);
+            }
+        });
+        assertThat(trickling.read()).startsWith("-ERR Protocol error: ");
+        trickle.cancel(true);
+        assertThat(patient.call("PING")).isEqualTo("+PONG");
+    }
+
+    @Test
+    void manyWholeRequestsMayTakeLongerThanOneMay() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        RespClient client = connect();
+        byte[] ping = RespClient.encode("PING".getBytes(UTF_8));
+        long end = System.nanoTime() + 3 * SHORT.toNanos();
+        client.sendRaw(ping, 0, 3);
+        while (System.nanoTime() < end) {
+            // Always one that is not whole.
+            client.sendRaw(ping, 3, ping.length);
+            client.sendRaw(ping, 0, 3);
+            assertThat(client.read()).isEqualTo("+PONG");
         }
-        CompletableFuture.allOf(done.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
-        for (RespClient client : connections) {
-            client.close();
+    }
+
+    @Test
+    void anIdleConnectionIsClosedButNotOneThatWaitsForItsAnswer() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, LONG, SHORT));
+        RespClient waiting = connect();
+        fixture.store.hold();
+        waiting.send("RPUSH", "k", "v");
+        fixture.store.awaitAccepted(1);
+        RespClient idle = connect();
+        assertThat(idle.atEnd()).isTrue();
+        fixture.store.release();
+        assertThat(waiting.read()).isEqualTo(":1");
+        assertThat(waiting.atEnd()).isTrue();
+    }
+
+    @Test
+    void onlySoManyRequestsOfAConnectionWaitForTheirAnswers() throws Exception {
+        int pipeline = 7;
+        RespLimits limits = new RespLimits(ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline);
+        startWith(config -> config.withLimits(limits));
+        fixture.store.hold();
+        RespClient client = connect();
+        for (int i = 0; i < 3 * pipeline; i++) {
+            client.send("RPUSH", "k", "v");
+        }
+        fixture.store.awaitAccepted(pipeline);
+        Steadily.holds("no more", 200, () -> fixture.store.accepted() == pipeline);
+        fixture.store.release();
+        for (int i = 1; i <= 3 * pipeline; i++) {
+            assertThat(client.read()).isEqualTo(":" + i);
         }
     }
 }

@@ -43,7 +43,7 @@ final class ConnectionSetup extends ChannelInitializer<Channel> {
     protected void initChannel(Channel channel) {
         ChannelPipeline pipeline = channel.pipeline();
         if (tls != null) {
-            pipeline.addLast(tls.newHandler(channel.alloc()));
+            pipeline.addLast(tls.newHandler(channel.alloc()), new TlsFailures());
         }
         if (shared.connections().take(channel)) {
             accept(channel);

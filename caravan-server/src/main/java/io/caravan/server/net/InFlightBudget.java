@@ -52,13 +52,15 @@ final class InFlightBudget {
     }
 
     private boolean admits(InFlight connection, boolean begun) {
-        return !full() || excepted.get() == connection || begun && excepted.compareAndSet(null, connection);
+        if (!begun) {
+            settled(connection);
+        }
+        return !full() || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
     }
 
-    /** The connection holds nothing any more, so another may be the exception. */
+    /** The connection holds no part of a request any more, so another may be the exception. */
     void settled(InFlight connection) {
-        if (excepted.get() == connection) {
-            excepted.set(null);
+        if (excepted.compareAndSet(connection, null)) {
             wakeAll();
         }
     }
