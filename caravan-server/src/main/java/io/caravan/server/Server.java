@@ -42,7 +42,8 @@ public final class Server implements AutoCloseable {
         try {
             ServerStatus status = new ServerStatus(
                     documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), config.durability());
-            resp = RespServer.start(config.resp(), config.limits(), loops, readers, documents, status, Authenticator.open());
+            resp = RespServer.start(
+                    config.resp(), config.limits(), loops, readers, documents, status, Authenticator.open());
             started = true;
         } finally {
             if (!started) {

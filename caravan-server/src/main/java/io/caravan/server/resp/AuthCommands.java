@@ -18,7 +18,8 @@ final class AuthCommands {
                 CommandSpec.connection("AUTH", -2, "Says who the client is.")
                         .access(Access.FREE)
                         .immediate(AuthCommands::auth),
-                CommandSpec.connection("HELLO", -1, "Chooses the version of the protocol, and tells what the server is.")
+                CommandSpec.connection(
+                                "HELLO", -1, "Chooses the version of the protocol, and tells what the server is.")
                         .access(Access.FREE)
                         .immediate(AuthCommands::hello));
     }
@@ -29,8 +30,9 @@ final class AuthCommands {
         }
         Authenticator authenticator = session.authenticator();
         if (!authenticator.required() && command.size() == 2) {
-            throw new CommandException("ERR AUTH <password> called without any password configured for the default user."
-                    + " Are you sure your configuration is correct?");
+            throw new CommandException(
+                    "ERR AUTH <password> called without any password configured for the default user."
+                            + " Are you sure your configuration is correct?");
         }
         session.principal(checked(
                 command.size() == 2
@@ -62,9 +64,10 @@ final class AuthCommands {
             }
         }
         if (principal == null) {
-            throw new CommandException("NOAUTH HELLO must be called with the client already authenticated, otherwise the"
-                    + " HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the"
-                    + " RESP protocol version at the same time");
+            throw new CommandException(
+                    "NOAUTH HELLO must be called with the client already authenticated, otherwise the"
+                            + " HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the"
+                            + " RESP protocol version at the same time");
         }
         session.principal(principal);
         session.protocol(version);

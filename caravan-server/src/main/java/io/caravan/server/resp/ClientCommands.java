@@ -87,10 +87,8 @@ final class ClientCommands {
 
     private Reply list(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|list");
-        return new Reply.Verbatim(chosen(command)
-                .limit(MAX_LISTED)
-                .map(ClientCommands::describe)
-                .collect(Collectors.joining()));
+        return new Reply.Verbatim(
+                chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
     private Stream<Session> chosen(Command command) {

@@ -1,9 +1,9 @@
 package io.caravan.server.resp;
 
 import java.util.Collection;
+import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.ConcurrentNavigableMap;
 
 /** The sessions of all open connections, by their numbers. For any thread. */
 final class ClientRegistry {

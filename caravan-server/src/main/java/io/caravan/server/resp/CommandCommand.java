@@ -19,7 +19,12 @@ final class CommandCommand {
     CommandCommand(Supplier<Map<String, CommandSpec>> specs) {
         this.specs = specs;
         subcommands
-                .add("COUNT", "", 0, 0, (session, command) -> new Reply.Number(specs.get().size()))
+                .add(
+                        "COUNT",
+                        "",
+                        0,
+                        0,
+                        (session, command) -> new Reply.Number(specs.get().size()))
                 .add("LIST", "", 0, 0, (session, command) -> names())
                 .add("INFO", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
                 .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));

@@ -25,9 +25,7 @@ final class CommandGate {
             return spec.wrongArity();
         }
         Principal principal = session.principal();
-        return principal == Principal.ANYONE || spec.access() == Access.FREE
-                ? null
-                : refuse(principal, spec, command);
+        return principal == Principal.ANYONE || spec.access() == Access.FREE ? null : refuse(principal, spec, command);
     }
 
     private static Reply.@Nullable Error refuse(@Nullable Principal principal, CommandSpec spec, Command command) {

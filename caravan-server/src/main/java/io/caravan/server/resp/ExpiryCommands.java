@@ -38,15 +38,11 @@ final class ExpiryCommands {
     }
 
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
-        return CommandSpec.generic(name, -3, summary)
-                .keys(FIRST)
-                .flags("fast")
-                .write((session, command) -> {
-                    long atMillis = moment(command, unitMillis, fromNow);
-                    ExpiryCondition condition = ExpiryCondition.of(command);
-                    return new Change.OfOne(
-                            ListCommands.name(command), document -> expire(document, atMillis, condition));
-                });
+        return CommandSpec.generic(name, -3, summary).keys(FIRST).flags("fast").write((session, command) -> {
+            long atMillis = moment(command, unitMillis, fromNow);
+            ExpiryCondition condition = ExpiryCondition.of(command);
+            return new Change.OfOne(ListCommands.name(command), document -> expire(document, atMillis, condition));
+        });
     }
 
     private long moment(Command command, int unitMillis, boolean fromNow) {
@@ -87,13 +83,10 @@ final class ExpiryCommands {
     }
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
-        return CommandSpec.generic(name, 2, summary)
-                .keys(FIRST)
-                .flags("fast")
-                .read((session, command) -> {
-                    DocumentInfo info = Presence.of(documents, ListCommands.name(command));
-                    return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
-                });
+        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").read((session, command) -> {
+            DocumentInfo info = Presence.of(documents, ListCommands.name(command));
+            return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
+        });
     }
 
     /** Rounded as Redis rounds, to the nearest. */

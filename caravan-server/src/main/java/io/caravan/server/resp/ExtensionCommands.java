@@ -32,7 +32,7 @@ final class ExtensionCommands {
                         .keys(FIRST)
                         .flags("blocking")
                         .stream((session, command, context) ->
-                                new TailRead(documents, limits, session, command, context)),
+                        new TailRead(documents, limits, session, command, context)),
                 CommandSpec.list("CARAVAN.TRIM", 4, "Drops the values before a sequence.")
                         .keys(FIRST)
                         .flags("fast")

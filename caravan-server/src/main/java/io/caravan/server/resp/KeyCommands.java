@@ -60,8 +60,7 @@ final class KeyCommands {
     }
 
     private Reply type(Session session, Command command) {
-        return new Reply.Simple(
-                Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
+        return new Reply.Simple(Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
     }
 
     private static List<DocumentName> names(Command command) {

@@ -40,9 +40,7 @@ final class ListCommands {
                 CommandSpec.list("LTRIM", 4, "Drops the values before a range.")
                         .keys(FIRST)
                         .write(this::trim),
-                CommandSpec.list("LRANGE", 4, "Tells the values of a range.")
-                        .keys(FIRST)
-                        .stream(this::range),
+                CommandSpec.list("LRANGE", 4, "Tells the values of a range.").keys(FIRST).stream(this::range),
                 CommandSpec.list("LINDEX", 3, "Tells one value.").keys(FIRST).read(this::index),
                 CommandSpec.list("LLEN", 2, "Tells the number of values.")
                         .keys(FIRST)

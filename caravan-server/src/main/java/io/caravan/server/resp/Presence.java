@@ -64,7 +64,8 @@ final class Presence {
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);
-        if (firstKept >= before.nextSequence() && before.attributes().expiresAtMillis().isPresent()) {
+        if (firstKept >= before.nextSequence()
+                && before.attributes().expiresAtMillis().isPresent()) {
             document.attributes(before.attributes().withoutExpiry());
         }
     }

@@ -92,8 +92,7 @@ final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(
-                    session, step.command(), new ReadContext(channel, step.place(), this::start));
+            reading = action.start(session, step.command(), new ReadContext(channel, step.place(), this::start));
         }
         return reading.proceed();
     }

@@ -133,7 +133,8 @@ sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             int size = entries.size();
-            RespBytes.putNumber(out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
+            RespBytes.putNumber(
+                    out, protocol == Protocol.RESP2 ? '*' : '%', protocol == Protocol.RESP2 ? 2 * size : size);
             entries.forEach((name, value) -> {
                 Bulk.of(name).encode(out, protocol);
                 value.encode(out, protocol);

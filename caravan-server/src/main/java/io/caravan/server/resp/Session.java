@@ -23,7 +23,11 @@ final class Session {
     private @Nullable Runnable onEnding;
 
     /** What a client has told of itself, and who it has proved to be; null when it has not. */
-    record Identity(String name, String library, String libraryVersion, @Nullable Principal principal) {}
+    record Identity(
+            String name,
+            String library,
+            String libraryVersion,
+            @Nullable Principal principal) {}
 
     /**
      * A new connection's session.

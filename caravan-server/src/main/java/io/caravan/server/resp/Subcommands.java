@@ -44,7 +44,8 @@ final class Subcommands {
 
     private Reply help() {
         Stream<String> lines = byName.entrySet().stream()
-                .map(entry -> (command + " " + entry.getKey() + " " + entry.getValue().usage()).trim());
+                .map(entry ->
+                        (command + " " + entry.getKey() + " " + entry.getValue().usage()).trim());
         List<Reply> replies = lines.<Reply>map(Reply.Simple::new).toList();
         return new Reply.Array(replies);
     }

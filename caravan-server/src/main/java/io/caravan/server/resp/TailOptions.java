@@ -33,7 +33,9 @@ record TailOptions(long from, long count, long blockMillis) {
             }
         }
         check(count > 0, "COUNT must be 1 or more");
-        check(blockMillis <= MAX_BLOCK_MILLIS, "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; ask again after that");
+        check(
+                blockMillis <= MAX_BLOCK_MILLIS,
+                "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; ask again after that");
         return new TailOptions(from, count, blockMillis);
     }
 

@@ -94,7 +94,12 @@ final class TailRead implements Reading {
         check(info == null ? 0 : info.firstSequence(), next);
         if (info != null && from < next) {
             stream = new ValueStream(
-                    documents, name, this::choose, new TailFormat(session.protocol(), from, this::atEnd), limits, context);
+                    documents,
+                    name,
+                    this::choose,
+                    new TailFormat(session.protocol(), from, this::atEnd),
+                    limits,
+                    context);
             return false;
         }
         boolean closed = info != null && info.attributes().closed();
@@ -108,7 +113,8 @@ final class TailRead implements Reading {
 
     private void check(long first, long next) {
         if (from < first) {
-            throw new CommandException("TRIMMED sequence " + from + " has been dropped, the first retained one is " + first);
+            throw new CommandException(
+                    "TRIMMED sequence " + from + " has been dropped, the first retained one is " + first);
         }
         if (from > next) {
             throw new CommandException("BEYOND sequence " + from + " is past the next one, " + next

@@ -45,8 +45,8 @@ final class Transaction {
         }
         bytes += command.bytes();
         if (steps.size() == MAX_COMMANDS || bytes > maxBytes) {
-            throw new CommandException("ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or "
-                    + maxBytes + " bytes");
+            throw new CommandException(
+                    "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
         }
         Change change = write.prepare(session, command);
         if (!spoilt) {

@@ -85,14 +85,10 @@ final class ValueStream implements Reading, DocumentReader {
         }
         if (next == end) {
             format.end(room());
-            send();
-            channel.eventLoop().execute(this::finish);
+            send(room(), this::finish);
             return true;
         }
-        if (piece != null) {
-            send();
-        }
-        channel.eventLoop().execute(this::awaitTurn);
+        send(room(), this::awaitTurn);
         return false;
     }
 
@@ -157,7 +153,7 @@ final class ValueStream implements Reading, DocumentReader {
     /** The piece to write to, which has room for a few bytes at least. */
     private ByteBuf room() {
         if (piece != null && piece.writerIndex() > PIECE_BYTES - AROUND_VALUE_BYTES) {
-            send();
+            send(piece, () -> {});
         }
         if (piece == null) {
             piece = channel.alloc().directBuffer(sent ? PIECE_BYTES : FIRST_PIECE_BYTES);
@@ -165,14 +161,15 @@ final class ValueStream implements Reading, DocumentReader {
         return piece;
     }
 
-    private void send() {
-        ByteBuf full = room();
+    /** Hands the piece to the event loop, which then goes on with what comes after it. */
+    private void send(ByteBuf full, Runnable after) {
         piece = null;
         sent = true;
         int bytes = full.readableBytes();
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
             context.place().add(new PendingReply.Piece(full, () -> written(bytes)));
+            after.run();
         });
     }
 
