@@ -5,8 +5,12 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.testing.ForwardingListStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +18,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -230,5 +235,22 @@ class DocumentServiceTest {
         assertThat(documents.service().tailedDocuments()).isZero();
         documents.delete("d");
         assertThat(told).hasValue(2);
+    }
+
+    @Test
+    void aDocumentThatIsDeletedWhileItIsLookedForIsNotFoundEmpty() {
+        AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public ListInfo info(long id) {
+                meanwhile.getAndSet(() -> {}).run();
+                return super.info(id);
+            }
+        };
+        try (Documents racing = new Documents(store)) {
+            racing.push("d", "a");
+            meanwhile.set(() -> racing.delete("d"));
+            assertThat(racing.find("d")).isNull();
+        }
     }
 }

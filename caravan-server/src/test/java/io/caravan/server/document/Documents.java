@@ -20,9 +20,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Documents in memory whose clock the test sets, with calls that wait and speak text. */
 final class Documents implements AutoCloseable {
-    private final ListStore store = new MemoryListStore();
+    private final ListStore store;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
-    private DocumentService service = open();
+    private DocumentService service;
+
+    Documents() {
+        this(new MemoryListStore());
+    }
+
+    Documents(ListStore store) {
+        this.store = store;
+        this.service = open();
+    }
 
     private DocumentService open() {
         return new DocumentService(store, Catalog.open(store, 0), () -> now, Duration.ofSeconds(1));
