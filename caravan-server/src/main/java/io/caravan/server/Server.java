@@ -11,13 +11,18 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Serves the documents of a store, which stays its owner's: close it after the server. */
 public final class Server implements AutoCloseable {
     /** The store's list that holds the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
 
     private final Network network;
     private final ExecutorService readers;
@@ -32,7 +37,9 @@ public final class Server implements AutoCloseable {
         try {
             ServerStatus status = new ServerStatus(documents, network, config.durability());
             respAddress = network.listen(
-                    config.resp(), "--resp", new RespProtocol(config.limits(), documents, status, readers));
+                    config.resp(),
+                    "--resp",
+                    new RespProtocol(config.limits(), documents, status, readers, config.authenticator()));
             started = true;
         } finally {
             if (!started) {
@@ -75,6 +82,18 @@ public final class Server implements AutoCloseable {
     private void stopThreads() {
         documents.close();
         readers.shutdownNow();
+        awaitReaders();
         network.close();
+    }
+
+    /** They tell event loops when they are done, which must then still be there. */
+    private void awaitReaders() {
+        try {
+            if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a read did not end in {}", READERS_PATIENCE);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

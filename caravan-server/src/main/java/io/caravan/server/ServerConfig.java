@@ -42,7 +42,11 @@ public record ServerConfig(
 
     /** The greatest requests that the store could take. */
     public static RespLimits respLimits(StoreConfig store, int maxPending) {
-        return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
+        return new RespLimits(
+                store.maxValueBytes(),
+                store.logBufferBytes() + (long) REQUEST_ROOM_BYTES,
+                maxPending,
+                RespLimits.DEFAULT_STALL);
     }
 
     /** Reads wait for the disk and for slow clients, so there may be more of them than cores. */
@@ -53,6 +57,11 @@ public record ServerConfig(
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
         return new ServerConfig(resp, limits, durability, other, authenticator, readers);
+    }
+
+    /** The same with other means to tell who clients are. */
+    public ServerConfig withAuthenticator(Authenticator other) {
+        return new ServerConfig(resp, limits, durability, network, other, readers);
     }
 
     /** The same with other limits for RESP requests. */

@@ -206,7 +206,8 @@ class LimitsTest {
     @Test
     void onlySoManyRequestsOfAConnectionWaitForTheirAnswers() throws Exception {
         int pipeline = 7;
-        RespLimits limits = new RespLimits(ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline);
+        RespLimits limits = new RespLimits(
+                ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline, RespLimits.DEFAULT_STALL);
         startWith(config -> config.withLimits(limits));
         fixture.store.hold();
         RespClient client = connect();

@@ -33,6 +33,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
 
     private final Channel channel;
+    private final RespService service;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
@@ -47,7 +48,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     RespHandler(Channel channel, RespService service, RequestDecoder decoder, InFlight inFlight) {
         this.channel = channel;
-        this.session = service.newSession();
+        this.service = service;
+        this.session = service.newSession(channel);
         this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
         this.decoder = decoder;
@@ -74,6 +76,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof ChannelInputShutdownEvent) {
+            session.end();
             noMoreRequests = true;
             progress();
         }
@@ -98,6 +101,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     public void end() {
         stopping = true;
+        session.end();
         channel.eventLoop()
                 .schedule(
                         () -> {
@@ -145,6 +149,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        service.forget(session);
+        session.end();
         runner.close();
         replies.close();
     }

@@ -5,6 +5,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
+import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -19,9 +20,15 @@ public final class RespProtocol implements WireProtocol {
      * Makes the protocol over some documents.
      *
      * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
      */
-    public RespProtocol(RespLimits limits, DocumentService documents, ServerStatus status, Executor readers) {
-        this.service = new RespService(documents, status, readers, limits);
+    public RespProtocol(
+            RespLimits limits,
+            DocumentService documents,
+            ServerStatus status,
+            Executor readers,
+            Authenticator authenticator) {
+        this.service = new RespService(documents, status, readers, limits, authenticator);
     }
 
     @Override
