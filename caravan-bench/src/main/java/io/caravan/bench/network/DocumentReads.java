@@ -29,10 +29,13 @@ final class DocumentReads implements NetworkMeasure {
             BigDocument document = new BigDocument(valueBytes, bytes);
             String workload = (bytes >> 20) + " MiB in values of " + (valueBytes >> 10) + " KiB";
             String lrange = "LRANGE, " + workload;
+            String get = "GET, " + workload;
             stage.with(CARAVAN, workload, results, server -> {
                 document.write(server.resp());
+                stage.say(lrange);
                 comparison.add(lrange, CARAVAN, measure(server, new RespDrain(document)));
-                comparison.add("GET, " + workload, CARAVAN, measure(server, new HttpDrain(document)));
+                stage.say(get);
+                comparison.add(get, CARAVAN, measure(server, new HttpDrain(document)));
             });
             stage.with(Redis.inMemory(), lrange, results, server -> {
                 document.write(server.resp());

@@ -40,8 +40,10 @@ final class RespRates implements NetworkMeasure {
             stage.with(subject, WORKLOAD, results, server -> {
                 benchmark.run(server.resp(), WARM_UP_DEPTH, WARM_UP_COUNT / divisor);
                 for (int i = 0; i < DEPTHS.length; i++) {
+                    String workload = WORKLOAD + ", -P " + DEPTHS[i];
+                    stage.say(workload + ", " + subject.name());
                     Measurement measurement = measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor);
-                    comparison.add(WORKLOAD + ", -P " + DEPTHS[i], subject, measurement);
+                    comparison.add(workload, subject, measurement);
                 }
             });
         }
