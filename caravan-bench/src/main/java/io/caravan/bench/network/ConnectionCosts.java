@@ -74,10 +74,13 @@ final class ConnectionCosts implements NetworkMeasure {
                 Audience.gather(client, "warm-up", 2, modes);
                 Footprint before = Footprint.of(server);
                 Audience audience = Audience.gather(client, "tailed", streams, modes);
-                Measurement measurement = before.growthTo(Footprint.of(server), tails);
                 PacedAppends appends = new PacedAppends(client.connect(1), audience.streams());
+                // A tail that has heard something is there.
                 appends.once();
-                measurement.with(Figure.MISSED, audience.awaitHeard(tails)).with(Figure.ERRORS, appends.errors());
+                audience.awaitHeard(tails);
+                Measurement measurement = before.growthTo(Footprint.of(server), tails);
+                appends.once();
+                measurement.with(Figure.MISSED, audience.awaitHeard(2L * tails)).with(Figure.ERRORS, appends.errors());
                 results.add(row(workload), measurement);
             }
         });
@@ -92,8 +95,8 @@ final class ConnectionCosts implements NetworkMeasure {
         return new Table(
                 "Connections",
                 "Each idle connection has asked one thing and been answered. The tails follow " + streams
-                        + " streams; afterwards each stream gets a value, which every tail must see. All is"
-                        + " measured after a full collection.",
+                        + " streams, each of which gets a value before and after memory is measured; every tail must see both."
+                        + " All is measured after a full collection.",
                 results);
     }
 }
