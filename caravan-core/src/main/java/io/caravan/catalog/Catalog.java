@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
-    private static final int STRIPES = 1 << STRIPE_BITS;
+    /** Number of parts that the names fall into. */
+    public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ListStore store;
     private final CatalogLog log;
@@ -88,6 +90,49 @@ public final class Catalog {
             store.flush();
         }
         return state;
+    }
+
+    /**
+     * The document of this name as it was accepted, which may not be durable yet, or null when there is none; waits for no
+     * write.
+     */
+    public @Nullable DocumentState peek(DocumentName name) {
+        DocumentTable stripe = stripe(name);
+        stripe.lock.lock();
+        try {
+            Document document = stripe.find(name);
+            return document == null ? null : document.state();
+        } finally {
+            stripe.lock.unlock();
+        }
+    }
+
+    /**
+     * The documents whose names fall in one stripe, in no order: a way to go through a catalog of any size in bounded steps.
+     * A document that exists all the while is told of exactly once over all stripes. Waits as {@link #find} does.
+     *
+     * @param stripe from 0, below {@link #STRIPES}
+     * @param wanted tells by a document's attributes whether it is wanted; called under the stripe's lock
+     */
+    public List<NamedDocument> list(int stripe, Predicate<Attributes> wanted) {
+        DocumentTable table = stripes[stripe];
+        List<NamedDocument> found = new ArrayList<>();
+        boolean inFlight;
+        table.lock.lock();
+        try {
+            table.forEach(document -> {
+                if (wanted.test(document.attributes)) {
+                    found.add(new NamedDocument(DocumentName.of(document.name), document.state()));
+                }
+            });
+            inFlight = table.changesInFlight.get() > 0;
+        } finally {
+            table.lock.unlock();
+        }
+        if (inFlight) {
+            store.flush();
+        }
+        return found;
     }
 
     /** Number of documents; waits for nobody. */

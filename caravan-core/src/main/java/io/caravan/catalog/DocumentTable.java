@@ -3,6 +3,7 @@ package io.caravan.catalog;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,15 @@ final class DocumentTable {
             }
         }
         return null;
+    }
+
+    /** Tells of every document, in no order. */
+    void forEach(Consumer<Document> action) {
+        for (Document head : buckets) {
+            for (Document document = head; document != null; document = document.nextInBucket) {
+                action.accept(document);
+            }
+        }
     }
 
     /** The low bits chose the stripe, so the high ones choose the bucket. */

@@ -32,12 +32,13 @@ public final class Server implements AutoCloseable {
             new MultiThreadIoEventLoopGroup(LOOPS, new DefaultThreadFactory("caravan-loop"), NioIoHandler.newFactory());
     private final ExecutorService readers =
             Executors.newFixedThreadPool(READERS, new DefaultThreadFactory("caravan-reader", true));
+    private final DocumentService documents;
     private final RespServer resp;
 
     private Server(ListStore store, ServerConfig config) throws IOException {
+        documents = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
         boolean started = false;
         try {
-            DocumentService documents = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
             ServerStatus status = new ServerStatus(
                     documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), config.durability());
             resp = RespServer.start(config.resp(), config.limits(), loops, readers, documents, status);
@@ -76,6 +77,7 @@ public final class Server implements AutoCloseable {
     }
 
     private void stopThreads() {
+        documents.close();
         readers.shutdownNow();
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
     }

@@ -1,176 +1,284 @@
 package io.caravan.server.document;
 
 import io.caravan.CaravanException;
-import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreStats;
-import io.caravan.TrimmedException;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
-import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
-import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
+import io.caravan.server.document.Addition.Added;
+import io.caravan.server.document.Creation.Created;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.CreationWrite.SourceValue;
 import java.nio.ByteBuffer;
+import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.Function;
-import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of one store, by name.
+ * The documents of one store, by name, with what they are beside their values.
  *
  * <p><b>Changes</b> are decided on and accepted at once, in the calling thread, and told of when they are durable. They
- * wait when the store has no room: a thread that must not wait asks {@link #writable()} first.
+ * wait when the store has no room: a thread that must not wait asks {@link #writable()} first. What changes a document and
+ * what is kept beside it is one batch: a crash keeps both or neither.
  *
  * <p><b>Reads</b> wait until what they tell is durable, so they are for threads that may wait. A read that is asked for
  * after a change was accepted sees the change.
+ *
+ * <p><b>Deleted and expired</b> documents are not there. A deleted one whose forks need its values is {@link
+ * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
  */
-public final class DocumentService {
+public final class DocumentService implements AutoCloseable {
     private final ListStore store;
     private final Catalog catalog;
+    private final Expiry expiry;
+    private final DocumentReads reads;
+    private final Tails tails = new Tails();
+    private final ExpirySweeper sweeper;
 
+    /** Documents by the system's clock. */
     public DocumentService(ListStore store, Catalog catalog) {
+        this(store, catalog, InstantSource.system());
+    }
+
+    /** Documents that expire by this clock. */
+    public DocumentService(ListStore store, Catalog catalog, InstantSource clock) {
         this.store = store;
         this.catalog = catalog;
+        this.expiry = new Expiry(clock);
+        this.reads = new DocumentReads(store, catalog, expiry);
+        this.sweeper = new ExpirySweeper(catalog, this, expiry);
+        sweeper.start();
+    }
+
+    /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
+    public <T> void write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        write(List.of(name), edits -> change.apply(edits.document(name)), outcome);
     }
 
     /**
-     * Appends values, all of them or none, and creates the document when there is none. Tells the document's state right
-     * after.
+     * Changes documents, all of them or none, while nobody else does.
      *
-     * @param values one or more
+     * @param names all documents that {@code change} asks for
+     * @param change says what to do, and what to tell of it once it is durable. It may be called several times, of which the
+     *     last counts, so it must do nothing else. When it throws, nothing has changed, and the outcome gets what it threw
+     *     if that is a {@link CaravanException}
      */
-    public void append(DocumentName name, List<byte[]> values, Outcome<DocumentState> outcome) {
-        try (Edit edit = catalog.edit(name)) {
-            DocumentEdit document = edit.document(name);
-            values.forEach(document::append);
-            commit(edit, Objects.requireNonNull(document.state()), outcome);
-        } catch (CaravanException refused) {
-            outcome.failure(refused);
-        }
-    }
-
-    /**
-     * Drops values from the document's head. Tells how many are left; 0 when there is no document.
-     *
-     * @param firstKept chooses the sequence of the first value to keep; what it throws is thrown here, and nothing has
-     *     then changed
-     */
-    public void trim(DocumentName name, ToLongFunction<DocumentState> firstKept, Outcome<Long> outcome) {
-        try (Edit edit = catalog.edit(name)) {
-            DocumentEdit document = edit.document(name);
-            DocumentState state = document.state();
-            if (state != null) {
-                document.trimTo(firstKept.applyAsLong(state));
-            }
-            DocumentState after = document.state();
-            commit(edit, after == null ? 0L : after.length(), outcome);
-        } catch (CaravanException refused) {
-            outcome.failure(refused);
-        }
-    }
-
-    /** Deletes documents, all of them or none. Tells how many of them held values. */
-    public void delete(Collection<DocumentName> names, Outcome<Integer> outcome) {
-        try (Edit edit = catalog.edit(names)) {
-            int held = 0;
-            for (DocumentName name : names) {
-                DocumentState state = edit.document(name).state();
-                held += state != null && state.length() > 0 ? 1 : 0;
-                edit.document(name).delete();
-            }
-            commit(edit, held, outcome);
-        } catch (CaravanException refused) {
-            outcome.failure(refused);
-        }
-    }
-
-    private static <T> void commit(Edit edit, T result, Outcome<T> outcome) {
-        edit.commit(new WriteCallback() {
-            @Override
-            public void success(long sequence) {
-                outcome.success(result);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                outcome.failure(problem);
-            }
-        });
-    }
-
-    /** What the document's list holds, or null when there is no document or it never held a value. */
-    public @Nullable ListInfo info(DocumentName name) {
-        DocumentState state = catalog.find(name);
-        return state == null ? null : store.info(state.id());
-    }
-
-    /** Number of values that the document holds; 0 when there is none. */
-    public long length(DocumentName name) {
-        ListInfo info = info(name);
-        return info == null ? 0 : info.count();
-    }
-
-    /**
-     * Reads some of a document's values, as they are at one moment.
-     *
-     * @param choice chooses what to read of what is there; it may be asked again when the document is trimmed meanwhile
-     */
-    public void read(DocumentName name, Function<ListInfo, SequenceRange> choice, DocumentReader reader) {
-        boolean done = false;
-        while (!done) {
-            ListInfo info = info(name);
-            SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
-            if (info == null || range.count() == 0) {
-                reader.begin(0);
+    public <T> void write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+        Collection<DocumentName> locked = names;
+        while (true) {
+            try {
+                attempt(locked, change, outcome);
+                return;
+            } catch (MissingNameException missing) {
+                Set<DocumentName> more = new LinkedHashSet<>(locked);
+                more.add(missing.name());
+                locked = more;
+            } catch (CaravanException refused) {
+                outcome.failure(refused);
                 return;
             }
-            done = read(info.id(), range, reader);
         }
     }
 
-    /** Returns false when the list was trimmed past the range, or deleted, before the read had begun. */
-    private boolean read(long id, SequenceRange range, DocumentReader reader) {
-        RangeStream stream = new RangeStream(range, reader);
-        try {
-            store.get(id, range.from(), stream);
-        } catch (TrimmedException meanwhile) {
-            return false;
+    private <T> void attempt(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+        try (Edit edit = edit(names)) {
+            DocumentEdits edits = new DocumentEdits(edit, names, expiry);
+            T result = change.apply(edits);
+            edit.commit(new Told<>(names, result, outcome));
+            edits.accepted();
         }
-        return stream.begun;
     }
 
-    /** Passes on one range of a list, which is all there once its first value is: a read sees the list at one moment. */
-    private static final class RangeStream implements EntryStream {
-        private final SequenceRange range;
-        private final DocumentReader reader;
-        private boolean begun;
+    private Edit edit(Collection<DocumentName> names) {
+        return names.size() == 1 ? catalog.edit(names.iterator().next()) : catalog.edit(names);
+    }
 
-        RangeStream(SequenceRange range, DocumentReader reader) {
-            this.range = range;
-            this.reader = reader;
+    /** Tells the caller, and then those who wait for the documents to change. */
+    private final class Told<T> implements WriteCallback {
+        private final Collection<DocumentName> names;
+        private final T result;
+        private final Outcome<T> outcome;
+
+        Told(Collection<DocumentName> names, T result, Outcome<T> outcome) {
+            this.names = names;
+            this.result = result;
+            this.outcome = outcome;
         }
 
         @Override
-        public boolean next(long sequence, ByteBuffer value) {
-            if (!begun) {
-                begun = true;
-                reader.begin(range.count());
+        public void success(long sequence) {
+            try {
+                outcome.success(result);
+            } finally {
+                tails.changed(names);
             }
-            return reader.next(sequence, value) && sequence + 1 < range.to();
         }
 
         @Override
-        public void finished() {}
+        public void failure(CaravanException problem) {
+            try {
+                outcome.failure(problem);
+            } finally {
+                tails.changed(names);
+            }
+        }
     }
 
-    /** Number of documents. */
+    /**
+     * Creates a document, unless it is already what it is to be. With a fork at part of a value this reads first, so it is
+     * for a thread that may wait; otherwise any change's rules hold.
+     *
+     * <p>Refusals are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE}, {@code
+     * FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
+     */
+    public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
+        SourceValue boundary;
+        try {
+            boundary = boundary(creation.fork());
+        } catch (CaravanException refused) {
+            outcome.failure(refused);
+            return;
+        }
+        ForkPoint point = creation.fork();
+        List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
+        write(names, edits -> new CreationWrite(edits, name, creation, boundary).run(), outcome);
+    }
+
+    /** The value of which a fork gets a part, or null when it gets none, or there is no such value. */
+    private @Nullable SourceValue boundary(@Nullable ForkPoint point) {
+        if (point == null || point.part() == 0 || point.sequence().isEmpty()) {
+            return null;
+        }
+        long at = point.sequence().getAsLong();
+        List<SourceValue> found = new ArrayList<>(1);
+        long[] id = {0};
+        read(
+                point.source(),
+                info -> {
+                    id[0] = info.id();
+                    return info.firstSequence() <= at && at < info.nextSequence()
+                            ? new SequenceRange(at, at + 1)
+                            : SequenceRange.EMPTY;
+                },
+                new DocumentReader() {
+                    @Override
+                    public void begin(long count) {}
+
+                    @Override
+                    public boolean next(long sequence, ByteBuffer value) {
+                        byte[] bytes = new byte[value.remaining()];
+                        value.get(bytes);
+                        found.add(new SourceValue(id[0], bytes));
+                        return false;
+                    }
+                });
+        return found.isEmpty() ? null : found.get(0);
+    }
+
+    /**
+     * Appends to a document that exists.
+     *
+     * <p>Refusals are {@link DocumentException}s: {@code NOT_FOUND}, {@code GONE}, {@code CLOSED}, {@code
+     * CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code STREAM_SEQ_REGRESSION}, {@code PRODUCER_FENCED}, {@code
+     * PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
+     */
+    public void append(DocumentName name, Addition addition, Outcome<Added> outcome) {
+        write(name, document -> new AdditionWrite(document, addition).run(), outcome);
+    }
+
+    /**
+     * The document, or null when there is none.
+     *
+     * @throws DocumentException {@code GONE}
+     */
+    public @Nullable DocumentInfo find(DocumentName name) {
+        return reads.find(name);
+    }
+
+    /** Length of the values that the document's own list retains, in bytes; without those that a fork has of its source. */
+    public long bytes(DocumentInfo info) {
+        ListInfo list = store.info(info.id());
+        return list == null ? 0 : list.bytes();
+    }
+
+    /** When the document expires, in milliseconds since 1970, if nobody uses it until then. */
+    public OptionalLong deadlineMillis(DocumentInfo info) {
+        return expiry.deadlineMillis(info.id(), info.attributes());
+    }
+
+    /** Puts off a sliding expiry, as a read does. */
+    public void use(DocumentInfo info) {
+        expiry.use(info.id(), info.attributes());
+    }
+
+    /**
+     * Reads some of a document's values, as they are at one moment, and puts off a sliding expiry.
+     *
+     * @param choice chooses what to read of what is there; it may be asked again when the document is trimmed meanwhile
+     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted in the midst
+     */
+    public void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        reads.read(name, choice, reader);
+    }
+
+    /**
+     * Runs the action once, after the document's next change: it is created, appended to, trimmed, closed, changed
+     * otherwise, deleted; or a change of it failed. The change is then durable. To miss none, ask first, then read.
+     *
+     * @param action is run on a store thread: it must be quick, must not block, and must not read
+     */
+    public Tail onChange(DocumentName name, Runnable action) {
+        return tails.add(name, action);
+    }
+
+    /**
+     * Goes through all documents in bounded steps. A document that exists all the while is told of exactly once.
+     *
+     * @param cursor 0 to begin, then {@link ScanPage#next()}
+     * @param count about how many to tell of; there may be more or less, even none
+     * @throws IllegalArgumentException when the cursor is none of these
+     */
+    public ScanPage scan(int cursor, int count) {
+        if (cursor < 0 || cursor >= Catalog.STRIPES) {
+            throw new IllegalArgumentException("there is no cursor " + cursor);
+        }
+        List<ScanPage.Found> found = new ArrayList<>();
+        int stripe = cursor;
+        while (stripe < Catalog.STRIPES && found.size() < count) {
+            catalog.list(
+                            stripe++,
+                            attributes -> !DocumentAttributes.of(attributes).deleted())
+                    .forEach(document -> {
+                        var state = document.state();
+                        DocumentAttributes attributes = DocumentAttributes.of(state.attributes());
+                        if (!expiry.expired(state.id(), attributes)) {
+                            found.add(new ScanPage.Found(
+                                    document.name(),
+                                    EditedDocument.info(
+                                            state.id(), state.firstSequence(), state.nextSequence(), attributes)));
+                        }
+                    });
+        }
+        return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+    }
+
+    /** Number of documents, with those that have expired or are kept for their forks. */
     public long documents() {
         return catalog.size();
+    }
+
+    /** Number of documents that somebody waits for. */
+    public int tailedDocuments() {
+        return tails.documents();
     }
 
     /** See {@link ListStore#writable()}. */
@@ -183,8 +291,24 @@ public final class DocumentService {
         store.onWritable(action);
     }
 
+    /** See {@link ListStore#flush()}. */
+    public void flush() {
+        store.flush();
+    }
+
+    /** See {@link ListStore#checkpoint()}. */
+    public void checkpoint() {
+        store.checkpoint();
+    }
+
     /** See {@link ListStore#stats()}. */
     public StoreStats stats() {
         return store.stats();
+    }
+
+    /** Stops to look for expired documents. The store stays open. */
+    @Override
+    public void close() {
+        sweeper.close();
     }
 }

@@ -2,7 +2,9 @@ package io.caravan.server.resp;
 
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
 import io.netty.channel.Channel;
 import java.util.List;
@@ -23,29 +25,64 @@ final class ListCommands {
     }
 
     void push(Command command, PendingReply place) {
-        documents.append(name(command), command.wordsFrom(2), answer(place, state -> new Reply.Number(state.length())));
+        List<byte[]> values = command.wordsFrom(2);
+        documents.write(
+                name(command),
+                document -> {
+                    document.append(values);
+                    return length(document);
+                },
+                answer(place, Reply.Number::new));
+    }
+
+    private static long length(EditedDocument document) {
+        DocumentInfo info = document.info();
+        return info == null ? 0 : info.count();
     }
 
     void trim(Command command, PendingReply place) {
         IndexRange range = IndexRange.of(command);
-        documents.trim(
+        documents.write(
                 name(command),
-                state -> state.firstSequence() + range.headTrim(state.length()),
-                answer(place, left -> Reply.OK));
+                document -> {
+                    DocumentInfo info = document.info();
+                    if (info != null) {
+                        document.trimTo(info.firstSequence() + range.headTrim(info.count()));
+                    }
+                    return Reply.OK;
+                },
+                answer(place, Function.identity()));
     }
 
     void delete(Command command, PendingReply place) {
-        documents.delete(names(command), answer(place, count -> new Reply.Number(count)));
+        List<DocumentName> names = names(command);
+        documents.write(
+                names,
+                edits -> names.stream()
+                        .map(edits::document)
+                        .filter(ListCommands::deleteHeld)
+                        .count(),
+                answer(place, Reply.Number::new));
+    }
+
+    /** Whether the document that is deleted held values. */
+    private static boolean deleteHeld(EditedDocument document) {
+        boolean held = length(document) > 0;
+        document.delete();
+        return held;
     }
 
     void length(Command command, PendingReply place, Channel channel) {
-        place.complete(new Reply.Number(documents.length(name(command))));
+        place.complete(new Reply.Number(length(name(command))));
+    }
+
+    private long length(DocumentName name) {
+        DocumentInfo info = documents.find(name);
+        return info == null ? 0 : info.count();
     }
 
     void exists(Command command, PendingReply place, Channel channel) {
-        long existing = names(command).stream()
-                .filter(name -> documents.length(name) > 0)
-                .count();
+        long existing = names(command).stream().filter(name -> length(name) > 0).count();
         place.complete(new Reply.Number(existing));
     }
 

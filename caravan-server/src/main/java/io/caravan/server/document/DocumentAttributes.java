@@ -1,0 +1,206 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.Attributes;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a document is, beside its values: a typed view of the catalog's {@link Attributes}, which are written in the same
+ * batch as the values they go with. Immutable; every {@code with} makes a copy.
+ *
+ * <p>The keys and the form of their values, numbers in 8 bytes, big-endian:
+ *
+ * <ul>
+ *   <li>{@value #CONTENT_TYPE}: text;
+ *   <li>{@value #TTL}: seconds; {@value #EXPIRES}: milliseconds since 1970;
+ *   <li>{@value #CLOSED}: the id of the producer that closed the document, empty when it was none;
+ *   <li>{@value #STREAM_SEQ}: text; {@value #PRODUCERS}: see {@link Producers};
+ *   <li>{@value #FORK}: see {@link Fork}; {@value #FORKS}: number of forks of this document;
+ *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks.
+ * </ul>
+ */
+public final class DocumentAttributes {
+    /** No attributes: a document that was made by its first value. */
+    public static final DocumentAttributes NONE = new DocumentAttributes(Attributes.EMPTY);
+
+    /** What a document is taken for that was never given a content type. */
+    public static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
+
+    private static final String CONTENT_TYPE = "content-type";
+    private static final String TTL = "ttl";
+    private static final String EXPIRES = "expires";
+    private static final String CLOSED = "closed";
+    private static final String STREAM_SEQ = "stream-seq";
+    private static final String PRODUCERS = "producers";
+    private static final String FORK = "fork";
+    private static final String FORKS = "forks";
+    private static final String DELETED = "deleted";
+    private static final byte[] PRESENT = {};
+
+    private final Attributes raw;
+
+    private DocumentAttributes(Attributes raw) {
+        this.raw = raw;
+    }
+
+    static DocumentAttributes of(Attributes raw) {
+        return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
+    }
+
+    Attributes raw() {
+        return raw;
+    }
+
+    private boolean isNone() {
+        return this == NONE;
+    }
+
+    /** The content type as it was given, {@link #DEFAULT_CONTENT_TYPE} when it was not. */
+    public String contentType() {
+        String given = text(CONTENT_TYPE);
+        return given == null ? DEFAULT_CONTENT_TYPE : given;
+    }
+
+    /** Whether each value is a JSON text, and nothing else may be appended. */
+    public boolean isJson() {
+        return !isNone() && ContentTypes.isJson(contentType());
+    }
+
+    public DocumentAttributes withContentType(String type) {
+        return with(CONTENT_TYPE, bytes(type));
+    }
+
+    /** Seconds without a read or a write after which the document expires. */
+    public OptionalLong ttlSeconds() {
+        return number(TTL);
+    }
+
+    /** Replaces any expiry by a sliding one. */
+    public DocumentAttributes withTtlSeconds(long seconds) {
+        return withoutExpiry().with(TTL, bytes(seconds));
+    }
+
+    /** When the document expires, in milliseconds since 1970. */
+    public OptionalLong expiresAtMillis() {
+        return number(EXPIRES);
+    }
+
+    /** Replaces any expiry by a moment. */
+    public DocumentAttributes withExpiresAtMillis(long millis) {
+        return withoutExpiry().with(EXPIRES, bytes(millis));
+    }
+
+    /** Whether the document may expire. */
+    public boolean expires() {
+        return !isNone() && (raw.get(TTL) != null || raw.get(EXPIRES) != null);
+    }
+
+    public DocumentAttributes withoutExpiry() {
+        return of(raw.without(TTL).without(EXPIRES));
+    }
+
+    /** Whether nothing more can be appended, ever. */
+    public boolean closed() {
+        return !isNone() && raw.get(CLOSED) != null;
+    }
+
+    /** The producer whose append closed the document, or null. */
+    @Nullable
+    String closedBy() {
+        String producer = text(CLOSED);
+        return producer == null || producer.isEmpty() ? null : producer;
+    }
+
+    DocumentAttributes withClosed(@Nullable String producer) {
+        return with(CLOSED, producer == null ? PRESENT : bytes(producer));
+    }
+
+    /** The last sequence that a writer gave along, or null. */
+    @Nullable
+    String streamSeq() {
+        return text(STREAM_SEQ);
+    }
+
+    DocumentAttributes withStreamSeq(String seq) {
+        return with(STREAM_SEQ, bytes(seq));
+    }
+
+    Producers producers() {
+        byte[] encoded = isNone() ? null : raw.get(PRODUCERS);
+        return encoded == null ? Producers.NONE : Producers.decode(encoded);
+    }
+
+    DocumentAttributes withProducers(Producers producers) {
+        return with(PRODUCERS, producers.encode());
+    }
+
+    /** Where the document was forked off, or null when it was not. */
+    @Nullable
+    Fork fork() {
+        byte[] encoded = isNone() ? null : raw.get(FORK);
+        return encoded == null ? null : Fork.decode(encoded);
+    }
+
+    DocumentAttributes withFork(Fork fork) {
+        return with(FORK, fork.encode());
+    }
+
+    /** Number of documents that were forked off this one and exist. */
+    public long forks() {
+        return number(FORKS).orElse(0);
+    }
+
+    DocumentAttributes withForks(long count) {
+        return count == 0 ? of(raw.without(FORKS)) : with(FORKS, bytes(count));
+    }
+
+    /** Whether the document is deleted for all but its forks. */
+    boolean deleted() {
+        return !isNone() && raw.get(DELETED) != null;
+    }
+
+    DocumentAttributes withDeleted() {
+        return with(DELETED, PRESENT);
+    }
+
+    private DocumentAttributes with(String key, byte[] value) {
+        return new DocumentAttributes(raw.with(key, value));
+    }
+
+    private @Nullable String text(String key) {
+        byte[] value = isNone() ? null : raw.get(key);
+        return value == null ? null : new String(value, StandardCharsets.UTF_8);
+    }
+
+    private OptionalLong number(String key) {
+        byte[] value = isNone() ? null : raw.get(key);
+        return value == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(ByteBuffer.wrap(value).getLong());
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    private static byte[] bytes(long number) {
+        return ByteBuffer.allocate(Long.BYTES).putLong(number).array();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof DocumentAttributes attributes && raw.equals(attributes.raw);
+    }
+
+    @Override
+    public int hashCode() {
+        return raw.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return raw.toString();
+    }
+}

@@ -1,0 +1,43 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.Edit;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A change of several documents, all or nothing, while nobody else changes them. On the thread of {@link
+ * DocumentService#write}, during the call only.
+ */
+public final class DocumentEdits {
+    private final Edit edit;
+    private final Collection<DocumentName> names;
+    private final Expiry expiry;
+    private final Map<DocumentName, EditedDocument> documents = new HashMap<>();
+
+    DocumentEdits(Edit edit, Collection<DocumentName> names, Expiry expiry) {
+        this.edit = edit;
+        this.names = names;
+        this.expiry = expiry;
+    }
+
+    /** One of the documents that the change is for. */
+    public EditedDocument document(DocumentName name) {
+        EditedDocument document = documents.get(name);
+        if (document == null) {
+            if (!names.contains(name)) {
+                throw new MissingNameException(name);
+            }
+            document = new EditedDocument(this, name, edit.document(name), expiry);
+            documents.put(name, document);
+            document.removeIfExpired();
+        }
+        return document;
+    }
+
+    /** What is to be known outside of the store, once it has accepted the change. */
+    void accepted() {
+        documents.values().forEach(EditedDocument::accepted);
+    }
+}

@@ -1,0 +1,81 @@
+package io.caravan.server.document;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+
+/**
+ * A change or a read that a document's state forbids. Nothing has changed. The figures are those that a client needs to go
+ * on; each reason says which it has, the others are 0.
+ */
+public final class DocumentException extends CaravanException {
+    private static final long serialVersionUID = 1L;
+
+    /** Why. */
+    public enum Reason {
+        /** There is no document of this name. */
+        NOT_FOUND,
+        /** The document was deleted, but others that were forked off it still need its values, so its name is taken. */
+        GONE,
+        /** The document exists, and is not what the creation asked for. */
+        EXISTS,
+        /** The document is closed: {@code actual} is its next sequence. */
+        CLOSED,
+        /** The content type is not the document's. */
+        CONTENT_TYPE_MISMATCH,
+        /** A value is not one JSON text, and the document takes nothing else. */
+        NOT_JSON,
+        /** The writer's own sequence is not above the last one. */
+        STREAM_SEQ_REGRESSION,
+        /** The document's next sequence is not the {@code expected} one, but {@code actual}. */
+        SEQUENCE_CONFLICT,
+        /** The producer's epoch is below {@code actual}, the one it has reached: another incarnation of it writes. */
+        PRODUCER_FENCED,
+        /** The producer's sequence is {@code actual}, and should be {@code expected}: an append before it is missing. */
+        PRODUCER_GAP,
+        /** The producer's epoch is new, and its sequence is {@code actual} instead of 0. */
+        PRODUCER_EPOCH_START,
+        /** The document to fork off does not exist. */
+        SOURCE_NOT_FOUND,
+        /** The document to fork off is deleted. */
+        SOURCE_GONE,
+        /** The document to fork off has no such place, or the chain of forks would be too long. */
+        FORK_POINT,
+        /** The document's values are needed by {@code actual} others that were forked off it. */
+        HAS_FORKS,
+        /** The document was trimmed, deleted or replaced while it was being read. */
+        CHANGED_MEANWHILE
+    }
+
+    private final Reason reason;
+    private final long expected;
+    private final long actual;
+
+    public DocumentException(Reason reason, DocumentName name, String problem) {
+        this(reason, name, problem, 0, 0);
+    }
+
+    public DocumentException(Reason reason, DocumentName name, String problem, long expected, long actual) {
+        super("document '" + name + "' " + problem);
+        this.reason = reason;
+        this.expected = expected;
+        this.actual = actual;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+
+    public long expected() {
+        return expected;
+    }
+
+    public long actual() {
+        return actual;
+    }
+
+    /** Refusals are answers: nobody looks at where they were made. */
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+        return this;
+    }
+}

@@ -1,0 +1,179 @@
+package io.caravan.server.document;
+
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.TrimmedException;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.DocumentState;
+import io.caravan.server.document.DocumentException.Reason;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads of documents, for threads that may wait. A fork's values lie in several lists: those of the documents above it, each
+ * up to where the next was forked off, and its own.
+ */
+final class DocumentReads {
+    private final ListStore store;
+    private final Catalog catalog;
+    private final Expiry expiry;
+
+    DocumentReads(ListStore store, Catalog catalog, Expiry expiry) {
+        this.store = store;
+        this.catalog = catalog;
+        this.expiry = expiry;
+    }
+
+    static DocumentInfo required(DocumentName name, @Nullable DocumentInfo info) {
+        if (info == null) {
+            throw new DocumentException(Reason.NOT_FOUND, name, "does not exist");
+        }
+        return info;
+    }
+
+    /** See {@link DocumentService#find}. */
+    @Nullable
+    DocumentInfo find(DocumentName name) {
+        DocumentState state = catalog.find(name);
+        DocumentInfo info = state == null ? null : durable(state);
+        if (info == null
+                || expiry.expired(info.id(), info.attributes())
+                        && !info.attributes().deleted()) {
+            return null;
+        }
+        if (info.attributes().deleted()) {
+            throw EditedDocument.gone(name);
+        }
+        return info;
+    }
+
+    /** The document with the sequences that are durable. */
+    private DocumentInfo durable(DocumentState state) {
+        ListInfo list = store.info(state.id());
+        return EditedDocument.info(
+                state.id(),
+                list == null ? 0 : list.firstSequence(),
+                list == null ? 0 : list.nextSequence(),
+                DocumentAttributes.of(state.attributes()));
+    }
+
+    /** See {@link DocumentService#read}. */
+    void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        boolean done = false;
+        while (!done) {
+            DocumentInfo info = find(name);
+            SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
+            if (info == null || range.count() == 0) {
+                reader.begin(0);
+                return;
+            }
+            expiry.use(info.id(), info.attributes());
+            done = read(name, info, range, reader);
+        }
+    }
+
+    /** Returns false when the document was trimmed past the range, or deleted, before the read had begun. */
+    private boolean read(DocumentName name, DocumentInfo info, SequenceRange range, DocumentReader reader) {
+        RangeStream stream = new RangeStream(range, reader);
+        boolean there = true;
+        for (Part part : parts(info, range)) {
+            there = there && stream.read(part);
+        }
+        if (stream.begun && !stream.ended()) {
+            throw new DocumentException(
+                    Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
+        }
+        return stream.begun;
+    }
+
+    /**
+     * Part of a document that lies in one list.
+     *
+     * @param listId the list
+     * @param shift what to add to the list's sequences to get the document's
+     * @param range the document's sequences
+     */
+    private record Part(long listId, long shift, SequenceRange range) {}
+
+    private Deque<Part> parts(DocumentInfo info, SequenceRange range) {
+        Deque<Part> parts = new ArrayDeque<>();
+        DocumentInfo document = info;
+        long to = range.to();
+        while (document != null) {
+            Fork fork = document.attributes().fork();
+            long own = fork == null ? 0 : fork.sequence();
+            SequenceRange here = new SequenceRange(Math.max(range.from(), own), to);
+            if (here.count() > 0) {
+                parts.addFirst(new Part(document.id(), own, here));
+            }
+            to = Math.min(to, own);
+            document = fork == null || range.from() >= own ? null : source(fork);
+        }
+        return parts;
+    }
+
+    private @Nullable DocumentInfo source(Fork fork) {
+        DocumentState state = catalog.peek(fork.source());
+        return state == null
+                ? null
+                : EditedDocument.info(
+                        state.id(),
+                        state.firstSequence(),
+                        state.nextSequence(),
+                        DocumentAttributes.of(state.attributes()));
+    }
+
+    /** Passes on one range of a document, which is all there once its first value is: a read sees a list at one moment. */
+    private final class RangeStream {
+        private final SequenceRange range;
+        private final DocumentReader reader;
+        private boolean begun;
+        private boolean stopped;
+        private long next;
+
+        RangeStream(SequenceRange range, DocumentReader reader) {
+            this.range = range;
+            this.reader = reader;
+            this.next = range.from();
+        }
+
+        /** Whether all has been passed on that is wanted. */
+        boolean ended() {
+            return stopped || next == range.to();
+        }
+
+        /** Returns false when there is no more to read. */
+        boolean read(Part part) {
+            try {
+                store.get(part.listId(), part.range().from() - part.shift(), new EntryStream() {
+                    @Override
+                    public boolean next(long sequence, ByteBuffer value) {
+                        return pass(sequence + part.shift(), value)
+                                && next < part.range().to();
+                    }
+
+                    @Override
+                    public void finished() {}
+                });
+            } catch (TrimmedException meanwhile) {
+                return false;
+            }
+            return !stopped && next == part.range().to();
+        }
+
+        private boolean pass(long sequence, ByteBuffer value) {
+            if (!begun) {
+                begun = true;
+                reader.begin(range.count());
+            }
+            next = sequence + 1;
+            stopped = !reader.next(sequence, value);
+            return !stopped;
+        }
+    }
+}

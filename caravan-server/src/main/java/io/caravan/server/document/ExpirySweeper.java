@@ -1,0 +1,81 @@
+package io.caravan.server.document;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.NamedDocument;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletes documents that have expired. Nobody sees them from the moment on; this gives back their space, and goes once
+ * through all documents in about a minute, in steps that are short whatever their number.
+ */
+final class ExpirySweeper implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
+    private static final long STEP_MILLIS = TimeUnit.MINUTES.toMillis(1) / Catalog.STRIPES;
+
+    private final Catalog catalog;
+    private final DocumentService documents;
+    private final Expiry expiry;
+    private final ScheduledExecutorService thread;
+    private int stripe;
+
+    ExpirySweeper(Catalog catalog, DocumentService documents, Expiry expiry) {
+        this.catalog = catalog;
+        this.documents = documents;
+        this.expiry = expiry;
+        this.thread = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread sweeper = new Thread(task, "caravan-expiry");
+            sweeper.setDaemon(true);
+            return sweeper;
+        });
+    }
+
+    void start() {
+        thread.scheduleWithFixedDelay(this::step, STEP_MILLIS, STEP_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    private void step() {
+        try {
+            sweep(stripe);
+        } catch (RuntimeException problem) {
+            LOG.debug("expired documents wait for the next sweep: {}", problem.getMessage());
+        }
+        stripe = (stripe + 1) % Catalog.STRIPES;
+    }
+
+    /** Deletes what has expired of one stripe. */
+    void sweep(int which) {
+        for (NamedDocument found :
+                catalog.list(which, raw -> DocumentAttributes.of(raw).expires())) {
+            if (expiry.expired(
+                    found.state().id(), DocumentAttributes.of(found.state().attributes()))) {
+                delete(found.name());
+            }
+        }
+    }
+
+    /** A change of an expired document removes it, whatever the change does. */
+    private void delete(DocumentName name) {
+        documents.write(name, EditedDocument::name, new Outcome<DocumentName>() {
+            @Override
+            public void success(DocumentName expired) {
+                LOG.debug("document '{}' has expired", expired);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                LOG.warn("document '{}' has expired and could not be deleted: {}", name, problem.getMessage());
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}

@@ -1,0 +1,96 @@
+package io.caravan.server.document;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The messages of a JSON document. A message is one value of it: a JSON text, kept byte for byte as it was sent. Nested
+ * deeper than {@value #MAX_DEPTH}, it is not taken.
+ */
+public final class JsonMessages {
+    static final int MAX_DEPTH = 512;
+
+    /** UTF-8 alone: messages are put together byte by byte. */
+    private static final JsonFactory JSON = JsonFactory.builder()
+            .disable(JsonFactory.Feature.CHARSET_DETECTION)
+            .streamReadConstraints(StreamReadConstraints.builder()
+                    .maxNestingDepth(MAX_DEPTH)
+                    .maxStringLength(Integer.MAX_VALUE)
+                    .build())
+            .build();
+
+    private JsonMessages() {}
+
+    /**
+     * The messages of a body: the elements of an array, or else the one value that it is.
+     *
+     * @throws DocumentException {@link Reason#NOT_JSON}
+     */
+    public static List<byte[]> split(DocumentName name, byte[] body) {
+        try (JsonParser parser = JSON.createParser(body)) {
+            List<byte[]> messages = new ArrayList<>();
+            if (parser.nextToken() == JsonToken.START_ARRAY) {
+                while (parser.nextToken() != JsonToken.END_ARRAY) {
+                    messages.add(message(parser, body));
+                }
+            } else {
+                messages.add(message(parser, body));
+            }
+            checkEnd(name, parser);
+            return messages;
+        } catch (IOException | IllegalArgumentException problem) {
+            throw notJson(name, problem.getMessage());
+        }
+    }
+
+    /** The bytes of the value that begins at the parser's token. */
+    private static byte[] message(JsonParser parser, byte[] body) throws IOException {
+        int from = (int) parser.currentTokenLocation().getByteOffset();
+        finishValue(parser);
+        return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
+    }
+
+    private static void finishValue(JsonParser parser) throws IOException {
+        if (parser.currentToken() == null) {
+            throw new IllegalArgumentException("it ends before a value");
+        }
+        parser.skipChildren();
+        // Or a string, a number or a word would be read to its end only later, and its errors found then.
+        parser.finishToken();
+    }
+
+    /**
+     * Checks that a value is one JSON text.
+     *
+     * @throws DocumentException {@link Reason#NOT_JSON}
+     */
+    static void validate(DocumentName name, byte[] value) {
+        try (JsonParser parser = JSON.createParser(value)) {
+            parser.nextToken();
+            finishValue(parser);
+            checkEnd(name, parser);
+        } catch (IOException | IllegalArgumentException problem) {
+            throw notJson(name, problem.getMessage());
+        }
+    }
+
+    private static void checkEnd(DocumentName name, JsonParser parser) throws IOException {
+        if (parser.nextToken() != null) {
+            throw notJson(name, "more than one value");
+        }
+    }
+
+    private static DocumentException notJson(DocumentName name, @Nullable String problem) {
+        String line = problem == null ? "" : problem.lines().findFirst().orElse("");
+        return new DocumentException(Reason.NOT_JSON, name, "takes JSON only, and this is none: " + line);
+    }
+}

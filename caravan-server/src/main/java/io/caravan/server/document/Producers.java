@@ -1,0 +1,80 @@
+package io.caravan.server.document;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last append of each producer of a document, the one that wrote last at the end. Immutable.
+ *
+ * <p>Bounded, because it is written again with each of their appends: beyond {@value #MAX_BYTES} bytes those are forgotten
+ * that have written nothing for longest. A forgotten producer is a new one: it is told to start at sequence 0.
+ *
+ * <p>Encoded as, for each: epoch and sequence in 8 bytes each, the length of the id in 2, the id in UTF-8.
+ */
+final class Producers {
+    static final Producers NONE = new Producers(List.of());
+    /** Greatest length of all of them, encoded. */
+    static final int MAX_BYTES = 8 * 1024;
+
+    private final List<Producer> stamps;
+
+    private Producers(List<Producer> stamps) {
+        this.stamps = stamps;
+    }
+
+    static Producers decode(byte[] encoded) {
+        List<Producer> stamps = new ArrayList<>();
+        ByteBuffer bytes = ByteBuffer.wrap(encoded);
+        while (bytes.hasRemaining()) {
+            long epoch = bytes.getLong();
+            long sequence = bytes.getLong();
+            byte[] id = new byte[bytes.getShort()];
+            bytes.get(id);
+            stamps.add(new Producer(new String(id, StandardCharsets.UTF_8), epoch, sequence));
+        }
+        return new Producers(stamps);
+    }
+
+    byte[] encode() {
+        ByteBuffer bytes = ByteBuffer.allocate(
+                stamps.stream().mapToInt(Producers::encodedBytes).sum());
+        for (Producer stamp : stamps) {
+            byte[] id = stamp.id().getBytes(StandardCharsets.UTF_8);
+            bytes.putLong(stamp.epoch())
+                    .putLong(stamp.sequence())
+                    .putShort((short) id.length)
+                    .put(id);
+        }
+        return bytes.array();
+    }
+
+    private static int encodedBytes(Producer stamp) {
+        return 2 * Long.BYTES + Short.BYTES + stamp.id().getBytes(StandardCharsets.UTF_8).length;
+    }
+
+    /** The last append of this producer, or null when none is known. */
+    @Nullable
+    Producer find(String id) {
+        for (Producer stamp : stamps) {
+            if (stamp.id().equals(id)) {
+                return stamp;
+            }
+        }
+        return null;
+    }
+
+    /** These, after an append. */
+    Producers with(Producer last) {
+        List<Producer> after = new ArrayList<>(stamps);
+        after.removeIf(stamp -> stamp.id().equals(last.id()));
+        after.add(last);
+        int bytes = after.stream().mapToInt(Producers::encodedBytes).sum();
+        while (bytes > MAX_BYTES) {
+            bytes -= encodedBytes(after.remove(0));
+        }
+        return new Producers(after);
+    }
+}

@@ -1,0 +1,16 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import java.util.List;
+
+/**
+ * Some of the documents of a server.
+ *
+ * @param next where to go on, 0 when these were the last
+ * @param documents the documents, in no order
+ */
+public record ScanPage(int next, List<Found> documents) {
+
+    /** A document and its name. */
+    public record Found(DocumentName name, DocumentInfo info) {}
+}
