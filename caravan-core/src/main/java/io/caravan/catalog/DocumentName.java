@@ -56,6 +56,11 @@ public final class DocumentName {
         return bytes;
     }
 
+    /** Whether the name begins with these bytes. */
+    public boolean startsWith(byte[] prefix) {
+        return bytes.length >= prefix.length && Arrays.equals(bytes, 0, prefix.length, prefix, 0, prefix.length);
+    }
+
     /** Folds each word into the hash by a 128-bit product with a secret factor, whose halves are then combined. */
     static int hash(byte[] bytes) {
         long hash = SECRET ^ bytes.length;

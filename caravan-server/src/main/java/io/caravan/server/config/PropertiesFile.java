@@ -1,0 +1,63 @@
+package io.caravan.server.config;
+
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Properties;
+
+/** Files in Java's properties format, in UTF-8, in which no name may come twice. */
+public final class PropertiesFile {
+    private static final long MAX_BYTES = 1024 * 1024;
+
+    private PropertiesFile() {}
+
+    /**
+     * Reads a file.
+     *
+     * @return values by name, in the file's order
+     * @throws IOException when it cannot be read, or is wrong; the message names it
+     */
+    public static Map<String, String> read(Path file) throws IOException {
+        Once once = new Once();
+        try {
+            if (Files.size(file) > MAX_BYTES) {
+                throw new IOException(file + " is longer than 1 MiB");
+            }
+            try (Reader reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
+                once.load(reader);
+            }
+        } catch (NoSuchFileException missing) {
+            throw new IOException("there is no file " + file, missing);
+        } catch (AccessDeniedException denied) {
+            throw new IOException(file + " may not be read by this process", denied);
+        } catch (CharacterCodingException notText) {
+            throw new IOException(file + " is not text in UTF-8", notText);
+        } catch (IllegalArgumentException wrong) {
+            throw new IOException(file + ": " + wrong.getMessage(), wrong);
+        }
+        return once.values;
+    }
+
+    /** Properties that notice a second value, which others would take silently. */
+    private static final class Once extends Properties {
+        private static final long serialVersionUID = 1L;
+
+        private final transient Map<String, String> values = new LinkedHashMap<>();
+
+        /** The message has no name: it may be a secret, on a line that holds nothing else. */
+        @Override
+        public synchronized Object put(Object name, Object value) {
+            if (values.put((String) name, ((String) value).strip()) != null) {
+                throw new IllegalArgumentException("entry " + (values.size() + 1) + " has the name of one before it");
+            }
+            return value;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.caravan.server.security;
+
+import io.caravan.server.config.FileWatch;
+import java.io.IOException;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Authenticates by a file of secrets, which is read again when it changes. A file that is then wrong is logged, and what
+ * was valid stays valid.
+ */
+public final class FileAuthenticator extends CredentialsAuthenticator implements FileWatch.Reloadable {
+    private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);
+
+    private final Path file;
+    private final Format format;
+    private volatile Credentials credentials;
+
+    private interface Format {
+        Credentials read(Path file) throws IOException;
+    }
+
+    private FileAuthenticator(Path file, Format format) throws IOException {
+        this.file = file;
+        this.format = format;
+        this.credentials = format.read(file);
+        warnIfReadableByOthers();
+    }
+
+    /**
+     * Reads a file of credentials.
+     *
+     * @throws IOException when it cannot be read, or is wrong; the message says where, and holds no secret
+     */
+    public static FileAuthenticator ofSecrets(Path file) throws IOException {
+        return new FileAuthenticator(file, SecretsFile::read);
+    }
+
+    /**
+     * Reads a file whose one line is a secret that allows everything.
+     *
+     * @throws IOException when it cannot be read, or holds none
+     */
+    public static FileAuthenticator ofPassword(Path file) throws IOException {
+        return new FileAuthenticator(file, SecretsFile::readPassword);
+    }
+
+    @Override
+    Credentials credentials() {
+        return credentials;
+    }
+
+    @Override
+    public List<Path> files() {
+        return List.of(file);
+    }
+
+    /** Reads the file again; who has lost a secret may do nothing from now on. */
+    @Override
+    public void reload() throws IOException {
+        Credentials changed = format.read(file);
+        warnIfReadableByOthers();
+        credentials = changed.replacing(credentials);
+        LOG.info("read {} again: {} secrets are valid", file, changed.size());
+    }
+
+    private void warnIfReadableByOthers() throws IOException {
+        if (FileSystems.getDefault().supportedFileAttributeViews().contains("posix")
+                && Files.getPosixFilePermissions(file).contains(PosixFilePermission.OTHERS_READ)) {
+            LOG.warn("every user of this machine can read {}: chmod 600 it", file);
+        }
+    }
+}

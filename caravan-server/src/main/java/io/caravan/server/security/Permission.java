@@ -1,0 +1,11 @@
+package io.caravan.server.security;
+
+/** What a principal may be allowed to do. None of them includes another. */
+public enum Permission {
+    /** To see documents: their values, attributes and names. */
+    READ,
+    /** To create, change and delete documents. */
+    WRITE,
+    /** To look at the server itself, and to change what it does. */
+    ADMIN
+}

@@ -1,0 +1,158 @@
+package io.caravan.server.security;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.config.PropertiesFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * Reads files of secrets, in Java's properties format:
+ *
+ * <pre>{@code
+ * editor.secret = correct-horse-battery-staple
+ * editor.secret.next = another-one
+ * editor.permissions = read, write
+ * editor.prefixes = letters/, drafts/
+ * }</pre>
+ *
+ * <p>A user may have several secrets, told apart by any word after {@code secret.}, so that a new one can be valid before
+ * the old one is taken out. {@code sha256} instead of {@code secret} gives the secret's digest, in hexadecimal. Without
+ * {@code prefixes} all documents are meant. Messages never hold a secret.
+ */
+final class SecretsFile {
+    private static final long MAX_PASSWORD_BYTES = 4096;
+    private static final int DIGEST_BYTES = 32;
+    private static final Pattern KEY = Pattern.compile(
+            "(?<user>[A-Za-z0-9_-]+)\\.(?<field>secret|sha256|permissions|prefixes)(?<label>\\.[^.]+)?");
+
+    private final Path file;
+    private final Map<String, User> users = new TreeMap<>();
+
+    /** What has been read of one user. */
+    private static final class User {
+        final List<byte[]> digests = new ArrayList<>();
+        Set<Permission> permissions = EnumSet.noneOf(Permission.class);
+        List<String> prefixes = List.of();
+    }
+
+    private SecretsFile(Path file) {
+        this.file = file;
+    }
+
+    static Credentials read(Path file) throws IOException {
+        return new SecretsFile(file).credentials();
+    }
+
+    static Credentials readPassword(Path file) throws IOException {
+        if (Files.size(file) > MAX_PASSWORD_BYTES) {
+            throw new IOException(file + " is longer than a password can be, " + MAX_PASSWORD_BYTES + " bytes");
+        }
+        List<String> lines = Files.readAllLines(file, UTF_8);
+        if (lines.size() != 1 || lines.get(0).isEmpty()) {
+            throw new IOException(file + " must hold one line, which is the password");
+        }
+        return Credentials.ofPassword(lines.get(0).getBytes(UTF_8));
+    }
+
+    private Credentials credentials() throws IOException {
+        int number = 0;
+        for (Map.Entry<String, String> entry : PropertiesFile.read(file).entrySet()) {
+            take(++number, entry.getKey(), entry.getValue());
+        }
+        List<Credentials.Credential> all = new ArrayList<>();
+        Set<String> digests = new TreeSet<>();
+        for (Map.Entry<String, User> entry : users.entrySet()) {
+            String name = entry.getKey();
+            User user = entry.getValue();
+            check(!user.digests.isEmpty(), name, "has no secret: add a line " + name + ".secret = ...");
+            check(
+                    !user.permissions.isEmpty(),
+                    name,
+                    "may do nothing: add a line " + name + ".permissions = read, write");
+            for (byte[] digest : user.digests) {
+                check(
+                        digests.add(HexFormat.of().formatHex(digest)),
+                        name,
+                        "has a secret that occurs twice in the file");
+                all.add(new Credentials.Credential(digest, new Principal(name, user.permissions, user.prefixes)));
+            }
+        }
+        check(!all.isEmpty(), "the file", "holds no secrets, so nobody could use the server");
+        return new Credentials(all);
+    }
+
+    /** A name that is none is not told, because it may be a secret on a line of its own. */
+    private void take(int number, String key, String value) throws IOException {
+        Matcher parts = KEY.matcher(key);
+        check(
+                parts.matches(),
+                "entry " + number,
+                "is not one of USER.secret, USER.sha256, USER.permissions and USER.prefixes");
+        String field = parts.group("field");
+        boolean secret = field.equals("secret") || field.equals("sha256");
+        check(secret || parts.group("label") == null, key, "must end with ." + field);
+        check(!value.isBlank(), key, "is empty");
+        check(
+                !parts.group("user").equals(Authenticator.DEFAULT_USER),
+                key,
+                "names the user that stands for any: choose another name");
+        User user = users.computeIfAbsent(parts.group("user"), any -> new User());
+        switch (field) {
+            case "secret" -> user.digests.add(Credentials.digest(value.getBytes(UTF_8)));
+            case "sha256" -> user.digests.add(digest(key, value));
+            case "permissions" -> user.permissions = permissions(key, value);
+            default -> user.prefixes = words(value);
+        }
+    }
+
+    private byte[] digest(String key, String value) throws IOException {
+        check(value.matches("[0-9a-fA-F]{" + 2 * DIGEST_BYTES + "}"), key, "is not the 64 digits of a SHA-256 digest");
+        return HexFormat.of().parseHex(value.toLowerCase(Locale.ROOT));
+    }
+
+    private Set<Permission> permissions(String key, String value) throws IOException {
+        Set<Permission> permissions = EnumSet.noneOf(Permission.class);
+        Map<String, Permission> byName = Arrays.stream(Permission.values())
+                .collect(Collectors.toMap(permission -> permission.name().toLowerCase(Locale.ROOT), any -> any));
+        for (String word : words(value)) {
+            Permission permission = byName.get(word.toLowerCase(Locale.ROOT));
+            if (permission == null) {
+                throw wrong(key, "is not a list of read, write and admin");
+            }
+            permissions.add(permission);
+        }
+        return permissions;
+    }
+
+    private static List<String> words(String value) {
+        return Arrays.stream(value.split(","))
+                .map(String::strip)
+                .filter(word -> !word.isEmpty())
+                .toList();
+    }
+
+    private void check(boolean holds, String subject, String otherwise) throws IOException {
+        if (!holds) {
+            throw wrong(subject, otherwise);
+        }
+    }
+
+    private IOException wrong(String subject, String problem) {
+        return new IOException(file + ": " + subject + " " + problem);
+    }
+}

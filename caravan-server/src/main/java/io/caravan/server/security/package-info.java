@@ -1,0 +1,12 @@
+/**
+ * Who may do what.
+ *
+ * <p>A client shows a secret; an {@link io.caravan.server.security.Authenticator} tells whose it is: a {@link
+ * io.caravan.server.security.Principal}, which the protocols ask before they do anything. Secrets come from a file that is
+ * read again when it changes ({@link io.caravan.server.security.FileAuthenticator}), and are kept as digests only ({@link
+ * io.caravan.server.security.Credentials}).
+ */
+@NullMarked
+package io.caravan.server.security;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,88 @@
+package io.caravan.server.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files are read again once they have changed and settled. */
+class FileWatchTest {
+    @TempDir
+    private Path directory;
+
+    private Path file;
+    private int reloads;
+    private boolean wrong;
+    private FileWatch watch;
+
+    @BeforeEach
+    void start() throws IOException {
+        file = Files.writeString(directory.resolve("f"), "a");
+        watch = new FileWatch(new FileWatch.Reloadable() {
+            @Override
+            public List<Path> files() {
+                return List.of(file);
+            }
+
+            @Override
+            public void reload() throws IOException {
+                reloads++;
+                if (wrong) {
+                    throw new IOException("wrong");
+                }
+            }
+        });
+    }
+
+    private void look(int times) {
+        for (int i = 0; i < times; i++) {
+            watch.look();
+        }
+    }
+
+    @Test
+    void whatDoesNotChangeIsNotReadAgain() {
+        look(3);
+        assertThat(reloads).isZero();
+    }
+
+    @Test
+    void aChangeIsReadOnceItHasSettled() throws IOException {
+        Files.writeString(file, "ab");
+        look(1);
+        Files.writeString(file, "abc");
+        look(1);
+        assertThat(reloads).isZero();
+        look(3);
+        assertThat(reloads).isOne();
+    }
+
+    @Test
+    void aFileOfTheSameLengthInItsPlaceIsAChange() throws IOException {
+        FileTime time = Files.getLastModifiedTime(file);
+        Path other = Files.writeString(directory.resolve("g"), "b");
+        Files.setLastModifiedTime(other, time);
+        Files.delete(file);
+        Files.move(other, file);
+        look(2);
+        assertThat(reloads).isOne();
+    }
+
+    @Test
+    void aWrongChangeIsTriedOnceAndTheNextOneAgain() throws IOException {
+        wrong = true;
+        Files.delete(file);
+        look(4);
+        assertThat(reloads).isOne();
+        wrong = false;
+        Files.writeString(file, "again");
+        look(4);
+        assertThat(reloads).isEqualTo(2);
+    }
+}
