@@ -2,6 +2,7 @@ package io.caravan.server.http;
 
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.ArrayList;
 import java.util.List;
@@ -80,10 +81,17 @@ final class Exchange {
 
     /** Answers; on any thread, once. Does nothing when the client has gone. */
     void answer(Answer answer) {
+        answer(answer, Unpooled.wrappedBuffer(answer.body()));
+    }
+
+    /** Answers with a body, which is released; as {@link #answer(Answer)}. */
+    void answer(Answer answer, ByteBuf body) {
         onLoop(() -> {
-            if (!over) {
+            if (over) {
+                body.release();
+            } else {
                 note(answer);
-                writer.whole(answer);
+                writer.whole(answer, body);
                 end();
             }
         });
@@ -112,8 +120,10 @@ final class Exchange {
 
     /** Starts an answer whose body follows. */
     void start(Answer head) {
-        note(head);
-        writer.head(head);
+        if (!over) {
+            note(head);
+            writer.head(head);
+        }
     }
 
     private void note(Answer answer) {

@@ -7,6 +7,7 @@ import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
@@ -31,12 +32,12 @@ final class Gate {
      *
      * @throws ProblemException when nobody, or somebody who may not
      */
-    Principal check(Route route, String path, HttpHeaders headers) {
+    Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         Permission permission = route.permission();
         if (permission == null || !authenticator.required()) {
             return Principal.ANYONE;
         }
-        Principal principal = authenticate(headers.get(HttpHeaderNames.AUTHORIZATION));
+        Principal principal = authenticate(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
         if (route.aboutDocument()) {
             checkDocument(principal, permission, StreamName.of(route.rest(path)));
         } else if (!principal.may(permission)) {
@@ -56,12 +57,12 @@ final class Gate {
         }
     }
 
-    private Principal authenticate(@Nullable String authorization) {
+    private Principal authenticate(@Nullable String authorization, SocketAddress peer) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
             throw unauthorized("send a token: Authorization: Bearer <token>");
         }
         byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        Principal principal = authenticator.authenticate(token);
+        Principal principal = authenticator.forPeer(peer).authenticate(token);
         if (principal == null) {
             throw unauthorized("the token is nobody's");
         }

@@ -64,13 +64,28 @@ final class ResponseWriter {
         keepAlive = false;
     }
 
+    /** Tells the client that the body of its request is welcome. */
+    void goOn() {
+        channel.writeAndFlush(new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
     void whole(Answer answer) {
-        byte[] body = answer.body();
-        ByteBuf content = bodiless ? Unpooled.EMPTY_BUFFER : Unpooled.wrappedBuffer(body);
+        whole(answer, Unpooled.wrappedBuffer(answer.body()));
+    }
+
+    /** Writes a response, and releases its body. */
+    void whole(Answer answer, ByteBuf body) {
+        int length = body.readableBytes();
+        ByteBuf content = body;
+        if (bodiless) {
+            body.release();
+            content = Unpooled.EMPTY_BUFFER;
+        }
         DefaultFullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, answer.status(), content, answer.headers(), EmptyHttpHeaders.INSTANCE);
-        if (mayHaveBody(answer.status()) && !(bodiless && body.length == 0)) {
-            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, body.length);
+        if (mayHaveBody(answer.status()) && !(bodiless && length == 0)) {
+            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
         }
         complete(response);
         channel.writeAndFlush(response);

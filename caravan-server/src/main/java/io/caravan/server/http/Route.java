@@ -36,6 +36,13 @@ record Route(
         return new Route(method, path, operation, null, false, false, statuses, endpoint);
     }
 
+    /** Answers a request that is already refused. */
+    static Route refusing(HttpMethod method, ProblemException refused) {
+        return of(method, "*", "refused", Set.of(refused.problem().status().code()), exchange -> {
+            throw refused;
+        });
+    }
+
     /** The same for clients that are allowed this. */
     Route needing(Permission needed) {
         return new Route(method, path, operation, needed, aboutDocument, takesBody, statuses, endpoint);
