@@ -18,6 +18,20 @@ public record Addition(
         @Nullable String contentType,
         @Nullable String streamSeq,
         @Nullable Producer producer) {
+    /** Greatest length of a writer's sequence, in characters. */
+    public static final int MAX_STREAM_SEQ_CHARS = 256;
+
+    /**
+     * Checks the writer's sequence, which is kept with the document.
+     *
+     * @throws IllegalArgumentException when it is too long
+     */
+    public Addition {
+        if (streamSeq != null && streamSeq.length() > MAX_STREAM_SEQ_CHARS) {
+            throw new IllegalArgumentException("a writer's sequence must be of at most " + MAX_STREAM_SEQ_CHARS
+                    + " characters, was of " + streamSeq.length());
+        }
+    }
 
     /** What became of it. */
     public enum Result {

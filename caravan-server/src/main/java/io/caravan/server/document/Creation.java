@@ -22,6 +22,20 @@ public record Creation(
         boolean closed,
         List<byte[]> values,
         @Nullable ForkPoint fork) {
+    /** Greatest length of a content type, in characters. */
+    public static final int MAX_CONTENT_TYPE_CHARS = 256;
+
+    /**
+     * Checks the content type, which is kept with the document.
+     *
+     * @throws IllegalArgumentException when it is too long
+     */
+    public Creation {
+        if (contentType != null && contentType.length() > MAX_CONTENT_TYPE_CHARS) {
+            throw new IllegalArgumentException("a content type must be of at most " + MAX_CONTENT_TYPE_CHARS
+                    + " characters, was of " + contentType.length());
+        }
+    }
 
     /**
      * Where to fork.

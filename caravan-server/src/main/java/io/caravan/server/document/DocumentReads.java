@@ -39,8 +39,7 @@ final class DocumentReads {
     /** See {@link DocumentService#find}. */
     @Nullable
     DocumentInfo find(DocumentName name) {
-        DocumentState state = catalog.find(name);
-        DocumentInfo info = state == null ? null : durable(state);
+        DocumentInfo info = durable(name);
         if (info == null
                 || expiry.expired(info.id(), info.attributes())
                         && !info.attributes().deleted()) {
@@ -52,14 +51,22 @@ final class DocumentReads {
         return info;
     }
 
-    /** The document with the sequences that are durable. */
-    private DocumentInfo durable(DocumentState state) {
-        ListInfo list = store.info(state.id());
-        return EditedDocument.info(
-                state.id(),
-                list == null ? 0 : list.firstSequence(),
-                list == null ? 0 : list.nextSequence(),
-                DocumentAttributes.of(state.attributes()));
+    /** The document with the sequences that are durable. One that is deleted between two looks is looked for again. */
+    private @Nullable DocumentInfo durable(DocumentName name) {
+        while (true) {
+            DocumentState state = catalog.find(name);
+            if (state == null) {
+                return null;
+            }
+            DocumentAttributes attributes = DocumentAttributes.of(state.attributes());
+            ListInfo list = store.info(state.id());
+            if (list != null) {
+                return EditedDocument.info(state.id(), list.firstSequence(), list.nextSequence(), attributes);
+            }
+            if (state.nextSequence() == 0) {
+                return EditedDocument.info(state.id(), 0, 0, attributes);
+            }
+        }
     }
 
     /** See {@link DocumentService#read}. */

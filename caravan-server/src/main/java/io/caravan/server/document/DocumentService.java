@@ -13,6 +13,7 @@ import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.CreationWrite.SourceValue;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -44,18 +45,22 @@ public final class DocumentService implements AutoCloseable {
     private final Tails tails = new Tails();
     private final ExpirySweeper sweeper;
 
-    /** Documents by the system's clock. */
+    /** Documents by the system's clock; the space of those that have expired is back within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
-        this(store, catalog, InstantSource.system());
+        this(store, catalog, InstantSource.system(), Duration.ofMinutes(1));
     }
 
-    /** Documents that expire by this clock. */
-    public DocumentService(ListStore store, Catalog catalog, InstantSource clock) {
+    /**
+     * Documents that expire by this clock.
+     *
+     * @param sweepCycle time after which the space of a document that has expired is back, about
+     */
+    DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this.store = store;
         this.catalog = catalog;
         this.expiry = new Expiry(clock);
         this.reads = new DocumentReads(store, catalog, expiry);
-        this.sweeper = new ExpirySweeper(catalog, this, expiry);
+        this.sweeper = new ExpirySweeper(catalog, this, expiry, sweepCycle);
         sweeper.start();
     }
 
@@ -141,13 +146,23 @@ public final class DocumentService implements AutoCloseable {
      * FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
      */
     public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
+        ForkPoint point = creation.fork();
         SourceValue boundary;
         try {
-            boundary = boundary(creation.fork());
+            boundary = boundary(point);
+        } catch (DocumentException forbidden) {
+            // What forbids to read the source forbids to fork it, and is found again then, unless something else is
+            // first.
+            boundary = null;
         } catch (CaravanException refused) {
             outcome.failure(refused);
             return;
         }
+        create(name, creation, boundary, outcome);
+    }
+
+    private void create(
+            DocumentName name, Creation creation, @Nullable SourceValue boundary, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
         List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
         write(names, edits -> new CreationWrite(edits, name, creation, boundary).run(), outcome);

@@ -4,6 +4,7 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
+import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -11,23 +12,28 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes documents that have expired. Nobody sees them from the moment on; this gives back their space, and goes once
- * through all documents in about a minute, in steps that are short whatever their number.
+ * Deletes documents that have expired. Nobody sees them from the moment on; this gives back their space, and goes through
+ * all documents over and over, in steps that are short whatever their number.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
-    private static final long STEP_MILLIS = TimeUnit.MINUTES.toMillis(1) / Catalog.STRIPES;
-
     private final Catalog catalog;
     private final DocumentService documents;
     private final Expiry expiry;
+    private final long stepNanos;
     private final ScheduledExecutorService thread;
     private int stripe;
 
-    ExpirySweeper(Catalog catalog, DocumentService documents, Expiry expiry) {
+    /**
+     * A sweeper that has not begun.
+     *
+     * @param cycle how long to take for all documents
+     */
+    ExpirySweeper(Catalog catalog, DocumentService documents, Expiry expiry, Duration cycle) {
         this.catalog = catalog;
         this.documents = documents;
         this.expiry = expiry;
+        this.stepNanos = cycle.toNanos() / Catalog.STRIPES;
         this.thread = new ScheduledThreadPoolExecutor(1, task -> {
             Thread sweeper = new Thread(task, "caravan-expiry");
             sweeper.setDaemon(true);
@@ -36,22 +42,21 @@ final class ExpirySweeper implements AutoCloseable {
     }
 
     void start() {
-        thread.scheduleWithFixedDelay(this::step, STEP_MILLIS, STEP_MILLIS, TimeUnit.MILLISECONDS);
+        thread.scheduleWithFixedDelay(this::step, stepNanos, stepNanos, TimeUnit.NANOSECONDS);
     }
 
     private void step() {
         try {
-            sweep(stripe);
+            sweep();
         } catch (RuntimeException problem) {
             LOG.debug("expired documents wait for the next sweep: {}", problem.getMessage());
         }
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /** Deletes what has expired of one stripe. */
-    void sweep(int which) {
+    private void sweep() {
         for (NamedDocument found :
-                catalog.list(which, raw -> DocumentAttributes.of(raw).expires())) {
+                catalog.list(stripe, raw -> DocumentAttributes.of(raw).expires())) {
             if (expiry.expired(
                     found.state().id(), DocumentAttributes.of(found.state().attributes()))) {
                 delete(found.name());

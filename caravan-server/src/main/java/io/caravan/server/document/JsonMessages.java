@@ -42,10 +42,12 @@ public final class JsonMessages {
                 while (parser.nextToken() != JsonToken.END_ARRAY) {
                     messages.add(message(parser, body));
                 }
+                checkEnd(name, parser);
             } else {
-                messages.add(message(parser, body));
+                finishValue(parser);
+                checkEnd(name, parser);
+                messages.add(stripped(body));
             }
-            checkEnd(name, parser);
             return messages;
         } catch (IOException | IllegalArgumentException problem) {
             throw notJson(name, problem.getMessage());
@@ -57,6 +59,23 @@ public final class JsonMessages {
         int from = (int) parser.currentTokenLocation().getByteOffset();
         finishValue(parser);
         return Arrays.copyOfRange(body, from, (int) parser.currentLocation().getByteOffset());
+    }
+
+    /** The body less the white space around it. */
+    private static byte[] stripped(byte[] body) {
+        int from = 0;
+        int to = body.length;
+        while (isWhite(body[from])) {
+            from++;
+        }
+        while (isWhite(body[to - 1])) {
+            to--;
+        }
+        return Arrays.copyOfRange(body, from, to);
+    }
+
+    private static boolean isWhite(byte character) {
+        return character == ' ' || character == '\t' || character == '\n' || character == '\r';
     }
 
     private static void finishValue(JsonParser parser) throws IOException {

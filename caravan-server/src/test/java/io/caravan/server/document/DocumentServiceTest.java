@@ -1,0 +1,256 @@
+package io.caravan.server.document;
+
+import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.values;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.testing.ForwardingListStore;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DocumentServiceTest {
+    private final Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private static void refused(Reason reason, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        DocumentException.class,
+                        refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+    }
+
+    private static Creation expiring(OptionalLong ttlSeconds, OptionalLong atMillis) {
+        return new Creation("text/plain", ttlSeconds, atMillis, false, values("a"), null);
+    }
+
+    private static Creation forkOf(String source, OptionalLong at, long part) {
+        return new Creation(
+                null,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                false,
+                List.of(),
+                new ForkPoint(name(source), at, part));
+    }
+
+    private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
+        return new Addition(values("x"), false, null, streamSeq, producer);
+    }
+
+    @Test
+    void aMomentPassesAndTheDocumentIsGoneWithItsList() {
+        documents.create("d", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1000)));
+        documents.pass(Duration.ofMillis(999));
+        assertThat(documents.read("d")).containsExactly("a");
+        documents.pass(Duration.ofMillis(1));
+        assertThat(documents.find("d")).isNull();
+        assertThat(documents.service().scan(0, Integer.MAX_VALUE).documents()).isEmpty();
+        assertThat(documents.push("d", "new")).isZero();
+        assertThat(documents.read("d")).containsExactly("new");
+    }
+
+    @Test
+    void readsAndWritesPutOffASlidingExpiryAndLookingDoesNot() {
+        documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
+        documents.pass(Duration.ofSeconds(9));
+        assertThat(documents.read("d")).hasSize(1);
+        documents.pass(Duration.ofSeconds(9));
+        documents.push("d", "b");
+        documents.pass(Duration.ofSeconds(9));
+        assertThat(documents.find("d")).isNotNull();
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(documents.find("d")).isNull();
+    }
+
+    @Test
+    void aRestartCountsAsAReadForASlidingExpiryAndNotForAMoment() {
+        documents.create("sliding", expiring(OptionalLong.of(10), OptionalLong.empty()));
+        documents.create("moment", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 10_000)));
+        documents.pass(Duration.ofSeconds(9));
+        documents.reopen();
+        documents.pass(Duration.ofSeconds(9));
+        assertThat(documents.find("sliding")).isNotNull();
+        assertThat(documents.find("moment")).isNull();
+    }
+
+    @Test
+    void theSweeperGivesBackTheSpaceOfWhatHasExpired() throws InterruptedException {
+        documents.create("d", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1)));
+        documents.push("stays", "a");
+        documents.pass(Duration.ofSeconds(1));
+        CountDownLatch deleted = new CountDownLatch(1);
+        try (Tail tail = documents.service().onChange(name("d"), deleted::countDown)) {
+            assertThat(tail).isNotNull();
+            assertThat(deleted.await(2, TimeUnit.MINUTES)).isTrue();
+        }
+        // Whoever asks for the name waits for the change to be seen, which may be a moment after it is told of.
+        assertThat(documents.find("d")).isNull();
+        assertThat(documents.service().documents()).isEqualTo(1);
+    }
+
+    @Test
+    void anExpiredDocumentWhoseForksNeedItIsKeptForThem() {
+        documents.create("source", expiring(OptionalLong.of(10), OptionalLong.empty()));
+        documents.create(
+                "fork",
+                new Creation(
+                        null,
+                        OptionalLong.of(100),
+                        OptionalLong.empty(),
+                        false,
+                        values("b"),
+                        new ForkPoint(name("source"), OptionalLong.empty(), 0)));
+        documents.pass(Duration.ofSeconds(20));
+        assertThat(documents.find("source")).isNull();
+        refused(Reason.GONE, () -> documents.push("source", "new"));
+        assertThat(documents.read("fork")).containsExactly("a", "b");
+        assertThat(documents.delete("fork")).isTrue();
+        assertThat(documents.service().documents()).isZero();
+        assertThat(documents.push("source", "new")).isZero();
+    }
+
+    @Test
+    void aJsonDocumentTakesOneJsonTextAValueFromEveryProtocol() {
+        documents.create("d", "application/json; charset=utf-8");
+        assertThat(documents.push("d", "{\"a\": [1, 2.50]}", "\"x\"", " null ")).isZero();
+        for (String bad : List.of("", "{", "nul", "1 2", "{\"a\":1}x", "\"\n\"", "[".repeat(600) + "]".repeat(600))) {
+            refused(Reason.NOT_JSON, () -> documents.push("d", "1", bad));
+        }
+        assertThat(documents.read("d")).containsExactly("{\"a\": [1, 2.50]}", "\"x\"", " null ");
+    }
+
+    @Test
+    void anArrayIsSplitIntoTheBytesOfItsElements() {
+        assertThat(JsonMessages.split(
+                        name("d"),
+                        " [ {\"b\" : 1.0e5 , \"a\":[1]} ,\"\\u00e4\u00e4\", [ [] ] , -1.50,true ] "
+                                .getBytes(StandardCharsets.UTF_8)))
+                .extracting(bytes -> new String(bytes, StandardCharsets.UTF_8))
+                .containsExactly("{\"b\" : 1.0e5 , \"a\":[1]}", "\"\\u00e4\u00e4\"", "[ [] ]", "-1.50", "true");
+        assertThat(JsonMessages.split(name("d"), "12 ".getBytes(StandardCharsets.UTF_8)))
+                .extracting(String::new)
+                .containsExactly("12");
+        assertThat(JsonMessages.split(name("d"), new byte[] {'[', ']'})).isEmpty();
+        for (String bad : List.of("", " ", "[1", "[1,]", "[1] 2", "[1}", "{]", "1,2", "[\"\\x\"]")) {
+            refused(Reason.NOT_JSON, () -> JsonMessages.split(name("d"), bad.getBytes(StandardCharsets.UTF_8)));
+        }
+    }
+
+    @Test
+    void theWritersSequenceMustRiseByteByByte() {
+        documents.create("d", "text/plain");
+        documents.add("d", addition("09", null));
+        documents.add("d", addition("10", null));
+        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("10", null)));
+        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("1", null)));
+        documents.add("d", addition("a", null));
+        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("B", null)));
+        documents.reopen();
+        refused(Reason.STREAM_SEQ_REGRESSION, () -> documents.add("d", addition("Z", null)));
+        documents.add("d", addition("\u00e4", null));
+        assertThat(documents.read("d")).hasSize(4);
+    }
+
+    @Test
+    void manyProducersAreRememberedTheLatestOnes() {
+        documents.create("d", "text/plain");
+        for (int i = 0; i < 1000; i++) {
+            documents.add("d", addition(null, new Producer("producer-" + i, 0, 0)));
+        }
+        documents.reopen();
+        assertThat(documents
+                        .add("d", addition(null, new Producer("producer-999", 0, 0)))
+                        .result())
+                .isEqualTo(Addition.Result.REPEATED);
+        refused(Reason.PRODUCER_GAP, () -> documents.add("d", addition(null, new Producer("producer-0", 0, 1))));
+        assertThat(documents.read("d")).hasSize(1000);
+    }
+
+    @Test
+    void aJsonForkCountsMessagesAndABinaryOneBytes() {
+        documents.create("json", "application/json", "1", "2", "3");
+        documents.create("fork", forkOf("json", OptionalLong.of(1), 1));
+        assertThat(documents.read("fork")).containsExactly("1", "2");
+        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("json", OptionalLong.of(1), 3)));
+        documents.create("bytes", "text/plain", "hello", "world");
+        documents.create("part", forkOf("bytes", OptionalLong.of(1), 3));
+        assertThat(documents.read("part")).containsExactly("hello", "wor");
+        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(1), 6)));
+        refused(Reason.FORK_POINT, () -> documents.create("x", forkOf("bytes", OptionalLong.of(2), 1)));
+        assertThat(documents.find("x")).isNull();
+        assertThat(documents.delete("bytes")).isTrue();
+        assertThat(documents.read("part")).containsExactly("hello", "wor");
+    }
+
+    @Test
+    void aChainOfForksIsReadAcrossAndBounded() {
+        documents.create("f0", "text/plain", "v0");
+        for (int i = 1; i <= CreationWrite.MAX_FORK_DEPTH; i++) {
+            documents.create("f" + i, forkOf("f" + (i - 1), OptionalLong.empty(), 0));
+            documents.push("f" + i, "v" + i);
+            documents.delete("f" + (i - 1));
+        }
+        String last = "f" + CreationWrite.MAX_FORK_DEPTH;
+        assertThat(documents.read(last))
+                .hasSize(CreationWrite.MAX_FORK_DEPTH + 1)
+                .startsWith("v0", "v1", "v2");
+        refused(Reason.FORK_POINT, () -> documents.create("deeper", forkOf(last, OptionalLong.empty(), 0)));
+        assertThat(documents.delete(last)).isTrue();
+        assertThat(documents.service().documents()).isZero();
+    }
+
+    @Test
+    void aTailIsToldOnceAfterEachKindOfChangeAndNotWhenItIsClosed() {
+        AtomicInteger told = new AtomicInteger();
+        documents.service().onChange(name("d"), told::incrementAndGet);
+        documents.push("other", "a");
+        assertThat(told).hasValue(0);
+        documents.push("d", "a");
+        documents.push("d", "b");
+        assertThat(told).hasValue(1);
+        documents.service().onChange(name("d"), told::incrementAndGet);
+        documents.add("d", new Addition(List.of(), true, null, null, null));
+        assertThat(told).hasValue(2);
+        documents.service().onChange(name("d"), told::incrementAndGet).close();
+        assertThat(documents.service().tailedDocuments()).isZero();
+        documents.delete("d");
+        assertThat(told).hasValue(2);
+    }
+
+    @Test
+    void aDocumentThatIsDeletedWhileItIsLookedForIsNotFoundEmpty() {
+        AtomicReference<Runnable> meanwhile = new AtomicReference<>(() -> {});
+        ListStore store = new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public ListInfo info(long id) {
+                meanwhile.getAndSet(() -> {}).run();
+                return super.info(id);
+            }
+        };
+        try (Documents racing = new Documents(store)) {
+            racing.push("d", "a");
+            meanwhile.set(() -> racing.delete("d"));
+            assertThat(racing.find("d")).isNull();
+        }
+    }
+}

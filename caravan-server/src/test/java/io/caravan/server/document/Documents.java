@@ -1,0 +1,139 @@
+package io.caravan.server.document;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Creation.Created;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Documents in memory whose clock the test sets, with calls that wait and speak text. */
+final class Documents implements AutoCloseable {
+    private final ListStore store;
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private DocumentService service;
+
+    Documents() {
+        this(new MemoryListStore());
+    }
+
+    Documents(ListStore store) {
+        this.store = store;
+        this.service = open();
+    }
+
+    private DocumentService open() {
+        return new DocumentService(store, Catalog.open(store, 0), () -> now, Duration.ofSeconds(1));
+    }
+
+    DocumentService service() {
+        return service;
+    }
+
+    ListStore store() {
+        return store;
+    }
+
+    long nowMillis() {
+        return now.toEpochMilli();
+    }
+
+    void pass(Duration time) {
+        now = now.plus(time);
+    }
+
+    void reopen() {
+        service.close();
+        service = open();
+    }
+
+    static DocumentName name(String name) {
+        return DocumentName.of(name);
+    }
+
+    static List<byte[]> values(String... values) {
+        return List.of(values).stream()
+                .map(value -> value.getBytes(StandardCharsets.UTF_8))
+                .toList();
+    }
+
+    /** What a change came to; what it was refused with is thrown. */
+    static <T> T await(Consumer<Outcome<T>> change) {
+        CompletableFuture<T> told = new CompletableFuture<>();
+        change.accept(new Outcome<>() {
+            @Override
+            public void success(T result) {
+                told.complete(result);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                told.completeExceptionally(problem);
+            }
+        });
+        try {
+            return told.join();
+        } catch (CompletionException refused) {
+            throw (CaravanException) refused.getCause();
+        }
+    }
+
+    long push(String name, String... values) {
+        return Documents.<Long>await(
+                outcome -> service.write(name(name), document -> document.append(values(values)), outcome));
+    }
+
+    Created create(String name, String type, String... values) {
+        return create(
+                name, new Creation(type, OptionalLong.empty(), OptionalLong.empty(), false, values(values), null));
+    }
+
+    Created create(String name, Creation creation) {
+        return Documents.<Created>await(outcome -> service.create(name(name), creation, outcome));
+    }
+
+    Addition.Added add(String name, Addition addition) {
+        return Documents.<Addition.Added>await(outcome -> service.append(name(name), addition, outcome));
+    }
+
+    boolean delete(String name) {
+        return Documents.<Boolean>await(outcome -> service.write(name(name), EditedDocument::delete, outcome));
+    }
+
+    @Nullable
+    DocumentInfo find(String name) {
+        return service.find(name(name));
+    }
+
+    List<String> read(String name) {
+        List<String> values = new ArrayList<>();
+        service.read(
+                name(name), info -> new SequenceRange(info.firstSequence(), info.nextSequence()), new DocumentReader() {
+                    @Override
+                    public void begin(long count) {}
+
+                    @Override
+                    public boolean next(long sequence, ByteBuffer value) {
+                        return values.add(StandardCharsets.UTF_8.decode(value).toString());
+                    }
+                });
+        return values;
+    }
+
+    @Override
+    public void close() {
+        service.close();
+        store.close();
+    }
+}
