@@ -5,6 +5,7 @@ import io.caravan.DurableListStore;
 import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.server.http.HttpConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
@@ -20,7 +21,7 @@ import picocli.CommandLine.Spec;
 /** Opens a store and serves it until the process is told to stop. */
 @Command(
         name = "serve",
-        description = "Serves a store over RESP, the protocol of Redis, until SIGTERM or SIGINT.",
+        description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false)
@@ -44,6 +45,14 @@ final class ServeCommand implements Callable<Integer> {
             converter = HostPort.Converter.class,
             description = "Where to listen for RESP; port 0 is any that is free.")
     private HostPort resp;
+
+    @Option(
+            names = "--http",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:4437",
+            converter = HostPort.Converter.class,
+            description = "Where to listen for HTTP; port 0 is any that is free.")
+    private HostPort http;
 
     @Option(
             names = "--durability",
@@ -88,10 +97,9 @@ final class ServeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         InetSocketAddress address = resp.resolve();
-        check(
-                insecure || address.getAddress().isLoopbackAddress(),
-                "--resp " + HostPort.format(address) + " can be reached from other machines, and nobody would be asked"
-                        + " for a password; use a loopback address, or --insecure if the network is trusted");
+        InetSocketAddress httpAddress = http.resolve();
+        checkReach("--resp", address);
+        checkReach("--http", httpAddress);
         check(
                 maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= MAX_VALUE_BYTES,
                 "--max-value must be from 64KiB to 32MiB");
@@ -101,8 +109,15 @@ final class ServeCommand implements Callable<Integer> {
                 .maxValueBytes((int) maxValueBytes)
                 .checkpointFloorBytes(checkpointFloorBytes)
                 .build();
-        serve(config, address);
+        serve(config, address, HttpConfig.of(httpAddress, config.maxValueBytes()));
         return CommandLine.ExitCode.OK;
+    }
+
+    private void checkReach(String option, InetSocketAddress address) {
+        check(
+                insecure || address.getAddress().isLoopbackAddress(),
+                option + " " + HostPort.format(address) + " can be reached from other machines, and nobody would be asked"
+                        + " for a password; use a loopback address, or --insecure if the network is trusted");
     }
 
     private void check(boolean holds, String otherwise) {
@@ -111,11 +126,11 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    private void serve(StoreConfig config, InetSocketAddress address) throws IOException {
+    private void serve(StoreConfig config, InetSocketAddress address, HttpConfig httpConfig) throws IOException {
         ListStore store = DurableListStore.open(config);
         Server server;
         try {
-            server = Server.start(store, ServerConfig.of(address, config));
+            server = Server.start(store, ServerConfig.of(address, config), httpConfig);
         } catch (IOException | RuntimeException notStarted) {
             store.close();
             throw notStarted;
@@ -127,7 +142,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private void announce(StoreConfig config, Server server) {
         PrintWriter out = spec.commandLine().getOut();
-        out.println("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", data in "
+        out.println("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
+                + HostPort.format(server.httpAddress()) + ", data in "
                 + config.directory().toAbsolutePath().normalize() + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
         out.flush();

@@ -3,7 +3,12 @@ package io.caravan.server;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.http.HttpConfig;
+import io.caravan.server.http.HttpServer;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.resp.RespServer;
+import io.caravan.server.security.Authenticator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -13,9 +18,11 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Serves the documents of a store, which stays its owner's: close it after the server. */
 public final class Server implements AutoCloseable {
@@ -33,14 +40,23 @@ public final class Server implements AutoCloseable {
     private final ExecutorService readers =
             Executors.newFixedThreadPool(READERS, new DefaultThreadFactory("caravan-reader", true));
     private final DocumentService documents;
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final @Nullable HttpServer http;
     private final RespServer resp;
 
-    private Server(ListStore store, ServerConfig config) throws IOException {
+    private Server(ListStore store, ServerConfig config, @Nullable HttpConfig httpConfig) throws IOException {
         documents = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
         boolean started = false;
         try {
             ServerStatus status = new ServerStatus(
                     documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), config.durability());
+            http = httpConfig == null
+                    ? null
+                    : HttpServer.start(httpConfig, loops, readers, Authenticator.open(), metrics);
+            if (http != null) {
+                StoreMetrics.register(metrics, documents::stats, documents::documents);
+                http.serve(documents);
+            }
             resp = RespServer.start(config.resp(), config.limits(), loops, readers, documents, status);
             started = true;
         } finally {
@@ -56,12 +72,26 @@ public final class Server implements AutoCloseable {
      * @throws IOException when an address cannot be had
      */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
-        return new Server(store, config);
+        return new Server(store, config, null);
+    }
+
+    /**
+     * Starts to serve, HTTP too.
+     *
+     * @throws IOException when an address cannot be had
+     */
+    public static Server start(ListStore store, ServerConfig config, HttpConfig http) throws IOException {
+        return new Server(store, config, http);
     }
 
     /** Where it listens for RESP. */
     public InetSocketAddress respAddress() {
         return resp.address();
+    }
+
+    /** Where it listens for HTTP; it was started with it. */
+    public InetSocketAddress httpAddress() {
+        return Objects.requireNonNull(http).address();
     }
 
     /** Stops with a timeout that is enough for a healthy store. */
@@ -72,11 +102,16 @@ public final class Server implements AutoCloseable {
 
     /** Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. */
     public void stop(Duration timeout) {
-        resp.drain(timeout.toNanos());
+        long deadlineNanos = System.nanoTime() + timeout.toNanos();
+        if (http != null) {
+            http.drain(timeout.toNanos());
+        }
+        resp.drain(Math.max(0, deadlineNanos - System.nanoTime()));
         stopThreads();
     }
 
     private void stopThreads() {
+        metrics.close();
         documents.close();
         readers.shutdownNow();
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();

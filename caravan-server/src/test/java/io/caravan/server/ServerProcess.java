@@ -33,6 +33,8 @@ final class ServerProcess implements AutoCloseable {
                         "--data",
                         data.toString(),
                         "--resp",
+                        "127.0.0.1:0",
+                        "--http",
                         "127.0.0.1:0")
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -28,6 +28,7 @@ final class Exchange {
     private String operation;
     private int status;
     private boolean over;
+    private boolean finished;
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
 
@@ -190,8 +191,14 @@ final class Exchange {
     }
 
     private void end() {
+        finished = true;
         gone();
         ended.run();
+    }
+
+    /** Whether the answer is complete. */
+    boolean finished() {
+        return finished;
     }
 
     /** The connection is gone. */

@@ -1,14 +1,11 @@
 package io.caravan.server.http;
 
 import io.caravan.server.security.Principal;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
@@ -16,37 +13,36 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. Takes HTTP objects one by one, as it asks for them, and has at most one request in hand; the head
- * of the next one may be waiting, because a socket that is not read does not tell that its client has gone.
- *
- * <p>A connection that ends over a request that was not read whole is closed late: what the client is still sending is read
- * and dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was wrong.
+ * One client's connection: takes what the decoder makes of its bytes in turn, and has at most one request in hand. What came
+ * in with it waits, and nothing more is read while something waits; otherwise the socket is read all the time, because one
+ * that is not read does not tell that its client has gone.
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
-    private static final int LINGER_SECONDS = 2;
 
     private final Channel channel;
     private final HttpService service;
+    private final LateClose close;
+    private final Deque<Object> inbox = new ArrayDeque<>();
     private final StallTimer readStall;
     private final StallTimer writeStall;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
-    private @Nullable HttpRequest waiting;
     private @Nullable ResponseWriter writer;
     private boolean inputEnded;
-    private boolean closing;
-    private boolean lingering;
+    private boolean taking;
 
     HttpConnection(Channel channel, HttpService service) {
         this.channel = channel;
         this.service = service;
+        this.close = new LateClose(channel);
         this.readStall = new StallTimer(
                 channel.eventLoop(), service.config().stall(), this::bytesReceived, this::stalledReading);
         this.writeStall = new StallTimer(
@@ -60,20 +56,50 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        try {
-            if (closing) {
-                channel.read();
-                return;
+        inbox.add(message);
+        takeAll();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (incoming != null) {
+            readStall.start();
+        }
+        readMore();
+    }
+
+    private void readMore() {
+        if (inbox.isEmpty()) {
+            channel.read();
+        }
+    }
+
+    /** Takes what waits, up to the end of the next request. */
+    private void takeAll() {
+        if (taking) {
+            return;
+        }
+        taking = true;
+        while (!inbox.isEmpty() && (exchange == null || close.begun())) {
+            Object message = inbox.remove();
+            try {
+                take(message);
+            } finally {
+                ReferenceCountUtil.release(message);
             }
-            if (message instanceof HttpRequest head && exchange != null) {
-                waiting = head;
-            } else if (message instanceof HttpRequest head) {
-                begin(head);
-            } else if (message instanceof HttpContent content && incoming != null) {
-                take(incoming, content);
-            }
-        } finally {
-            ReferenceCountUtil.release(message);
+        }
+        taking = false;
+    }
+
+    private void take(Object message) {
+        if (close.begun()) {
+            return;
+        }
+        if (message instanceof HttpRequest head) {
+            begin(head);
+        }
+        if (message instanceof HttpContent content && incoming != null) {
+            take(incoming, content);
         }
     }
 
@@ -85,7 +111,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             if (incoming.expectsContinue()) {
                 response.goOn();
             }
-            channel.read();
         } catch (ProblemException refused) {
             refuse(response, refused.problem());
         }
@@ -136,8 +161,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             readStall.stop();
             incoming = null;
             run(request, response);
-        } else {
-            channel.read();
         }
     }
 
@@ -149,9 +172,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             begun.route().endpoint().handle(begun);
         } catch (RuntimeException problem) {
             begun.fail(problem);
-        }
-        if (!closing && exchange == begun) {
-            channel.read();
         }
     }
 
@@ -170,26 +190,18 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     private void next() {
         watchWrites();
-        if (closing || !channel.isWritable()) {
+        if (close.begun() || !channel.isWritable()) {
             return;
         }
         exchange = null;
-        HttpRequest head = waiting;
-        waiting = null;
-        if (head != null) {
-            begin(head);
-        } else {
-            channel.read();
-            if (inputEnded && incoming == null && exchange == null) {
-                end(false);
-            }
-        }
+        takeAll();
+        readMore();
+        closeAfterLast();
     }
 
-    @Override
-    public void channelReadComplete(ChannelHandlerContext context) {
-        if (incoming != null) {
-            readStall.start();
+    private void closeAfterLast() {
+        if (inputEnded && inbox.isEmpty() && exchange == null) {
+            end(false);
         }
     }
 
@@ -238,10 +250,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         inputEnded = true;
-        if (lingering || exchange == null) {
+        if (close.lingering()) {
             channel.close();
-        } else {
+        } else if (exchange != null) {
             exchange.drain();
+        } else {
+            closeAfterLast();
         }
     }
 
@@ -255,29 +269,14 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void end(boolean unread) {
-        if (!closing) {
-            closing = true;
-            watchWrites();
-            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(unread ? future -> linger() : ChannelFutureListener.CLOSE);
-        }
-    }
-
-    private void linger() {
-        DuplexChannel duplex = (DuplexChannel) channel;
-        if (duplex.isInputShutdown() || !channel.isActive()) {
-            channel.close();
-            return;
-        }
-        lingering = true;
-        duplex.shutdownOutput();
-        channel.read();
-        channel.eventLoop().schedule(() -> channel.close(), LINGER_SECONDS, TimeUnit.SECONDS);
+        watchWrites();
+        close.begin(unread);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        closing = true;
+        close.done();
+        takeAll();
         readStall.stop();
         writeStall.stop();
         incoming = null;

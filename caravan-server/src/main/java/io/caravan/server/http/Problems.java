@@ -87,6 +87,7 @@ final class Problems {
                     CONTENT_TYPE_MISMATCH,
                     STREAM_SEQ_REGRESSION,
                     SEQUENCE_CONFLICT,
+                    PRODUCER_GAP,
                     SOURCE_GONE,
                     HAS_FORKS,
                     CHANGED_MEANWHILE -> CONFLICT;
