@@ -2,16 +2,19 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
+import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
 import io.caravan.server.security.Authenticator;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a server needs to know beside its store.
  *
  * @param resp where to listen for RESP; port 0 is any
  * @param limits what a RESP request may ask for
+ * @param http what HTTP needs to know, or null when it is not served
  * @param durability the store's level, which is told to whoever asks
  * @param network what all listeners share
  * @param authenticator tells who clients are
@@ -20,6 +23,7 @@ import java.net.InetSocketAddress;
 public record ServerConfig(
         InetSocketAddress resp,
         RespLimits limits,
+        @Nullable HttpConfig http,
         Durability durability,
         NetworkConfig network,
         Authenticator authenticator,
@@ -37,7 +41,7 @@ public record ServerConfig(
 
     /** A config with these limits, without authentication, and with everything else for who has no opinion. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
-        this(resp, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
+        this(resp, limits, null, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
     }
 
     /** The greatest requests that the store could take. */
@@ -54,18 +58,23 @@ public record ServerConfig(
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }
 
+    /** The same with HTTP. */
+    public ServerConfig withHttp(HttpConfig other) {
+        return new ServerConfig(resp, limits, other, durability, network, authenticator, readers);
+    }
+
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
-        return new ServerConfig(resp, limits, durability, other, authenticator, readers);
+        return new ServerConfig(resp, limits, http, durability, other, authenticator, readers);
     }
 
     /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
-        return new ServerConfig(resp, limits, durability, network, other, readers);
+        return new ServerConfig(resp, limits, http, durability, network, other, readers);
     }
 
     /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
-        return new ServerConfig(resp, other, durability, network, authenticator, readers);
+        return new ServerConfig(resp, other, http, durability, network, authenticator, readers);
     }
 }
