@@ -4,6 +4,7 @@ import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.resp.RespServer;
+import io.caravan.server.security.Authenticator;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -41,7 +42,8 @@ public final class Server implements AutoCloseable {
         try {
             ServerStatus status = new ServerStatus(
                     documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), config.durability());
-            resp = RespServer.start(config.resp(), config.limits(), loops, readers, documents, status);
+            resp = RespServer.start(
+                    config.resp(), config.limits(), loops, readers, documents, status, Authenticator.open());
             started = true;
         } finally {
             if (!started) {

@@ -32,11 +32,25 @@ public final class ServerStatus {
 
     /** Settings by the names that Redis has for them. */
     public Map<String, String> redisSettings() {
-        return Map.of("save", "", "appendonly", durability == Durability.NONE ? "no" : "yes", "appendfsync", fsync());
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("save", "");
+        settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
+        settings.put("appendfsync", fsync());
+        settings.put("databases", "1");
+        settings.put("maxmemory", "0");
+        settings.put("maxmemory-policy", "noeviction");
+        settings.put("notify-keyspace-events", "");
+        settings.put("timeout", "0");
+        return settings;
+    }
+
+    /** Whether an answered change is on the disk. */
+    public boolean syncs() {
+        return durability == Durability.SYNC;
     }
 
     private String fsync() {
-        return durability == Durability.SYNC ? "always" : "no";
+        return syncs() ? "always" : "no";
     }
 
     /** Sections of named figures, as Redis's {@code INFO} has them. */
@@ -47,7 +61,9 @@ public final class ServerStatus {
         sections.put("Clients", ordered("connected_clients", connections.size()));
         sections.put("Stats", writes(stats));
         sections.put("Persistence", persistence(stats));
-        sections.put("Keyspace", ordered("documents", documents.documents(), "lists", stats.lists()));
+        sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
+        sections.put("Cluster", ordered("cluster_enabled", 0));
+        sections.put("Keyspace", keyspace(stats));
         return sections;
     }
 
@@ -91,6 +107,15 @@ public final class ServerStatus {
                 "heap_used_bytes", stats.heap().usedBytes(),
                 "heap_free_bytes", stats.heap().freeBytes(),
                 "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
+    }
+
+    private Map<String, Object> keyspace(StoreStats stats) {
+        long count = documents.documents();
+        Map<String, Object> fields = ordered("documents", count, "lists", stats.lists());
+        if (count > 0) {
+            fields.put("db0", "keys=" + count + ",expires=0,avg_ttl=0");
+        }
+        return fields;
     }
 
     private static long micros(long nanos) {

@@ -3,9 +3,8 @@ package io.caravan.server.resp;
 import io.caravan.server.document.DocumentService;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -100,14 +99,34 @@ final class CommandRunner {
         }
         Command command = (Command) next;
         CommandSpec spec = table.find(command);
-        if (spec == null || !spec.takes(command.size())) {
-            takePlace().complete(spec == null ? CommandTable.unknown(command) : spec.wrongArity());
+        Reply.Error refusal = CommandGate.refuse(session, spec, command);
+        if (spec == null || refusal != null) {
+            refuse(refusal);
+        } else if (session.transaction() != null && !spec.atOnce()) {
+            queue(session.transaction(), spec, command);
         } else if (spec.action() instanceof Action.Immediate action) {
             answer(action, command);
         } else if (spec.action() instanceof Action.Write action) {
             write(action, command);
         } else {
             read();
+        }
+    }
+
+    private void refuse(Reply.@Nullable Error refusal) {
+        Transaction transaction = session.transaction();
+        if (transaction != null) {
+            transaction.spoil();
+        }
+        takePlace().complete(Objects.requireNonNull(refusal));
+    }
+
+    private void queue(Transaction transaction, CommandSpec spec, Command command) {
+        try {
+            Reply queued = transaction.queue(session, spec, command);
+            takePlace().complete(queued);
+        } catch (RuntimeException refused) {
+            refuse(Errors.reply(refused));
         }
     }
 
@@ -131,7 +150,7 @@ final class CommandRunner {
                 return;
             }
             place = takePlace();
-            action.run(command, place);
+            action.prepare(session, command).submit(documents, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
@@ -139,7 +158,7 @@ final class CommandRunner {
 
     private PendingReply takePlace() {
         waiting.remove();
-        return replies.open();
+        return replies.open(session.protocol());
     }
 
     private void awaitRoom() {
@@ -153,42 +172,28 @@ final class CommandRunner {
     }
 
     private void read() {
-        List<Runnable> reads = new ArrayList<>();
-        while (reads.size() < MAX_READS_TOGETHER
-                && waiting.peek() instanceof Command command
-                && runnableAction(command) instanceof Action.Read action) {
-            PendingReply place = takePlace();
-            reads.add(() -> read(action, command, place));
+        ReadBatch batch = new ReadBatch(channel, session, readers, this::readsDone);
+        Action action = nextRead();
+        while (action != null && batch.size() < MAX_READS_TOGETHER) {
+            Command command = (Command) waiting.element();
+            batch.add(action, command, takePlace());
+            action = nextRead();
         }
         reading = true;
-        readers.execute(() -> {
-            try {
-                reads.forEach(Runnable::run);
-            } finally {
-                // Or the connection would wait for ever.
-                channel.eventLoop().execute(this::readsDone);
-            }
-        });
+        batch.start();
     }
 
-    private @Nullable Action runnableAction(Command command) {
+    /** What the next request does, or null when it is none that may go to a reading thread. */
+    private @Nullable Action nextRead() {
+        if (!(waiting.peek() instanceof Command command)) {
+            return null;
+        }
         CommandSpec spec = table.find(command);
-        return spec != null && spec.takes(command.size()) ? spec.action() : null;
-    }
-
-    private void read(Action.Read action, Command command, PendingReply place) {
-        if (!channel.isActive()) {
-            return;
+        if (spec == null || CommandGate.refuse(session, spec, command) != null) {
+            return null;
         }
-        try {
-            action.run(command, place, channel);
-        } catch (RuntimeException problem) {
-            place.complete(Errors.reply(problem));
-        } catch (Error broken) {
-            // There is no answer, and all later ones would wait for it.
-            channel.close();
-            throw broken;
-        }
+        Action action = spec.action();
+        return action instanceof Action.Read || action instanceof Action.Stream ? action : null;
     }
 
     private void readsDone() {

@@ -26,6 +26,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
     private static final int LINGER_SECONDS = 2;
 
     private final Channel channel;
+    private final RespService service;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
@@ -37,7 +38,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
 
     RespHandler(Channel channel, RespService service) {
         this.channel = channel;
-        this.session = service.newSession();
+        this.service = service;
+        this.session = service.newSession(channel);
         this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
     }
@@ -69,6 +71,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
     /** Takes no more requests, answers those that came, and closes. */
     void end() {
         ending = true;
+        session.end();
         progress();
     }
 
@@ -112,6 +115,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        service.forget(session);
+        session.end();
         runner.close();
         replies.close();
     }

@@ -2,6 +2,7 @@ package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.security.Authenticator;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -33,6 +34,7 @@ public final class RespServer {
      * @param loops where connections run
      * @param readers where reads run, which may wait
      * @param status also counts the connections
+     * @param authenticator tells who a client is
      * @throws IOException when the address cannot be had
      */
     public static RespServer start(
@@ -41,9 +43,10 @@ public final class RespServer {
             EventLoopGroup loops,
             Executor readers,
             DocumentService documents,
-            ServerStatus status)
+            ServerStatus status,
+            Authenticator authenticator)
             throws IOException {
-        RespService service = new RespService(documents, status, readers);
+        RespService service = new RespService(documents, status, readers, limits, authenticator);
         ChannelFuture bound = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
