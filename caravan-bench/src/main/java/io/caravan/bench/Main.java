@@ -1,6 +1,7 @@
 package io.caravan.bench;
 
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import picocli.CommandLine.Command;
 
@@ -8,14 +9,15 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = {EngineCommand.class, ServerCommand.class},
+        subcommands = {EngineCommand.class, ServerCommand.class, LoadCommand.class},
         description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
         footer = {
             "",
             "Examples:",
             "  bench engine --quick",
             "  bench engine --out results",
-            "  bench server --only redis,http"
+            "  bench server --only redis,http",
+            "  bench load --rate 16000"
         })
 public final class Main {
 

@@ -78,7 +78,8 @@ public final class Engine implements ListStore {
 
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        append(id, ByteBuffer.wrap(value), callback);
+        Objects.requireNonNull(callback, "callback");
+        writes.append(id, value, callback);
     }
 
     @Override
