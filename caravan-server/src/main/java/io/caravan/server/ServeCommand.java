@@ -116,7 +116,8 @@ final class ServeCommand implements Callable<Integer> {
     private void checkReach(String option, InetSocketAddress address) {
         check(
                 insecure || address.getAddress().isLoopbackAddress(),
-                option + " " + HostPort.format(address) + " can be reached from other machines, and nobody would be asked"
+                option + " " + HostPort.format(address)
+                        + " can be reached from other machines, and nobody would be asked"
                         + " for a password; use a loopback address, or --insecure if the network is trusted");
     }
 

@@ -38,8 +38,10 @@ final class DocumentList implements Endpoint {
         String prefix = query.get("prefix");
         byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
         DocumentService documents = parts.readiness().documents();
-        parts.read(exchange, () -> exchange.answer(Answer.json(
-                HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
+        parts.read(
+                exchange,
+                () -> exchange.answer(Answer.json(
+                        HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
     }
 
     private static int number(Query query, String name, int otherwise, int most) {

@@ -77,8 +77,7 @@ final class EventStream {
             boolean atTail = next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                EventFormat.putControl(
-                        events, Offset.of(next), parts.cursors().next(request.cursor()), atTail, closed);
+                EventFormat.putControl(events, Offset.of(next), parts.cursors().next(request.cursor()), atTail, closed);
             }
             exchange.loop().execute(() -> write(events, atTail, closed || last));
             passedOn = true;
@@ -105,7 +104,8 @@ final class EventStream {
                 throw Transfer.changedMeanwhile(request.name());
             }
             slice.end();
-            EventFormat.putData(events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
+            EventFormat.putData(
+                    events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
             next = slice.nextSequence();
             return true;
         } finally {

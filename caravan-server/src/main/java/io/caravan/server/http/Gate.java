@@ -76,6 +76,8 @@ final class Gate {
 
     private static ProblemException forbidden(Principal principal, Permission permission, String where) {
         return new ProblemException(new Problem(
-                HttpResponseStatus.FORBIDDEN, "forbidden", principal.name() + " lacks permission " + permission + where));
+                HttpResponseStatus.FORBIDDEN,
+                "forbidden",
+                principal.name() + " lacks permission " + permission + where));
     }
 }

@@ -19,8 +19,6 @@ final class Health implements Endpoint {
     public void handle(Exchange exchange) {
         Problem problem = readiness.problem();
         exchange.answer(
-                problem == null
-                        ? Answer.json(HttpResponseStatus.OK, Map.of("status", "ready"))
-                        : problem.answer());
+                problem == null ? Answer.json(HttpResponseStatus.OK, Map.of("status", "ready")) : problem.answer());
     }
 }

@@ -45,8 +45,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         this.close = new LateClose(channel);
         this.readStall = new StallTimer(
                 channel.eventLoop(), service.config().stall(), this::bytesReceived, this::stalledReading);
-        this.writeStall = new StallTimer(
-                channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
+        this.writeStall =
+                new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
     }
 
     @Override
@@ -123,8 +123,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
         try {
             Route route = service.router().find(head.method(), target.path());
-            Principal principal =
-                    service.gate().check(route, target.path(), head.headers(), channel.remoteAddress());
+            Principal principal = service.gate().check(route, target.path(), head.headers(), channel.remoteAddress());
             return new IncomingRequest(head, target, route, principal, service.config());
         } catch (ProblemException refused) {
             if (IncomingRequest.hasBody(head)) {
@@ -236,7 +235,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private void stalledReading() {
         refuse(
                 HttpService.required(writer),
-                new Problem(HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
+                new Problem(
+                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
 
     private void stalledWriting() {

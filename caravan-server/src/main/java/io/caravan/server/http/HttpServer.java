@@ -15,6 +15,7 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
@@ -27,12 +28,12 @@ public final class HttpServer {
 
     private final Channel listener;
     private final ChannelGroup connections;
-    private final Readiness readiness;
+    private final HttpService service;
 
-    private HttpServer(Channel listener, ChannelGroup connections, Readiness readiness) {
+    private HttpServer(Channel listener, ChannelGroup connections, HttpService service) {
         this.listener = listener;
         this.connections = connections;
-        this.readiness = readiness;
+        this.service = service;
     }
 
     /**
@@ -43,7 +44,11 @@ public final class HttpServer {
      * @throws IOException when the address cannot be had
      */
     public static HttpServer start(
-            HttpConfig config, EventLoopGroup loops, Executor readers, Authenticator authenticator, ServerMetrics metrics)
+            HttpConfig config,
+            EventLoopGroup loops,
+            Executor readers,
+            Authenticator authenticator,
+            ServerMetrics metrics)
             throws IOException {
         Readiness readiness = new Readiness();
         ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -51,7 +56,7 @@ public final class HttpServer {
         Gate gate = new Gate(authenticator);
         Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
         HttpService service = new HttpService(config, router, gate, readiness, new HttpMetrics(metrics));
-        return new HttpServer(listen(config.address(), loops, service, connections), connections, readiness);
+        return new HttpServer(listen(config.address(), loops, service, connections), connections, service);
     }
 
     private static Channel listen(
@@ -82,14 +87,23 @@ public final class HttpServer {
         return (InetSocketAddress) listener.localAddress();
     }
 
+    /** Number of open connections. */
+    int connections() {
+        return connections.size();
+    }
+
+    List<Route> routes() {
+        return service.router().routes();
+    }
+
     /** From now on there are documents. */
     public void serve(DocumentService documents) {
-        readiness.serve(documents);
+        service.readiness().serve(documents);
     }
 
     /** Accepts no more connections and no more requests, ends live reads, and waits for the answers to the others. */
     public void drain(long timeoutNanos) {
-        readiness.drain();
+        service.readiness().drain();
         listener.close().awaitUninterruptibly();
         connections.forEach(channel -> channel.eventLoop().execute(() -> {
             HttpConnection connection = channel.pipeline().get(HttpConnection.class);

@@ -14,8 +14,12 @@ final class HttpService {
     private final Gate gate;
     private final Readiness readiness;
     private final HttpMetrics metrics;
-    private final Route preflight =
-            Route.of(HttpMethod.OPTIONS, "*", "preflight", Set.of(NO_CONTENT), exchange -> exchange.answer(CommonHeaders.preflight()));
+    private final Route preflight = Route.of(
+            HttpMethod.OPTIONS,
+            "*",
+            "preflight",
+            Set.of(NO_CONTENT),
+            exchange -> exchange.answer(CommonHeaders.preflight()));
 
     HttpService(HttpConfig config, Router router, Gate gate, Readiness readiness, HttpMetrics metrics) {
         this.config = config;

@@ -31,9 +31,7 @@ record Problem(HttpResponseStatus status, String code, String detail, Map<String
         body.put("status", status.code());
         body.put("code", code);
         body.put("detail", detail);
-        Answer answer = Answer.of(status)
-                .header("Cache-Control", "no-store")
-                .body(CONTENT_TYPE, Json.bytes(body));
+        Answer answer = Answer.of(status).header("Cache-Control", "no-store").body(CONTENT_TYPE, Json.bytes(body));
         headers.forEach(answer::header);
         return answer;
     }

@@ -66,12 +66,12 @@ final class Problems {
         Problem problem = new Problem(
                 status(refused.reason()), refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
         return switch (refused.reason()) {
-            case CLOSED -> problem.with(StreamHeaders.CLOSED, "true")
-                    .with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
+            case CLOSED ->
+                problem.with(StreamHeaders.CLOSED, "true").with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
             case PRODUCER_FENCED -> problem.with(StreamHeaders.PRODUCER_EPOCH, Long.toString(refused.actual()));
-            case PRODUCER_GAP -> problem.with(
-                            StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
-                    .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
+            case PRODUCER_GAP ->
+                problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
+                        .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
             default -> problem;
         };
     }

@@ -13,7 +13,10 @@ import org.jspecify.annotations.Nullable;
  * @param ifNoneMatch what it has of the stream, or null
  */
 record ReadRequest(
-        DocumentName name, Position position, @Nullable String cursor, @Nullable String ifNoneMatch) {
+        DocumentName name,
+        Position position,
+        @Nullable String cursor,
+        @Nullable String ifNoneMatch) {
 
     /** The document, whose sliding expiry is put off, because it is being read. */
     DocumentInfo use(DocumentService documents) {
@@ -44,7 +47,7 @@ record ReadRequest(
     }
 
     static ProblemException notFound(DocumentName name) {
-        return new ProblemException(new Problem(
-                HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist"));
+        return new ProblemException(
+                new Problem(HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist"));
     }
 }

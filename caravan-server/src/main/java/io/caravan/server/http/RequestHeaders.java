@@ -32,8 +32,7 @@ final class RequestHeaders {
         }
         if (!NUMBER.matcher(value).matches() || Long.parseLong(value) > MAX_NUMBER) {
             throw ProblemException.badRequest(
-                    "invalid_header",
-                    header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
+                    "invalid_header", header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
         }
         return OptionalLong.of(Long.parseLong(value));
     }
@@ -60,7 +59,9 @@ final class RequestHeaders {
     /** The content type, or null when there is none or it is malformed. */
     static @Nullable String contentType(Request request) {
         String value = request.header("Content-Type");
-        return value != null && value.length() <= MAX_CONTENT_TYPE && MEDIA_TYPE.matcher(value).matches()
+        return value != null
+                        && value.length() <= MAX_CONTENT_TYPE
+                        && MEDIA_TYPE.matcher(value).matches()
                 ? value
                 : null;
     }

@@ -27,11 +27,14 @@ record RequestTarget(String path, Query query) {
         HttpVersion version = head.protocolVersion();
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
             throw new ProblemException(new Problem(
-                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED, "unsupported_version", "this server speaks HTTP/1.1"));
+                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                    "unsupported_version",
+                    "this server speaks HTTP/1.1"));
         }
         int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
-            throw ProblemException.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
+            throw ProblemException.badRequest(
+                    "malformed_request", "a request needs one Host header, this has " + hosts);
         }
         return split(withoutAuthority(head.uri()));
     }
@@ -39,7 +42,8 @@ record RequestTarget(String path, Query query) {
     /** What was wrong with bytes that are no request. */
     static Problem malformed(Throwable cause) {
         if (cause instanceof TooLongHttpLineException) {
-            return new Problem(HttpResponseStatus.REQUEST_URI_TOO_LONG, "url_too_long", "the request's first line is too long");
+            return new Problem(
+                    HttpResponseStatus.REQUEST_URI_TOO_LONG, "url_too_long", "the request's first line is too long");
         }
         if (cause instanceof TooLongHttpHeaderException) {
             return new Problem(
@@ -47,7 +51,8 @@ record RequestTarget(String path, Query query) {
                     "headers_too_large",
                     "the request's headers are too large");
         }
-        return new Problem(HttpResponseStatus.BAD_REQUEST, "malformed_request", "this is no HTTP request: " + cause.getMessage());
+        return new Problem(
+                HttpResponseStatus.BAD_REQUEST, "malformed_request", "this is no HTTP request: " + cause.getMessage());
     }
 
     /** A proxy's form of a URL names the server too. */

@@ -66,8 +66,8 @@ final class ResponseWriter {
 
     /** Tells the client that the body of its request is welcome. */
     void goOn() {
-        channel.writeAndFlush(new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
     }
 
     void whole(Answer answer) {

@@ -24,7 +24,8 @@ final class Router {
      * @throws ProblemException when there is none
      */
     Route find(HttpMethod method, String path) {
-        List<Route> ofPath = routes.stream().filter(route -> route.matches(path)).toList();
+        List<Route> ofPath =
+                routes.stream().filter(route -> route.matches(path)).toList();
         if (ofPath.isEmpty()) {
             throw new ProblemException(new Problem(
                     HttpResponseStatus.NOT_FOUND,
@@ -35,7 +36,8 @@ final class Router {
                 .filter(route -> route.method().equals(method))
                 .findFirst()
                 .or(() -> ofPath.stream()
-                        .filter(route -> method.equals(HttpMethod.HEAD) && route.method().equals(HttpMethod.GET))
+                        .filter(route ->
+                                method.equals(HttpMethod.HEAD) && route.method().equals(HttpMethod.GET))
                         .findFirst())
                 .orElseThrow(() -> notAllowed(method, ofPath));
     }

@@ -51,7 +51,12 @@ final class StreamAnswers {
 
     /** Names what a read from {@code from} to the tail gives. A document made anew has another id. */
     static String etag(DocumentInfo info, long from) {
-        return '"' + Long.toString(info.id()) + ':' + from + ':' + info.nextSequence()
+        return '"'
+                + Long.toString(info.id())
+                + ':'
+                + from
+                + ':'
+                + info.nextSequence()
                 + (info.attributes().closed() ? ":c\"" : "\"");
     }
 

@@ -39,7 +39,8 @@ final class StreamAppend implements Endpoint {
         String contentType = RequestHeaders.contentType(request);
         if (empty && !close) {
             throw ProblemException.badRequest(
-                    "empty_body", "the body is the value to append, and must not be empty unless Stream-Closed is true");
+                    "empty_body",
+                    "the body is the value to append, and must not be empty unless Stream-Closed is true");
         }
         if (!empty && contentType == null) {
             throw ProblemException.badRequest("content_type_missing", "a body needs a Content-Type, the stream's");

@@ -36,30 +36,29 @@ final class StreamCreate implements Endpoint {
         OptionalLong ttl = RequestHeaders.number(request, StreamHeaders.TTL);
         OptionalLong expiresAt = RequestHeaders.moment(request, StreamHeaders.EXPIRES_AT);
         if (ttl.isPresent() && expiresAt.isPresent()) {
-            throw ProblemException.badRequest(
-                    "invalid_header", "Stream-TTL and Stream-Expires-At exclude each other");
+            throw ProblemException.badRequest("invalid_header", "Stream-TTL and Stream-Expires-At exclude each other");
         }
         String contentType = RequestHeaders.contentType(request);
         // Splitting JSON takes its time, and a fork may have to read.
-        writes.runApart(exchange, documents -> documents.create(
-                name,
-                new Creation(
-                        contentType,
-                        ttl,
-                        expiresAt,
-                        request.flag(StreamHeaders.CLOSED),
-                        values(name, contentType, request.body()),
-                        fork),
-                writes.answering(exchange, created -> answer(request, created))));
+        writes.runApart(
+                exchange,
+                documents -> documents.create(
+                        name,
+                        new Creation(
+                                contentType,
+                                ttl,
+                                expiresAt,
+                                request.flag(StreamHeaders.CLOSED),
+                                values(name, contentType, request.body()),
+                                fork),
+                        writes.answering(exchange, created -> answer(request, created))));
     }
 
     private static List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
         if (body.length == 0) {
             return List.of();
         }
-        return contentType != null && ContentTypes.isJson(contentType)
-                ? JsonMessages.split(name, body)
-                : List.of(body);
+        return contentType != null && ContentTypes.isJson(contentType) ? JsonMessages.split(name, body) : List.of(body);
     }
 
     private static @Nullable ForkPoint forkPoint(Request request) {

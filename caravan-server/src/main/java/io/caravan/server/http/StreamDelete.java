@@ -14,9 +14,12 @@ final class StreamDelete implements Endpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        DocumentName name = StreamName.of(exchange.route().rest(exchange.request().path()));
-        writes.run(exchange, documents -> documents.write(
-                name, EditedDocument::delete, writes.answering(exchange, existed -> answer(name, existed))));
+        DocumentName name =
+                StreamName.of(exchange.route().rest(exchange.request().path()));
+        writes.run(
+                exchange,
+                documents -> documents.write(
+                        name, EditedDocument::delete, writes.answering(exchange, existed -> answer(name, existed))));
     }
 
     private static Answer answer(DocumentName name, boolean existed) {

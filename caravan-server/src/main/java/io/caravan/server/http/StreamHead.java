@@ -13,9 +13,9 @@ final class StreamHead implements Endpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        DocumentName name = StreamName.of(exchange.route().rest(exchange.request().path()));
+        DocumentName name =
+                StreamName.of(exchange.route().rest(exchange.request().path()));
         DocumentService documents = parts.readiness().documents();
-        parts.read(
-                exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
+        parts.read(exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
     }
 }

@@ -26,8 +26,10 @@ final class StreamTrim {
         }
         String token = exchange.request().query().get(PARAMETER);
         Position position = Position.parse(Objects.requireNonNull(token), PARAMETER);
-        writes.run(exchange, documents -> documents.write(
-                name, document -> trim(document, position), writes.answering(exchange, StreamTrim::answer)));
+        writes.run(
+                exchange,
+                documents -> documents.write(
+                        name, document -> trim(document, position), writes.answering(exchange, StreamTrim::answer)));
     }
 
     private static DocumentInfo trim(EditedDocument document, Position position) {

@@ -54,8 +54,7 @@ final class Transfer {
 
     /** Reads the next slice; on a reading thread. */
     void read() {
-        SliceReader slice =
-                new SliceReader(ByteBufAllocator.DEFAULT, SLICE_BYTES, json, next, !begun);
+        SliceReader slice = new SliceReader(ByteBufAllocator.DEFAULT, SLICE_BYTES, json, next, !begun);
         boolean passedOn = false;
         try {
             if (next < info.nextSequence()) {

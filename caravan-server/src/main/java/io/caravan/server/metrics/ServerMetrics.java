@@ -63,7 +63,8 @@ public final class ServerMetrics implements AutoCloseable {
      * @param operation one of few words; never one that a client chose
      */
     public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
-        requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer).record(nanos, TimeUnit.NANOSECONDS);
+        requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer)
+                .record(nanos, TimeUnit.NANOSECONDS);
     }
 
     private Timer timer(Request request) {

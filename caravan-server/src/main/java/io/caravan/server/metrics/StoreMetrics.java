@@ -52,17 +52,47 @@ public final class StoreMetrics {
     }
 
     private void gauges() {
-        gauge("caravan.store.force.p50.seconds", "Force of the log, median", s -> seconds(s.forceNanos().p50()));
-        gauge("caravan.store.force.p99.seconds", "Force of the log, 99th percentile", s -> seconds(s.forceNanos().p99()));
-        gauge("caravan.store.ack.p50.seconds", "From a write to its acknowledgement, median", s -> seconds(s.ackNanos().p50()));
-        gauge("caravan.store.ack.p99.seconds", "From a write to its acknowledgement, 99th percentile", s -> seconds(s.ackNanos().p99()));
-        gauge("caravan.store.batch.records.mean", "Records a flush, mean", s -> s.batchRecords().mean());
+        gauge(
+                "caravan.store.force.p50.seconds",
+                "Force of the log, median",
+                s -> seconds(s.forceNanos().p50()));
+        gauge(
+                "caravan.store.force.p99.seconds",
+                "Force of the log, 99th percentile",
+                s -> seconds(s.forceNanos().p99()));
+        gauge(
+                "caravan.store.ack.p50.seconds",
+                "From a write to its acknowledgement, median",
+                s -> seconds(s.ackNanos().p50()));
+        gauge(
+                "caravan.store.ack.p99.seconds",
+                "From a write to its acknowledgement, 99th percentile",
+                s -> seconds(s.ackNanos().p99()));
+        gauge(
+                "caravan.store.batch.records.mean",
+                "Records a flush, mean",
+                s -> s.batchRecords().mean());
         gauge("caravan.store.lists", "Lists", StoreStats::lists);
-        gauge("caravan.store.heap.total.bytes", "The heap's files", s -> s.heap().totalBytes());
-        gauge("caravan.store.heap.used.bytes", "The heap's live bytes", s -> s.heap().usedBytes());
-        gauge("caravan.store.heap.free.bytes", "The heap's free bytes", s -> s.heap().freeBytes());
-        gauge("caravan.store.log.replay.bytes", "Log that a recovery would replay", StoreStats::logBytesSinceCheckpoint);
-        gauge("caravan.store.checkpoint.last.seconds", "Duration of the last checkpoint", s -> seconds(s.lastCheckpointNanos()));
+        gauge(
+                "caravan.store.heap.total.bytes",
+                "The heap's files",
+                s -> s.heap().totalBytes());
+        gauge(
+                "caravan.store.heap.used.bytes",
+                "The heap's live bytes",
+                s -> s.heap().usedBytes());
+        gauge(
+                "caravan.store.heap.free.bytes",
+                "The heap's free bytes",
+                s -> s.heap().freeBytes());
+        gauge(
+                "caravan.store.log.replay.bytes",
+                "Log that a recovery would replay",
+                StoreStats::logBytesSinceCheckpoint);
+        gauge(
+                "caravan.store.checkpoint.last.seconds",
+                "Duration of the last checkpoint",
+                s -> seconds(s.lastCheckpointNanos()));
         gauge("caravan.store.pinned.readers", "Reads under way", StoreStats::pinnedReaders);
     }
 
@@ -77,7 +107,9 @@ public final class StoreMetrics {
     }
 
     private void gauge(String name, String description, ToDoubleFunction<StoreStats> figure) {
-        Gauge.builder(name, () -> figure.applyAsDouble(fresh())).description(description).register(registry);
+        Gauge.builder(name, () -> figure.applyAsDouble(fresh()))
+                .description(description)
+                .register(registry);
     }
 
     private synchronized StoreStats fresh() {
