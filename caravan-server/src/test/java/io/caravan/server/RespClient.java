@@ -14,7 +14,8 @@ import java.util.List;
 
 /**
  * A blocking client that shows answers as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value}, {@code null},
- * {@code [:1, $value]}.
+ * {@code [:1, $value]}, {@code nullarray}; in RESP 3 {@code _}, {@code #t}, {@code =txt:text}, <code>{$name: :1}</code>,
+ * {@code ~[:1]}.
  */
 final class RespClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;
@@ -58,6 +59,10 @@ final class RespClient implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
+    void sendRaw(byte[] bytes, int from, int to) throws IOException {
+        socket.getOutputStream().write(bytes, from, to - from);
+    }
+
     /** Says that nothing more will be sent. */
     void finishSending() throws IOException {
         socket.shutdownOutput();
@@ -68,13 +73,16 @@ final class RespClient implements AutoCloseable {
         String line = readLine();
         char type = line.charAt(0);
         return switch (type) {
-            case '$' -> bulk(Integer.parseInt(line.substring(1)));
+            case '$' -> bulk("$", Integer.parseInt(line.substring(1)));
+            case '=' -> bulk("=", Integer.parseInt(line.substring(1)));
             case '*' -> array(Integer.parseInt(line.substring(1)));
+            case '~' -> "~" + array(Integer.parseInt(line.substring(1)));
+            case '%' -> map(Integer.parseInt(line.substring(1)));
             default -> line;
         };
     }
 
-    private String bulk(int length) throws IOException {
+    private String bulk(String type, int length) throws IOException {
         if (length < 0) {
             return "null";
         }
@@ -82,10 +90,21 @@ final class RespClient implements AutoCloseable {
         if (bytes.length < length + 2) {
             throw new EOFException("in a bulk string of " + length);
         }
-        return "$" + new String(bytes, 0, length, UTF_8);
+        return type + new String(bytes, 0, length, UTF_8);
+    }
+
+    private String map(int size) throws IOException {
+        List<String> entries = new ArrayList<>();
+        for (int i = 0; i < size; i++) {
+            entries.add(read() + ": " + read());
+        }
+        return "{" + String.join(", ", entries) + "}";
     }
 
     private String array(int length) throws IOException {
+        if (length < 0) {
+            return "nullarray";
+        }
         List<String> elements = new ArrayList<>();
         for (int i = 0; i < length; i++) {
             elements.add(read());
@@ -103,6 +122,11 @@ final class RespClient implements AutoCloseable {
         }
         in.read();
         return line.toString(UTF_8);
+    }
+
+    /** Takes so many bytes of what the server sends, as they are. */
+    byte[] readRaw(int length) throws IOException {
+        return in.readNBytes(length);
     }
 
     /** Whether bytes have come that were not read. */

@@ -55,7 +55,7 @@ public final class DocumentService implements AutoCloseable {
      *
      * @param sweepCycle time after which the space of a document that has expired is back, about
      */
-    DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
+    public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this.store = store;
         this.catalog = catalog;
         this.expiry = new Expiry(clock);

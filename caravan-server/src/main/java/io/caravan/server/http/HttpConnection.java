@@ -1,18 +1,26 @@
 package io.caravan.server.http;
 
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
 import io.caravan.server.security.Principal;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -24,54 +32,66 @@ import org.slf4j.LoggerFactory;
  * in with it waits, and nothing more is read while something waits; otherwise the socket is read all the time, because one
  * that is not read does not tell that its client has gone.
  */
-final class HttpConnection extends ChannelInboundHandlerAdapter {
+final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     private final Channel channel;
     private final HttpService service;
-    private final LateClose close;
+    private final InFlight inFlight;
     private final Deque<Object> inbox = new ArrayDeque<>();
-    private final StallTimer readStall;
     private final StallTimer writeStall;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
+    /** Whether bytes of a request have come that are not yet its head. */
+    private boolean headBegun;
+
+    private boolean decoded;
+    private long requests;
     private boolean inputEnded;
     private boolean taking;
+    private boolean closing;
 
-    HttpConnection(Channel channel, HttpService service) {
+    HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
         this.channel = channel;
         this.service = service;
-        this.close = new LateClose(channel);
-        this.readStall = new StallTimer(
-                channel.eventLoop(), service.config().stall(), this::bytesReceived, this::stalledReading);
-        this.writeStall =
-                new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        channel.read();
+        this.inFlight = inFlight;
+        this.writeStall = new StallTimer(
+                channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
+        inFlight.onRoom(this::readMore);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
+        decoded = true;
+        headBegun = false;
         inbox.add(message);
         takeAll();
     }
 
+    /** Comes after each read of the socket, whether the decoder could make something of it or not. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        if (incoming != null) {
-            readStall.start();
+        if (!decoded && answeredAll() && incoming == null && !headBegun) {
+            headBegun = true;
+            requests++;
         }
+        decoded = false;
         readMore();
     }
 
+    private boolean answeredAll() {
+        return exchange == null && inbox.isEmpty();
+    }
+
     private void readMore() {
-        if (inbox.isEmpty()) {
-            channel.read();
+        if (answeredAll()) {
+            inFlight.settle(incoming == null ? 0 : incoming.bytes());
         }
+        channel.config().setAutoRead(!closing && inbox.isEmpty() && inFlight.mayRead());
     }
 
     /** Takes what waits, up to the end of the next request. */
@@ -80,7 +100,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         taking = true;
-        while (!inbox.isEmpty() && (exchange == null || close.begun())) {
+        while (!inbox.isEmpty() && (exchange == null || closing)) {
             Object message = inbox.remove();
             try {
                 take(message);
@@ -92,7 +112,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     }
 
     private void take(Object message) {
-        if (close.begun()) {
+        if (closing) {
             return;
         }
         if (message instanceof HttpRequest head) {
@@ -106,6 +126,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
     private void begin(HttpRequest head) {
         ResponseWriter response = new ResponseWriter(channel, head, service.readiness()::draining);
         writer = response;
+        requests++;
         try {
             incoming = admit(head, RequestTarget.of(head));
             if (incoming.expectsContinue()) {
@@ -136,7 +157,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     /** Answers a request of which there may be more to come, and ends the connection if so. */
     private void refuse(ResponseWriter response, Problem problem) {
-        readStall.stop();
         incoming = null;
         response.close();
         response.whole(problem.answer());
@@ -157,8 +177,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         if (content instanceof LastHttpContent) {
-            readStall.stop();
-            incoming = null;
+                incoming = null;
             run(request, response);
         }
     }
@@ -189,7 +208,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
 
     private void next() {
         watchWrites();
-        if (close.begun() || !channel.isWritable()) {
+        if (closing || !channel.isWritable()) {
             return;
         }
         exchange = null;
@@ -221,10 +240,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
-    private long bytesReceived() {
-        return incoming == null ? -1 : incoming.bytes();
-    }
-
     /** Bytes that the socket has not taken; -1 when there are none. */
     private long bytesPending() {
         ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
@@ -232,11 +247,24 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         return pending == 0 ? -1 : Math.max(0, pending - buffer.currentProgress());
     }
 
-    private void stalledReading() {
+    @Override
+    public boolean idle() {
+        return answeredAll() && incoming == null && !headBegun;
+    }
+
+    @Override
+    public long unfinishedRequest() {
+        return answeredAll() && (incoming != null || headBegun) && !closing ? requests : 0;
+    }
+
+    @Override
+    public void requestTimedOut() {
         refuse(
-                HttpService.required(writer),
+                new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
                 new Problem(
-                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
+                        HttpResponseStatus.REQUEST_TIMEOUT,
+                        "request_timeout",
+                        "the rest of the request did not come"));
     }
 
     private void stalledWriting() {
@@ -250,17 +278,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
             return;
         }
         inputEnded = true;
-        if (close.lingering()) {
-            channel.close();
-        } else if (exchange != null) {
+        if (exchange != null) {
             exchange.drain();
         } else {
             closeAfterLast();
         }
     }
 
-    /** Answers the request in hand, if there is one, and closes. */
-    void drain() {
+    @Override
+    public void end() {
         if (exchange != null && !exchange.over()) {
             exchange.drain();
         } else if (incoming == null) {
@@ -268,16 +294,27 @@ final class HttpConnection extends ChannelInboundHandlerAdapter {
         }
     }
 
+    /**
+     * Closes when what was written has gone out.
+     *
+     * @param unread whether there may be more of a request
+     */
     private void end(boolean unread) {
         watchWrites();
-        close.begin(unread);
+        if (!closing) {
+            closing = true;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(
+                            unread
+                                    ? written -> LingeringClose.start(channel, LINGER)
+                                    : ChannelFutureListener.CLOSE);
+        }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        close.done();
+        closing = true;
         takeAll();
-        readStall.stop();
         writeStall.stop();
         incoming = null;
         if (exchange != null && !exchange.over()) {

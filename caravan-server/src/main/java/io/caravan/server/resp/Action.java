@@ -1,7 +1,5 @@
 package io.caravan.server.resp;
 
-import io.netty.channel.Channel;
-
 /** What a command does. Each kind says where it runs and how it answers. */
 sealed interface Action {
 
@@ -11,15 +9,25 @@ sealed interface Action {
         Reply run(Session session, Command command);
     }
 
-    /** Hands a change to the store, on the event loop, and answers once it is durable. */
+    /** Changes documents: is decided on at once, on the event loop, and answered once it is durable. */
     @FunctionalInterface
     non-sealed interface Write extends Action {
-        void run(Command command, PendingReply place);
+        /**
+         * Understands the command, without looking at any document. What it throws is the answer. Called once the store
+         * has room, and once for each command.
+         */
+        Change prepare(Session session, Command command);
     }
 
-    /** Reads from the store, on a reading thread. */
+    /** Reads from the store, on a reading thread, and answers whole. */
     @FunctionalInterface
     non-sealed interface Read extends Action {
-        void run(Command command, PendingReply place, Channel channel);
+        Reply run(Session session, Command command);
+    }
+
+    /** Reads from the store, on reading threads, in several turns when it has to wait for something. */
+    @FunctionalInterface
+    non-sealed interface Stream extends Action {
+        Reading start(Session session, Command command, ReadContext context);
     }
 }

@@ -7,6 +7,9 @@ import java.util.Locale;
 
 /** A request's words: the command's name and its arguments. */
 final class Command implements Request {
+    /** How much of a word an error repeats, as in Redis. */
+    private static final int SHORT_CHARS = 128;
+
     private final byte[][] words;
 
     /**
@@ -37,6 +40,26 @@ final class Command implements Request {
         return new String(words[index], StandardCharsets.UTF_8);
     }
 
+    /** The word as text, cut off where it would be too long for an error. */
+    String shortText(int index) {
+        byte[] word = words[index];
+        return new String(word, 0, Math.min(word.length, SHORT_CHARS), StandardCharsets.UTF_8);
+    }
+
+    /** What the words take in memory, about, as {@link RespLimits} counts it. */
+    long bytes() {
+        long bytes = 0;
+        for (byte[] word : words) {
+            bytes += word.length + RespLimits.WORD_OVERHEAD_BYTES;
+        }
+        return bytes;
+    }
+
+    /** The word in lower case, as errors have commands. */
+    String lower(int index) {
+        return shortText(index).toLowerCase(Locale.ROOT);
+    }
+
     /** The word in upper case, as keywords are compared. */
     String keyword(int index) {
         return new String(words[index], StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
@@ -53,5 +76,23 @@ final class Command implements Request {
         } catch (NumberFormatException none) {
             throw new CommandException("ERR value is not an integer or out of range");
         }
+    }
+
+    /**
+     * The word as a decimal number of zero or more.
+     *
+     * @throws CommandException when it is none
+     */
+    long count(int index) {
+        long number = number(index);
+        if (number < 0) {
+            throw new CommandException("ERR value is out of range, must be positive");
+        }
+        return number;
+    }
+
+    /** Whether the word is this keyword, in any case. */
+    boolean is(int index, String keyword) {
+        return index < words.length && keyword(index).equals(keyword);
     }
 }

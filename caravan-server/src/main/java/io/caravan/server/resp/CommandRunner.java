@@ -3,9 +3,8 @@ package io.caravan.server.resp;
 import io.caravan.server.document.DocumentService;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * connection to read no more. The event loop's alone.
  */
 final class CommandRunner {
-    /** Requests that may wait for their answers. */
-    static final int MAX_PENDING = 1024;
     /** Requests that may wait to be run; what has been read from the socket may go beyond. */
     private static final int MAX_WAITING = 128;
 
@@ -32,11 +29,12 @@ final class CommandRunner {
     private final DocumentService documents;
     private final Executor readers;
     private final Runnable progress;
+    private final int maxPending;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
     private boolean reading;
     private boolean awaitingRoom;
-    private boolean sawMalformed;
+    private boolean refusedLast;
 
     /**
      * Makes a runner that has nothing to do.
@@ -51,6 +49,7 @@ final class CommandRunner {
         this.documents = service.documents();
         this.readers = service.readers();
         this.progress = progress;
+        this.maxPending = service.limits().maxPending();
     }
 
     /** Takes the next request, and runs it if it need not wait. */
@@ -63,7 +62,7 @@ final class CommandRunner {
 
     /** Whether nothing should be read from the socket. */
     boolean full() {
-        return awaitingRoom || session.quitting() || waiting.size() >= MAX_WAITING || replies.size() >= MAX_PENDING;
+        return awaitingRoom || session.quitting() || waiting.size() >= MAX_WAITING || replies.size() >= maxPending;
     }
 
     /** Whether every request so far has been run and its answer written. */
@@ -71,9 +70,9 @@ final class CommandRunner {
         return waiting.isEmpty() && replies.size() == 0;
     }
 
-    /** Whether the connection ends because of what the client sent. */
-    boolean sawMalformed() {
-        return sawMalformed;
+    /** Whether the connection ends with an error, and the client may still be sending. */
+    boolean refusedLast() {
+        return refusedLast;
     }
 
     /** Forgets what waits: the connection is gone. */
@@ -84,7 +83,7 @@ final class CommandRunner {
 
     /** Runs what can be run now. */
     void run() {
-        while (!reading && !awaitingRoom && replies.size() < MAX_PENDING && !waiting.isEmpty()) {
+        while (!reading && !awaitingRoom && replies.size() < maxPending && !waiting.isEmpty()) {
             runNext();
         }
     }
@@ -92,22 +91,50 @@ final class CommandRunner {
     private void runNext() {
         Request next = waiting.element();
         if (next instanceof Request.Malformed malformed) {
-            takePlace().complete(new Reply.Error("ERR Protocol error: " + malformed.problem()));
-            sawMalformed = true;
-            session.quit();
-            waiting.clear();
+            answerLast("ERR Protocol error: " + malformed.problem());
+            return;
+        }
+        if (next instanceof Request.Refused refused) {
+            answerLast(refused.error());
             return;
         }
         Command command = (Command) next;
         CommandSpec spec = table.find(command);
-        if (spec == null || !spec.takes(command.size())) {
-            takePlace().complete(spec == null ? CommandTable.unknown(command) : spec.wrongArity());
+        Reply.Error refusal = CommandGate.refuse(session, spec, command);
+        if (spec == null || refusal != null) {
+            refuse(refusal);
+        } else if (session.transaction() != null && !spec.atOnce()) {
+            queue(session.transaction(), spec, command);
         } else if (spec.action() instanceof Action.Immediate action) {
             answer(action, command);
         } else if (spec.action() instanceof Action.Write action) {
             write(action, command);
         } else {
             read();
+        }
+    }
+
+    private void answerLast(String error) {
+        takePlace().complete(new Reply.Error(error));
+        refusedLast = true;
+        session.quit();
+        waiting.clear();
+    }
+
+    private void refuse(Reply.@Nullable Error refusal) {
+        Transaction transaction = session.transaction();
+        if (transaction != null) {
+            transaction.spoil();
+        }
+        takePlace().complete(Objects.requireNonNull(refusal));
+    }
+
+    private void queue(Transaction transaction, CommandSpec spec, Command command) {
+        try {
+            Reply queued = transaction.queue(session, spec, command);
+            takePlace().complete(queued);
+        } catch (RuntimeException refused) {
+            refuse(Errors.reply(refused));
         }
     }
 
@@ -131,7 +158,7 @@ final class CommandRunner {
                 return;
             }
             place = takePlace();
-            action.run(command, place);
+            action.prepare(session, command).submit(documents, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
@@ -139,7 +166,7 @@ final class CommandRunner {
 
     private PendingReply takePlace() {
         waiting.remove();
-        return replies.open();
+        return replies.open(session.protocol());
     }
 
     private void awaitRoom() {
@@ -153,42 +180,28 @@ final class CommandRunner {
     }
 
     private void read() {
-        List<Runnable> reads = new ArrayList<>();
-        while (reads.size() < MAX_READS_TOGETHER
-                && waiting.peek() instanceof Command command
-                && runnableAction(command) instanceof Action.Read action) {
-            PendingReply place = takePlace();
-            reads.add(() -> read(action, command, place));
+        ReadBatch batch = new ReadBatch(channel, session, readers, this::readsDone);
+        Action action = nextRead();
+        while (action != null && batch.size() < MAX_READS_TOGETHER) {
+            Command command = (Command) waiting.element();
+            batch.add(action, command, takePlace());
+            action = nextRead();
         }
         reading = true;
-        readers.execute(() -> {
-            try {
-                reads.forEach(Runnable::run);
-            } finally {
-                // Or the connection would wait for ever.
-                channel.eventLoop().execute(this::readsDone);
-            }
-        });
+        batch.start();
     }
 
-    private @Nullable Action runnableAction(Command command) {
+    /** What the next request does, or null when it is none that may go to a reading thread. */
+    private @Nullable Action nextRead() {
+        if (!(waiting.peek() instanceof Command command)) {
+            return null;
+        }
         CommandSpec spec = table.find(command);
-        return spec != null && spec.takes(command.size()) ? spec.action() : null;
-    }
-
-    private void read(Action.Read action, Command command, PendingReply place) {
-        if (!channel.isActive()) {
-            return;
+        if (spec == null || CommandGate.refuse(session, spec, command) != null) {
+            return null;
         }
-        try {
-            action.run(command, place, channel);
-        } catch (RuntimeException problem) {
-            place.complete(Errors.reply(problem));
-        } catch (Error broken) {
-            // There is no answer, and all later ones would wait for it.
-            channel.close();
-            throw broken;
-        }
+        Action action = spec.action();
+        return action instanceof Action.Read || action instanceof Action.Stream ? action : null;
     }
 
     private void readsDone() {

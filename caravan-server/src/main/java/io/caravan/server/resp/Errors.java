@@ -7,6 +7,8 @@ import io.caravan.SequenceConflictException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
+import io.caravan.TrimmedException;
+import io.caravan.server.document.DocumentException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,6 +25,7 @@ final class Errors {
     private static final List<Row> TABLE = List.of(
             new Row(OutOfSpaceException.class, "OOM"),
             new Row(SequenceConflictException.class, "CONFLICT"),
+            new Row(TrimmedException.class, "TRIMMED"),
             new Row(CorruptStoreException.class, "CORRUPT"),
             new Row(StoreFailedException.class, "IOERR"),
             new Row(StoreIoException.class, "IOERR"),
@@ -36,6 +39,9 @@ final class Errors {
         if (problem instanceof CommandException answer) {
             return answer.reply();
         }
+        if (problem instanceof DocumentException refused) {
+            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        }
         for (Row row : TABLE) {
             if (row.type().isInstance(problem)) {
                 return new Reply.Error(row.prefix() + " " + problem.getMessage());
@@ -43,5 +49,24 @@ final class Errors {
         }
         LOG.error("a command failed for a reason that is the server's", problem);
         return new Reply.Error("ERR internal error, see the server's log: " + problem);
+    }
+
+    private static String prefix(DocumentException.Reason reason) {
+        return switch (reason) {
+            case NOT_FOUND, SOURCE_NOT_FOUND -> "NOTFOUND";
+            case GONE, SOURCE_GONE -> "GONE";
+            case CLOSED -> "CLOSED";
+            case SEQUENCE_CONFLICT -> "CONFLICT";
+            case HAS_FORKS -> "FORKED";
+            case CHANGED_MEANWHILE -> "CHANGED";
+            case EXISTS,
+                    CONTENT_TYPE_MISMATCH,
+                    NOT_JSON,
+                    STREAM_SEQ_REGRESSION,
+                    PRODUCER_FENCED,
+                    PRODUCER_GAP,
+                    PRODUCER_EPOCH_START,
+                    FORK_POINT -> "ERR";
+        };
     }
 }

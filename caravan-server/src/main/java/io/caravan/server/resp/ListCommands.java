@@ -1,122 +1,130 @@
 package io.caravan.server.resp;
 
-import io.caravan.CaravanException;
+import static io.caravan.server.resp.CommandSpec.Keys.FIRST;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.document.Outcome;
-import io.netty.channel.Channel;
+import io.caravan.server.document.SequenceRange;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Redis's list commands over documents.
- *
- * <p>In Redis a list without elements does not exist. A document stays when its last value is trimmed away, and keeps
- * counting its sequences for those who use them; to these commands it then does not exist: {@code LLEN} and {@code EXISTS}
- * tell 0, and {@code DEL}, which removes it all the same, does not count it.
- */
+/** Redis's list commands over documents; see {@link Presence} for documents without values. */
 final class ListCommands {
     private final DocumentService documents;
+    private final RespLimits limits;
 
-    ListCommands(DocumentService documents) {
+    ListCommands(DocumentService documents, RespLimits limits) {
         this.documents = documents;
+        this.limits = limits;
     }
 
-    void push(Command command, PendingReply place) {
+    List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.list("RPUSH", -3, "Appends values to a document, all or none.")
+                        .keys(FIRST)
+                        .flags("denyoom", "fast")
+                        .write(this::push),
+                CommandSpec.list("RPUSHX", -3, "Appends values to a document that holds some.")
+                        .keys(FIRST)
+                        .flags("denyoom", "fast")
+                        .write(this::pushIfPresent),
+                CommandSpec.list("LPOP", -2, "Removes the oldest values, and tells them.")
+                        .keys(FIRST)
+                        .flags("fast")
+                        .take((session, command, context) -> new Pop(documents, limits, command, context)),
+                CommandSpec.list("LTRIM", 4, "Drops the values before a range.")
+                        .keys(FIRST)
+                        .write(this::trim),
+                CommandSpec.list("LRANGE", 4, "Tells the values of a range.").keys(FIRST).stream(this::range),
+                CommandSpec.list("LINDEX", 3, "Tells one value.").keys(FIRST).read(this::index),
+                CommandSpec.list("LLEN", 2, "Tells the number of values.")
+                        .keys(FIRST)
+                        .flags("fast")
+                        .read(this::length));
+    }
+
+    private Change push(Session session, Command command) {
+        return append(command, document -> true);
+    }
+
+    private Change pushIfPresent(Session session, Command command) {
+        return append(command, document -> Presence.of(document) != null);
+    }
+
+    private static Change append(Command command, Function<EditedDocument, Boolean> condition) {
         List<byte[]> values = command.wordsFrom(2);
-        documents.write(
-                name(command),
-                document -> {
-                    document.append(values);
-                    return length(document);
-                },
-                answer(place, Reply.Number::new));
+        return new Change.OfOne(name(command), document -> {
+            if (!condition.apply(document)) {
+                return new Reply.Number(0);
+            }
+            document.append(values);
+            return new Reply.Number(count(document.info()));
+        });
     }
 
-    private static long length(EditedDocument document) {
-        DocumentInfo info = document.info();
+    private Change trim(Session session, Command command) {
+        IndexRange range = IndexRange.of(command);
+        return new Change.OfOne(name(command), document -> {
+            DocumentInfo info = Presence.of(document);
+            if (info != null) {
+                Presence.trim(document, info, info.firstSequence() + range.headTrim(info.count()));
+            }
+            return Reply.OK;
+        });
+    }
+
+    private Reply length(Session session, Command command) {
+        return new Reply.Number(count(documents.find(name(command))));
+    }
+
+    private static long count(@Nullable DocumentInfo info) {
         return info == null ? 0 : info.count();
     }
 
-    void trim(Command command, PendingReply place) {
+    private Reply index(Session session, Command command) {
+        long index = command.number(2);
+        OneValue found = new OneValue();
+        documents.read(name(command), info -> at(index, info), found);
+        return found.reply;
+    }
+
+    private static SequenceRange at(long index, DocumentInfo info) {
+        return new IndexRange(index, index).within(info.firstSequence(), info.nextSequence());
+    }
+
+    private Reading range(Session session, Command command, ReadContext context) {
         IndexRange range = IndexRange.of(command);
-        documents.write(
+        return new ValueStream(
+                documents,
                 name(command),
-                document -> {
-                    DocumentInfo info = document.info();
-                    if (info != null) {
-                        document.trimTo(info.firstSequence() + range.headTrim(info.count()));
-                    }
-                    return Reply.OK;
-                },
-                answer(place, Function.identity()));
+                info -> range.within(info.firstSequence(), info.nextSequence()),
+                ValueFormat.VALUES,
+                limits,
+                context);
     }
 
-    void delete(Command command, PendingReply place) {
-        List<DocumentName> names = names(command);
-        documents.write(
-                names,
-                edits -> names.stream()
-                        .map(edits::document)
-                        .filter(ListCommands::deleteHeld)
-                        .count(),
-                answer(place, Reply.Number::new));
-    }
-
-    /** Whether the document that is deleted held values. */
-    private static boolean deleteHeld(EditedDocument document) {
-        boolean held = length(document) > 0;
-        document.delete();
-        return held;
-    }
-
-    void length(Command command, PendingReply place, Channel channel) {
-        place.complete(new Reply.Number(length(name(command))));
-    }
-
-    private long length(DocumentName name) {
-        DocumentInfo info = documents.find(name);
-        return info == null ? 0 : info.count();
-    }
-
-    void exists(Command command, PendingReply place, Channel channel) {
-        long existing = names(command).stream().filter(name -> length(name) > 0).count();
-        place.complete(new Reply.Number(existing));
-    }
-
-    void range(Command command, PendingReply place, Channel channel) {
-        DocumentName name = name(command);
-        IndexRange range = IndexRange.of(command);
-        ReplyStream stream = new ReplyStream(channel, place);
-        try {
-            documents.read(name, info -> range.within(info.firstSequence(), info.nextSequence()), stream);
-            stream.finish();
-        } catch (CaravanException problem) {
-            stream.fail(Errors.reply(problem));
-        }
-    }
-
-    private static DocumentName name(Command command) {
+    static DocumentName name(Command command) {
         return DocumentName.of(command.word(1));
     }
 
-    private static List<DocumentName> names(Command command) {
-        return command.wordsFrom(1).stream().map(DocumentName::of).toList();
-    }
+    /** Keeps the one value of a range. */
+    private static final class OneValue implements DocumentReader {
+        private Reply reply = Reply.Null.BULK;
 
-    private static <T> Outcome<T> answer(PendingReply place, Function<T, Reply> reply) {
-        return new Outcome<>() {
-            @Override
-            public void success(T result) {
-                place.complete(reply.apply(result));
-            }
+        @Override
+        public void begin(long count) {}
 
-            @Override
-            public void failure(CaravanException problem) {
-                place.complete(Errors.reply(problem));
-            }
-        };
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            byte[] bytes = new byte[value.remaining()];
+            value.get(bytes);
+            reply = new Reply.Bulk(bytes);
+            return false;
+        }
     }
 }

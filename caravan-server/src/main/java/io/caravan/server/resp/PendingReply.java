@@ -1,5 +1,7 @@
 package io.caravan.server.resp;
 
+import io.caravan.CaravanException;
+import io.caravan.server.document.Outcome;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -12,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Fields are the event loop's, but for {@code reply}, which the completing thread writes before it passes this on, and
  * {@code nextCompleted}, which is {@link CompletionInbox}'s.
  */
-final class PendingReply {
+final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
+    private final Protocol protocol;
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
     private boolean done;
@@ -34,14 +37,30 @@ final class PendingReply {
         }
     }
 
-    PendingReply(ReplyQueue queue) {
+    PendingReply(ReplyQueue queue, Protocol protocol) {
         this.queue = queue;
+        this.protocol = protocol;
+    }
+
+    /** The version that the connection spoke when the request came. */
+    Protocol protocol() {
+        return protocol;
     }
 
     /** Gives the answer; on any thread, once. */
     void complete(Reply answer) {
         reply = answer;
         queue.completed(this);
+    }
+
+    @Override
+    public void success(Reply answer) {
+        complete(answer);
+    }
+
+    @Override
+    public void failure(CaravanException problem) {
+        complete(Errors.reply(problem));
     }
 
     /** Marks the answer as given. */

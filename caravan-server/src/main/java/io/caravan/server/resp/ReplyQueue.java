@@ -34,9 +34,9 @@ final class ReplyQueue {
         this.progress = progress;
     }
 
-    /** Takes a place for the answer to the next request. */
-    PendingReply open() {
-        PendingReply reply = new PendingReply(this);
+    /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
+    PendingReply open(Protocol protocol) {
+        PendingReply reply = new PendingReply(this, protocol);
         pending.add(reply);
         return reply;
     }
@@ -105,16 +105,16 @@ final class ReplyQueue {
         pending.remove();
         Reply reply = head.reply();
         if (reply != null) {
-            encode(reply);
+            encode(reply, head.protocol());
         }
         return true;
     }
 
-    private void encode(Reply reply) {
+    private void encode(Reply reply, Protocol protocol) {
         if (buffer == null) {
             buffer = channel.alloc().ioBuffer();
         }
-        reply.encode(buffer);
+        reply.encode(buffer, protocol);
         if (buffer.readableBytes() >= WRITE_BYTES) {
             writeBuffer();
         }

@@ -2,24 +2,48 @@ package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.security.Authenticator;
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** What all RESP connections share. */
 final class RespService {
     private final DocumentService documents;
     private final Executor readers;
+    private final RespLimits limits;
+    private final Authenticator authenticator;
     private final CommandTable table;
+    private final ClientRegistry clients = new ClientRegistry();
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
-    private final AtomicLong sessions = new AtomicLong();
 
-    RespService(DocumentService documents, ServerStatus status, Executor readers) {
+    RespService(
+            DocumentService documents,
+            ServerStatus status,
+            Executor readers,
+            RespLimits limits,
+            Authenticator authenticator) {
         this.documents = documents;
         this.readers = readers;
-        this.table = new CommandTable(new ListCommands(documents), new ServerCommands(status));
+        this.limits = limits;
+        this.authenticator = authenticator;
+        InstantSource clock = InstantSource.system();
+        this.table = new CommandTable(List.of(
+                new ListCommands(documents, limits).all(),
+                new KeyCommands(documents).all(),
+                new ScanCommands(documents).all(),
+                new ExpiryCommands(documents, clock).all(),
+                new ExtensionCommands(documents, limits).all(),
+                new TransactionCommands(limits).all(),
+                new PersistenceCommands(documents, status, readers, clock).all(),
+                new ServerCommands(status).all(),
+                new ClientCommands(clients).all(),
+                AuthCommands.all(),
+                ConnectionCommands.all()));
     }
 
     DocumentService documents() {
@@ -31,6 +55,10 @@ final class RespService {
         return readers;
     }
 
+    RespLimits limits() {
+        return limits;
+    }
+
     CommandTable table() {
         return table;
     }
@@ -39,7 +67,18 @@ final class RespService {
         return inboxes.computeIfAbsent(loop, CompletionInbox::new);
     }
 
-    Session newSession() {
-        return new Session(sessions.incrementAndGet());
+    /** A session for a new connection, known to others until {@link #forget}. */
+    Session newSession(Channel channel) {
+        Session session = new Session(
+                clients.newId(),
+                channel.remoteAddress(),
+                channel.localAddress(),
+                authenticator.forPeer(channel.remoteAddress()));
+        clients.add(session);
+        return session;
+    }
+
+    void forget(Session session) {
+        clients.remove(session);
     }
 }

@@ -1,24 +1,42 @@
 package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Commands about the server. */
+/** What the server tells of itself. */
 final class ServerCommands {
     private final ServerStatus status;
+    private final Subcommands config = new Subcommands("CONFIG");
 
     ServerCommands(ServerStatus status) {
         this.status = status;
+        config.add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
+                .add("SET", "(settings are options of the server's command line)", 0, Integer.MAX_VALUE, (s, c) -> {
+                    throw new CommandException(
+                            "ERR settings cannot be changed while the server runs; they are options of its command line");
+                });
+    }
+
+    List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.server("INFO", -1, "Tells of the server, its clients and the store.")
+                        .access(Access.READ)
+                        .immediate(this::info),
+                CommandSpec.server("CONFIG", -2, "Tells settings by the names that Redis has for them.")
+                        .access(Access.ADMIN)
+                        .immediate(config::run));
     }
 
     /** All sections, or those that are named; one that does not exist is empty, as in Redis. */
-    Reply info(Session session, Command command) {
+    private Reply info(Session session, Command command) {
         List<String> wanted = new ArrayList<>();
         for (int i = 1; i < command.size(); i++) {
-            wanted.add(command.text(i).toLowerCase(Locale.ROOT));
+            wanted.add(command.lower(i));
         }
         boolean all = wanted.isEmpty() || wanted.stream().anyMatch(List.of("all", "default", "everything")::contains);
         StringBuilder text = new StringBuilder();
@@ -27,7 +45,7 @@ final class ServerCommands {
                 append(text, section, fields);
             }
         });
-        return Reply.Bulk.of(text.toString());
+        return new Reply.Verbatim(text.toString());
     }
 
     private static void append(StringBuilder text, String section, Map<String, Object> fields) {
@@ -37,22 +55,16 @@ final class ServerCommands {
     }
 
     /** Tells the few settings of Redis that its tools ask for. */
-    Reply config(Session session, Command command) {
-        if (!command.keyword(1).equals("GET")) {
-            throw ConnectionCommands.unknownSubcommand(command);
-        }
-        if (command.size() == 2) {
-            throw new CommandException("ERR wrong number of arguments for 'config|get' command");
-        }
-        List<Reply> found = new ArrayList<>();
+    private Reply settings(Session session, Command command) {
+        Map<String, Reply> found = new LinkedHashMap<>();
         for (int i = 2; i < command.size(); i++) {
-            String name = command.text(i).toLowerCase(Locale.ROOT);
-            String value = status.redisSettings().get(name);
-            if (value != null) {
-                found.add(Reply.Bulk.of(name));
-                found.add(Reply.Bulk.of(value));
-            }
+            Glob pattern = new Glob(command.lower(i).getBytes(StandardCharsets.UTF_8));
+            status.redisSettings().forEach((name, value) -> {
+                if (pattern.matches(name.getBytes(StandardCharsets.UTF_8))) {
+                    found.put(name, Reply.Bulk.of(value));
+                }
+            });
         }
-        return new Reply.Array(found);
+        return new Reply.Fields(found);
     }
 }

@@ -1,13 +1,49 @@
 package io.caravan.server.resp;
 
-/** What a client has told of itself over one connection. The event loop's alone. */
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Principal;
+import java.net.SocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of one connection and who is behind it. The event loop's, and the connection's reads' while they run; what
+ * {@link ClientRegistry} tells of it to others is volatile.
+ */
 final class Session {
     private final long id;
-    private String name = "";
+    private final long startedNanos = System.nanoTime();
+    private final SocketAddress remote;
+    private final SocketAddress local;
+    private final Authenticator authenticator;
+    private volatile Identity identity;
+    private volatile Protocol protocol = Protocol.RESP2;
+    private @Nullable Transaction transaction;
     private boolean quitting;
+    private volatile boolean ending;
+    private @Nullable Runnable onEnding;
 
-    Session(long id) {
+    /** What a client has told of itself, and who it has proved to be; null when it has not. */
+    record Identity(
+            String name,
+            String library,
+            String libraryVersion,
+            @Nullable Principal principal) {}
+
+    /**
+     * A new connection's session.
+     *
+     * @param authenticator tells who the client is
+     */
+    Session(long id, SocketAddress remote, SocketAddress local, Authenticator authenticator) {
         this.id = id;
+        this.remote = remote;
+        this.local = local;
+        this.authenticator = authenticator;
+        this.identity = unnamed(authenticator);
+    }
+
+    private static Identity unnamed(Authenticator authenticator) {
+        return new Identity("", "", "", authenticator.required() ? null : Principal.ANYONE);
     }
 
     /** The connection's number, which no other has. */
@@ -15,12 +51,79 @@ final class Session {
         return id;
     }
 
+    Authenticator authenticator() {
+        return authenticator;
+    }
+
+    SocketAddress remote() {
+        return remote;
+    }
+
+    SocketAddress local() {
+        return local;
+    }
+
+    long ageNanos() {
+        return System.nanoTime() - startedNanos;
+    }
+
+    Identity identity() {
+        return identity;
+    }
+
     String name() {
-        return name;
+        return identity.name();
     }
 
     void name(String newName) {
-        name = newName;
+        Identity old = identity;
+        identity = new Identity(newName, old.library(), old.libraryVersion(), old.principal());
+    }
+
+    void library(String newLibrary) {
+        Identity old = identity;
+        identity = new Identity(old.name(), newLibrary, old.libraryVersion(), old.principal());
+    }
+
+    void libraryVersion(String newVersion) {
+        Identity old = identity;
+        identity = new Identity(old.name(), old.library(), newVersion, old.principal());
+    }
+
+    /** Who the client is, or null when it has not said. */
+    @Nullable
+    Principal principal() {
+        return identity.principal();
+    }
+
+    void principal(Principal proved) {
+        Identity old = identity;
+        identity = new Identity(old.name(), old.library(), old.libraryVersion(), proved);
+    }
+
+    Protocol protocol() {
+        return protocol;
+    }
+
+    void protocol(Protocol version) {
+        protocol = version;
+    }
+
+    /** The transaction that commands become part of, or null when they run by themselves. */
+    @Nullable
+    Transaction transaction() {
+        return transaction;
+    }
+
+    void transaction(@Nullable Transaction begun) {
+        transaction = begun;
+    }
+
+    /** Makes the session what it was when the connection began. */
+    void reset() {
+        identity = unnamed(authenticator);
+        protocol = Protocol.RESP2;
+        transaction = null;
     }
 
     /** Whether the connection ends after the answers to all that came so far. */
@@ -30,5 +133,26 @@ final class Session {
 
     void quit() {
         quitting = true;
+    }
+
+    /** Whether nobody may wait for anything any more: the client sends no more, or the server stops. */
+    boolean ending() {
+        return ending;
+    }
+
+    /** Lets whoever waits for something to happen know that the connection ends; on the event loop. */
+    void end() {
+        ending = true;
+        if (onEnding != null) {
+            onEnding.run();
+        }
+    }
+
+    /** Has an action run when the connection ends, at once if it does already, in place of an earlier one. */
+    void onEnding(@Nullable Runnable action) {
+        onEnding = action;
+        if (action != null && ending) {
+            action.run();
+        }
     }
 }

@@ -6,10 +6,11 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
+import io.caravan.server.net.Network;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Transport;
 import io.caravan.server.security.Authenticator;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -36,9 +37,9 @@ final class HttpFixture implements AutoCloseable {
 
     final ListStore store;
     final DocumentService documents;
-    final HttpServer server;
-    private final EventLoopGroup loops =
-            new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("test-loop", true), NioIoHandler.newFactory());
+    final HttpProtocol server;
+    private final InetSocketAddress address;
+    private final Network network;
     private final ExecutorService readers =
             Executors.newFixedThreadPool(2, new DefaultThreadFactory("test-reader", true));
     private final ServerMetrics metrics = new ServerMetrics();
@@ -54,7 +55,10 @@ final class HttpFixture implements AutoCloseable {
         documents = new DocumentService(store, Catalog.open(store, 0));
         HttpConfig config = new HttpConfig(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, live, live, stall);
-        server = HttpServer.start(config, loops, readers, authenticator, metrics);
+        server = new HttpProtocol(config, readers, authenticator, metrics);
+        NetworkLimits limits = new NetworkLimits(2_000, 1 << 20, 64 << 20, stall, Duration.ZERO);
+        network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
+        address = network.listen(config.address(), "--http", server);
         StoreMetrics.register(metrics, store::stats, documents::documents);
     }
 
@@ -85,7 +89,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     URI uri(String path) {
-        return URI.create("http://127.0.0.1:" + server.address().getPort() + path);
+        return URI.create("http://127.0.0.1:" + address.getPort() + path);
     }
 
     HttpRequest.Builder request(String method, String path, BodyPublisher body) {
@@ -148,16 +152,22 @@ final class HttpFixture implements AutoCloseable {
     }
 
     RawClient raw() throws IOException {
-        return new RawClient(server.address());
+        return new RawClient(address);
+    }
+
+    /** Ends as a server that stops does. */
+    void drain() {
+        server.drain();
+        network.drain(Duration.ofSeconds(5));
     }
 
     @Override
     public void close() {
-        server.drain(TimeUnit.SECONDS.toNanos(5));
+        drain();
         metrics.close();
         documents.close();
         readers.shutdownNow();
-        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        network.close();
         store.close();
     }
 }

@@ -1,0 +1,54 @@
+package io.caravan.server.resp;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
+
+/** A command's change of documents: all of it or none, by itself or together with others in a transaction. */
+sealed interface Change {
+
+    /** The documents that it may look at and change. */
+    Collection<DocumentName> names();
+
+    /** Makes the change, within one that is open for at least its documents, and tells its answer. */
+    Reply apply(DocumentEdits edits);
+
+    /** Makes the change by itself; its answer is told when it is durable. */
+    void submit(DocumentService documents, Outcome<Reply> outcome);
+
+    /** A change of one document. */
+    record OfOne(DocumentName name, Function<EditedDocument, Reply> edit) implements Change {
+        @Override
+        public Collection<DocumentName> names() {
+            return List.of(name);
+        }
+
+        @Override
+        public Reply apply(DocumentEdits edits) {
+            return edit.apply(edits.document(name));
+        }
+
+        @Override
+        public void submit(DocumentService documents, Outcome<Reply> outcome) {
+            documents.write(name, edit, outcome);
+        }
+    }
+
+    /** A change of several documents, or of none. */
+    record OfMany(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) implements Change {
+        @Override
+        public Reply apply(DocumentEdits edits) {
+            return edit.apply(edits);
+        }
+
+        @Override
+        public void submit(DocumentService documents, Outcome<Reply> outcome) {
+            documents.write(names, edit, outcome);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package io.caravan.server.resp;
+
+import io.netty.channel.Channel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A read
+ * that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later write
+ * comes before them.
+ */
+final class ReadBatch implements Runnable {
+    private final Channel channel;
+    private final Session session;
+    private final Executor readers;
+    private final Runnable done;
+    private final List<Step> steps = new ArrayList<>();
+
+    private int next;
+    private @Nullable Reading reading;
+
+    private record Step(Action action, Command command, PendingReply place) {}
+
+    /**
+     * A batch without reads.
+     *
+     * @param done is run on the event loop when all have been done
+     */
+    ReadBatch(Channel channel, Session session, Executor readers, Runnable done) {
+        this.channel = channel;
+        this.session = session;
+        this.readers = readers;
+        this.done = done;
+    }
+
+    /** Adds a read, before the batch is started. */
+    void add(Action action, Command command, PendingReply place) {
+        steps.add(new Step(action, command, place));
+    }
+
+    int size() {
+        return steps.size();
+    }
+
+    /** Has the batch go on, on a reading thread; on any thread. */
+    void start() {
+        try {
+            readers.execute(this);
+        } catch (RejectedExecutionException stopping) {
+            channel.close();
+        }
+    }
+
+    /** Goes on until there is nothing more to do, or a read waits. */
+    @Override
+    public void run() {
+        boolean waiting = false;
+        try {
+            while (!waiting && next < steps.size() && channel.isActive()) {
+                waiting = !run(steps.get(next));
+            }
+        } finally {
+            // Or the connection would wait for ever.
+            if (!waiting) {
+                channel.eventLoop().execute(done);
+            }
+        }
+    }
+
+    /** Returns false when the step waits; nothing of the batch may be touched then, another thread may have it. */
+    private boolean run(Step step) {
+        try {
+            if (step.action() instanceof Action.Read read) {
+                step.place().complete(read.run(session, step.command()));
+            } else if (!proceed((Action.Stream) step.action(), step)) {
+                return false;
+            }
+        } catch (RuntimeException problem) {
+            step.place().complete(Errors.reply(problem));
+        } catch (Error broken) {
+            // There is no answer, and all later ones would wait for it.
+            channel.close();
+            throw broken;
+        }
+        reading = null;
+        next++;
+        return true;
+    }
+
+    private boolean proceed(Action.Stream action, Step step) {
+        if (reading == null) {
+            reading = action.start(session, step.command(), new ReadContext(channel, step.place(), this::start));
+        }
+        return reading.proceed();
+    }
+}

@@ -1,0 +1,128 @@
+package io.caravan.server.resp;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.ScanPage;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Which documents there are: those that the user may read, with or without values. */
+final class ScanCommands {
+    /** Greatest number of names in the answer to {@code KEYS}. */
+    static final int MAX_KEYS = 10_000;
+
+    private static final int USUAL_COUNT = 10;
+    private static final int MAX_COUNT = 10_000;
+
+    private final DocumentService documents;
+
+    ScanCommands(DocumentService documents) {
+        this.documents = documents;
+    }
+
+    List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.generic("SCAN", -2, "Tells the names of some documents, and where to go on.")
+                        .flags("readonly")
+                        .waiting(this::scan),
+                CommandSpec.generic("KEYS", 2, "Tells the names of all documents, if they are not too many.")
+                        .flags("readonly")
+                        .waiting(this::keys),
+                CommandSpec.server("DBSIZE", 1, "Tells the number of documents.")
+                        .flags("readonly", "fast")
+                        .immediate((session, command) -> new Reply.Number(documents.documents())));
+    }
+
+    private Reply scan(Session session, Command command) {
+        ScanOptions options = ScanOptions.of(command);
+        ScanPage page = documents.scan(cursor(command), options.count());
+        List<Reply> names = new ArrayList<>();
+        for (ScanPage.Found found : page.documents()) {
+            if (options.takes(found) && mayRead(session.principal(), found.name())) {
+                names.add(new Reply.Bulk(found.name().toBytes()));
+            }
+        }
+        return new Reply.Array(List.of(Reply.Bulk.of(Integer.toString(page.next())), new Reply.Array(names)));
+    }
+
+    private static int cursor(Command command) {
+        try {
+            return Integer.parseInt(command.shortText(1));
+        } catch (NumberFormatException none) {
+            throw new CommandException("ERR invalid cursor");
+        }
+    }
+
+    private static boolean mayRead(@Nullable Principal principal, DocumentName name) {
+        return principal != null && principal.may(Permission.READ, name);
+    }
+
+    /**
+     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}.
+     *
+     * @param count about how many documents to look at
+     * @param wanted which of them to tell of
+     */
+    private record ScanOptions(int count, Predicate<ScanPage.Found> wanted) {
+        boolean takes(ScanPage.Found found) {
+            return wanted.test(found);
+        }
+
+        static ScanOptions of(Command command) {
+            int count = USUAL_COUNT;
+            Predicate<ScanPage.Found> wanted = found -> true;
+            for (int i = 2; i < command.size(); i += 2) {
+                if (i + 1 == command.size()) {
+                    throw CommandException.syntax();
+                }
+                switch (command.keyword(i)) {
+                    case "MATCH" -> wanted = wanted.and(match(command.word(i + 1)));
+                    case "COUNT" -> count = count(command, i + 1);
+                    case "TYPE" -> {
+                        boolean lists = command.is(i + 1, "LIST");
+                        wanted = wanted.and(found -> lists && found.info().count() > 0);
+                    }
+                    default -> throw CommandException.syntax();
+                }
+            }
+            return new ScanOptions(count, wanted);
+        }
+
+        private static Predicate<ScanPage.Found> match(byte[] pattern) {
+            Glob glob = new Glob(pattern);
+            return found -> glob.matches(found.name().toBytes());
+        }
+
+        private static int count(Command command, int word) {
+            long count = command.number(word);
+            if (count < 1) {
+                throw CommandException.syntax();
+            }
+            return (int) Math.min(count, MAX_COUNT);
+        }
+    }
+
+    private Reply keys(Session session, Command command) {
+        Glob glob = new Glob(command.word(1));
+        List<Reply> names = new ArrayList<>();
+        int cursor = 0;
+        do {
+            ScanPage page = documents.scan(cursor, MAX_COUNT);
+            for (ScanPage.Found found : page.documents()) {
+                byte[] name = found.name().toBytes();
+                if (glob.matches(name) && mayRead(session.principal(), found.name())) {
+                    names.add(new Reply.Bulk(name));
+                }
+            }
+            if (names.size() > MAX_KEYS) {
+                throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
+            }
+            cursor = page.next();
+        } while (cursor != 0);
+        return new Reply.Array(names);
+    }
+}

@@ -1,0 +1,47 @@
+package io.caravan.server.resp;
+
+import java.util.List;
+
+/** Transactions: changes of several documents that become one. */
+final class TransactionCommands {
+    private final RespLimits limits;
+
+    TransactionCommands(RespLimits limits) {
+        this.limits = limits;
+    }
+
+    List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
+                CommandSpec.transactions("EXEC", 1, "Makes all changes of the transaction, or none.")
+                        .commit(TransactionCommands::execute),
+                CommandSpec.transactions("DISCARD", 1, "Forgets the transaction.")
+                        .immediate(TransactionCommands::discard));
+    }
+
+    private Reply begin(Session session, Command command) {
+        if (session.transaction() != null) {
+            throw new CommandException("ERR MULTI calls can not be nested");
+        }
+        session.transaction(new Transaction(limits.maxRequestBytes()));
+        return Reply.OK;
+    }
+
+    private static Change execute(Session session, Command command) {
+        return end(session, "EXEC").change();
+    }
+
+    private static Reply discard(Session session, Command command) {
+        end(session, "DISCARD");
+        return Reply.OK;
+    }
+
+    private static Transaction end(Session session, String command) {
+        Transaction transaction = session.transaction();
+        if (transaction == null) {
+            throw new CommandException("ERR " + command + " without MULTI");
+        }
+        session.transaction(null);
+        return transaction;
+    }
+}

@@ -1,0 +1,15 @@
+package io.caravan.server;
+
+import io.caravan.CaravanException;
+import io.caravan.server.document.Outcome;
+
+/** Of a change whose effect a test looks at. */
+final class IgnoredOutcome<T> implements Outcome<T> {
+    @Override
+    public void success(T result) {}
+
+    @Override
+    public void failure(CaravanException problem) {
+        throw new AssertionError(problem);
+    }
+}
