@@ -112,8 +112,8 @@ final class ServeCommand implements Callable<Integer> {
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                limitOptions.resp(store),
                 HttpConfig.of(http, store.maxValueBytes()),
+                limitOptions.resp(store),
                 store.durability(),
                 network,
                 authenticator,
