@@ -1,13 +1,15 @@
 package io.caravan.server;
 
 import io.caravan.CaravanException;
+import io.caravan.server.cli.ClientCommands;
+import io.caravan.server.cli.Console;
 import java.io.IOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.ParameterException;
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called. */
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
@@ -23,7 +25,7 @@ public final class Main {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Main())
+        return ClientCommands.addTo(new CommandLine(new Main()), Console.system())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler(Main::correct)
                 .setExecutionExceptionHandler(Main::explain);
