@@ -3,10 +3,14 @@ package io.caravan.server;
 import io.caravan.CaravanException;
 import io.caravan.server.cli.ClientCommands;
 import io.caravan.server.cli.Console;
+import io.caravan.server.config.Settings;
 import java.io.IOException;
+import java.util.Map;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
@@ -14,29 +18,46 @@ import picocli.CommandLine.ParameterException;
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
         mixinStandardHelpOptions = true,
-        versionProvider = Main.VersionProvider.class,
-        subcommands = {ServeCommand.class, VerifyCommand.class, RepairCommand.class, HelpCommand.class})
+        versionProvider = Main.VersionProvider.class)
 public final class Main {
 
     private Main() {}
 
     public static void main(String[] args) {
-        System.exit(commandLine().execute(args));
+        System.exit(commandLine(System.getenv()).execute(args));
     }
 
-    static CommandLine commandLine() {
-        return ClientCommands.addTo(new CommandLine(new Main()), Console.system())
+    /** The whole command line; settings may also come from this environment. */
+    static CommandLine commandLine(Map<String, String> environment) {
+        Settings settings = new Settings(environment);
+        CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
+        GroupedHelp.install(serve);
+        CommandLine caravan = new CommandLine(new Main())
+                .addSubcommand(serve)
+                .addSubcommand(new VerifyCommand())
+                .addSubcommand(new RepairCommand());
+        return ClientCommands.addTo(caravan, Console.system())
+                .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setParameterExceptionHandler(Main::correct)
+                .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
                 .setExecutionExceptionHandler(Main::explain);
     }
 
-    private static int correct(ParameterException wrong, String[] args) {
+    private static int correct(ParameterException wrong, String[] args, Settings settings) {
         CommandLine command = wrong.getCommandLine();
         command.getErr()
-                .println("caravan: " + wrong.getMessage() + " (see "
+                .println("caravan: " + wrong.getMessage() + source(wrong, args, settings) + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
         return CommandLine.ExitCode.USAGE;
+    }
+
+    /** Where a value comes from that is not on the command line, where the person would look for it. */
+    private static String source(ParameterException wrong, String[] args, Settings settings) {
+        if (!(wrong.getArgSpec() instanceof OptionSpec option)
+                || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {
+            return "";
+        }
+        return ", from " + settings.source(option);
     }
 
     /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */

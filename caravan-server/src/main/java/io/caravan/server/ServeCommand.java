@@ -2,18 +2,27 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
-import io.caravan.FlushPolicy;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.server.config.FileWatch;
+import io.caravan.server.config.Settings;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.security.Authenticator;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
-import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
@@ -23,106 +32,113 @@ import picocli.CommandLine.Spec;
         description = "Serves a store over RESP, the protocol of Redis, until SIGTERM or SIGINT.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
-        sortOptions = false)
+        sortOptions = false,
+        abbreviateSynopsis = true,
+        footer = {
+            "",
+            "Every option can also be set in the environment (--max-value as CARAVAN_MAX_VALUE) or in the file of"
+                    + " --config (max-value = 2MiB). The command line goes before the environment, that before the file.",
+            "",
+            "Examples:",
+            "  caravan serve",
+            "      on this machine only, with the data in ./data",
+            "  caravan serve --resp 0.0.0.0:6380 --auth-file users \\",
+            "      --tls-cert cert.pem --tls-key key.pem",
+            "      for other machines, which need a secret, over TLS",
+            "  CARAVAN_DATA=/var/lib/caravan caravan serve --print-config",
+            "      shows what would be in force, and why",
+            "",
+            "Exit codes: 0 stopped as it was told to; 1 could not start, or not stop cleanly; 2 wrongly called."
+        })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ServeCommand implements Callable<Integer> {
-    /** The catalog's own entries must always fit. */
-    private static final long MIN_VALUE_BYTES = 64 * 1024;
-
-    private static final long MAX_VALUE_BYTES = 32 * 1024 * 1024;
+    private final Settings settings;
 
     @Spec
     private CommandLine.Model.CommandSpec spec;
 
-    @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
-    private Path data;
+    @Mixin(name = "Store")
+    private StoreOptions storeOptions;
 
-    @Option(
-            names = "--resp",
-            paramLabel = "HOST:PORT",
-            defaultValue = "127.0.0.1:6380",
-            converter = HostPort.Converter.class,
-            description = "Where to listen for RESP; port 0 is any that is free.")
-    private HostPort resp;
+    @Mixin(name = "Listening")
+    private ListenOptions listenOptions;
 
-    @Option(
-            names = "--durability",
-            paramLabel = "LEVEL",
-            defaultValue = "sync",
-            description = "What has happened to a change before it is answered: sync (forced to the disk), process"
-                    + " (handed to the operating system), none (in memory).")
-    private Durability durability;
+    @Mixin(name = "Security")
+    private SecurityOptions securityOptions;
 
-    @Option(
-            names = "--flush-policy",
-            paramLabel = "POLICY",
-            converter = Quantities.Policy.class,
-            defaultValue = "immediate",
-            description =
-                    "How long changes gather before they are forced together: immediate, adaptive, or a delay such"
-                            + " as 2ms.")
-    private FlushPolicy flushPolicy;
+    @Mixin(name = "Limits")
+    private LimitOptions limitOptions;
 
-    @Option(
-            names = "--max-value",
-            paramLabel = "SIZE",
-            defaultValue = "1MiB",
-            converter = Quantities.Bytes.class,
-            description = "Greatest length of one value, from 64KiB to 32MiB.")
-    private long maxValueBytes;
+    @Mixin(name = "Process")
+    private ProcessOptions processOptions;
 
-    @Option(
-            names = "--checkpoint-floor",
-            paramLabel = "SIZE",
-            defaultValue = "64MiB",
-            converter = Quantities.Bytes.class,
-            description = "Least log between two checkpoints: less makes a start after a crash quicker and the log"
-                    + " shorter, more makes checkpoints rarer.")
-    private long checkpointFloorBytes;
+    private final List<FileWatch> watches = new ArrayList<>();
 
-    @Option(
-            names = "--insecure",
-            description = "Listen on an address that other machines can reach. Nobody is asked for a password.")
-    private boolean insecure;
+    ServeCommand(Settings settings) {
+        this.settings = settings;
+    }
 
     @Override
     public Integer call() throws IOException {
-        InetSocketAddress address = resp.resolve();
-        check(
-                insecure || address.getAddress().isLoopbackAddress(),
-                "--resp " + HostPort.format(address) + " can be reached from other machines, and nobody would be asked"
-                        + " for a password; use a loopback address, or --insecure if the network is trusted");
-        check(
-                maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= MAX_VALUE_BYTES,
-                "--max-value must be from 64KiB to 32MiB");
-        StoreConfig config = StoreConfig.builder(data)
-                .durability(durability)
-                .flushPolicy(flushPolicy)
-                .maxValueBytes((int) maxValueBytes)
-                .checkpointFloorBytes(checkpointFloorBytes)
-                .build();
-        serve(config, address);
+        if (processOptions.printConfig()) {
+            SettingsTable.print(
+                    spec.commandLine().getParseResult(),
+                    settings,
+                    spec.commandLine().getOut());
+            return CommandLine.ExitCode.OK;
+        }
+        processOptions.formatLog();
+        StoreConfig store;
+        ServerConfig config;
+        try {
+            store = storeOptions.config();
+            config = serverConfig(store);
+        } catch (IllegalArgumentException wrong) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+        }
+        serve(store, config);
         return CommandLine.ExitCode.OK;
     }
 
-    private void check(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new ParameterException(spec.commandLine(), otherwise);
-        }
+    /** Checks all settings, before anything is opened. */
+    private ServerConfig serverConfig(StoreConfig store) throws IOException {
+        processOptions.stopTimeout();
+        Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
+        InetSocketAddress resp = listenOptions.resp();
+        listenOptions.checkReach("--resp", resp, authenticator.required());
+        NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
+        return new ServerConfig(
+                resp, limitOptions.resp(store), store.durability(), network, authenticator, listenOptions.readers());
     }
 
-    private void serve(StoreConfig config, InetSocketAddress address) throws IOException {
+    private void watch(FileWatch.Reloadable files) {
+        watches.add(new FileWatch(files));
+    }
+
+    private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
         ListStore store = DurableListStore.open(config);
         Server server;
         try {
-            server = Server.start(store, ServerConfig.of(address, config));
+            server = Server.start(store, serverConfig);
         } catch (IOException | RuntimeException notStarted) {
             store.close();
             throw notStarted;
         }
-        Runtime.getRuntime().addShutdownHook(new Thread(new Shutdown(server, store), "caravan-shutdown"));
+        startWatches();
+        Runtime.getRuntime()
+                .addShutdownHook(
+                        new Thread(new Shutdown(server, store, processOptions.stopTimeout()), "caravan-shutdown"));
         announce(config, server);
+        logSettings(serverConfig);
         awaitShutdown();
+    }
+
+    private void startWatches() {
+        if (!watches.isEmpty()) {
+            ScheduledExecutorService scheduler =
+                    Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-watch", true));
+            watches.forEach(watch -> watch.start(scheduler));
+        }
     }
 
     private void announce(StoreConfig config, Server server) {
@@ -131,6 +147,23 @@ final class ServeCommand implements Callable<Integer> {
                 + config.directory().toAbsolutePath().normalize() + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
         out.flush();
+    }
+
+    /** The logger is made here, after the log's format has been set. */
+    private static void logSettings(ServerConfig config) {
+        Logger log = LoggerFactory.getLogger(ServeCommand.class);
+        boolean tls = config.network().tls() != null;
+        boolean authenticated = config.authenticator().required();
+        log.info(
+                "serving by {}, event loops: {}, readers: {}, TLS: {}, authentication: {}",
+                config.network().transport().label(),
+                config.network().loops(),
+                config.readers(),
+                tls ? "yes" : "no",
+                authenticated ? "yes" : "no");
+        if (!config.resp().getAddress().isLoopbackAddress() && authenticated && !tls) {
+            log.warn("secrets can be read on their way over the network: use --tls-cert and --tls-key");
+        }
     }
 
     private static String meaning(Durability level) {

@@ -3,47 +3,43 @@ package io.caravan.server;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.resp.RespServer;
-import io.caravan.server.security.Authenticator;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.nio.NioIoHandler;
+import io.caravan.server.net.Network;
+import io.caravan.server.resp.RespProtocol;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Serves the documents of a store, which stays its owner's: close it after the server. */
 public final class Server implements AutoCloseable {
     /** The store's list that holds the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
+    private static final Logger LOG = LoggerFactory.getLogger(Server.class);
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
-    /** Event loops decide and encode; the flusher and the readers want cores as well. */
-    private static final int LOOPS = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
-    /** Reads wait for the disk and for slow clients, so there may be more of them than cores. */
-    private static final int READERS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
 
-    private final EventLoopGroup loops =
-            new MultiThreadIoEventLoopGroup(LOOPS, new DefaultThreadFactory("caravan-loop"), NioIoHandler.newFactory());
-    private final ExecutorService readers =
-            Executors.newFixedThreadPool(READERS, new DefaultThreadFactory("caravan-reader", true));
+    private final Network network;
+    private final ExecutorService readers;
     private final DocumentService documents;
-    private final RespServer resp;
+    private final InetSocketAddress respAddress;
 
     private Server(ListStore store, ServerConfig config) throws IOException {
         documents = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
+        network = new Network(config.network());
+        readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
         boolean started = false;
         try {
-            ServerStatus status = new ServerStatus(
-                    documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), config.durability());
-            resp = RespServer.start(
-                    config.resp(), config.limits(), loops, readers, documents, status, Authenticator.open());
+            ServerStatus status = new ServerStatus(documents, network, config.durability());
+            respAddress = network.listen(
+                    config.resp(),
+                    "--resp",
+                    new RespProtocol(config.limits(), documents, status, readers, config.authenticator()));
             started = true;
         } finally {
             if (!started) {
@@ -63,7 +59,12 @@ public final class Server implements AutoCloseable {
 
     /** Where it listens for RESP. */
     public InetSocketAddress respAddress() {
-        return resp.address();
+        return respAddress;
+    }
+
+    /** What all listeners share. */
+    Network network() {
+        return network;
     }
 
     /** Stops with a timeout that is enough for a healthy store. */
@@ -74,13 +75,25 @@ public final class Server implements AutoCloseable {
 
     /** Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. */
     public void stop(Duration timeout) {
-        resp.drain(timeout.toNanos());
+        network.drain(timeout);
         stopThreads();
     }
 
     private void stopThreads() {
         documents.close();
         readers.shutdownNow();
-        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        awaitReaders();
+        network.close();
+    }
+
+    /** They tell event loops when they are done, which must then still be there. */
+    private void awaitReaders() {
+        try {
+            if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a read did not end in {}", READERS_PATIENCE);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -2,23 +2,70 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
+import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
+import io.caravan.server.security.Authenticator;
 import java.net.InetSocketAddress;
 
 /**
  * What a server needs to know beside its store.
  *
  * @param resp where to listen for RESP; port 0 is any
- * @param limits what a request may ask for
+ * @param limits what a RESP request may ask for
  * @param durability the store's level, which is told to whoever asks
+ * @param network what all listeners share
+ * @param authenticator tells who clients are
+ * @param readers number of threads that read from the store
  */
-public record ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
+public record ServerConfig(
+        InetSocketAddress resp,
+        RespLimits limits,
+        Durability durability,
+        NetworkConfig network,
+        Authenticator authenticator,
+        int readers) {
     /** Room for names and the small words of a request that fills a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
-    /** A config whose limits are those of the store: a request that the store could not take is not read. */
+    /**
+     * A config whose limits are those of the store: a request that the store could not take is not read. Everything else
+     * is for who has no opinion.
+     */
     public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
-        RespLimits limits = new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES);
-        return new ServerConfig(resp, limits, store.durability());
+        return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
+    }
+
+    /** A config with these limits, without authentication, and with everything else for who has no opinion. */
+    public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
+        this(resp, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
+    }
+
+    /** The greatest requests that the store could take. */
+    public static RespLimits respLimits(StoreConfig store, int maxPending) {
+        return new RespLimits(
+                store.maxValueBytes(),
+                store.logBufferBytes() + (long) REQUEST_ROOM_BYTES,
+                maxPending,
+                RespLimits.DEFAULT_STALL);
+    }
+
+    /** Reads wait for the disk and for slow clients, so there may be more of them than cores. */
+    public static int defaultReaders() {
+        return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    }
+
+    /** The same with another network. */
+    public ServerConfig withNetwork(NetworkConfig other) {
+        return new ServerConfig(resp, limits, durability, other, authenticator, readers);
+    }
+
+    /** The same with other means to tell who clients are. */
+    public ServerConfig withAuthenticator(Authenticator other) {
+        return new ServerConfig(resp, limits, durability, network, other, readers);
+    }
+
+    /** The same with other limits for RESP requests. */
+    public ServerConfig withLimits(RespLimits other) {
+        return new ServerConfig(resp, other, durability, network, authenticator, readers);
     }
 }

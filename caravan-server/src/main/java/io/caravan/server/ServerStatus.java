@@ -3,6 +3,7 @@ package io.caravan.server;
 import io.caravan.Durability;
 import io.caravan.StoreStats;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Network;
 import io.netty.channel.group.ChannelGroup;
 import java.util.LinkedHashMap;
 import java.util.Locale;
@@ -16,18 +17,18 @@ public final class ServerStatus {
 
     private final long startedNanos = System.nanoTime();
     private final DocumentService documents;
-    private final ChannelGroup connections;
+    private final Network network;
     private final Durability durability;
 
-    public ServerStatus(DocumentService documents, ChannelGroup connections, Durability durability) {
+    public ServerStatus(DocumentService documents, Network network, Durability durability) {
         this.documents = documents;
-        this.connections = connections;
+        this.network = network;
         this.durability = durability;
     }
 
     /** All open connections. */
     public ChannelGroup connections() {
-        return connections;
+        return network.connections();
     }
 
     /** Settings by the names that Redis has for them. */
@@ -58,7 +59,8 @@ public final class ServerStatus {
         StoreStats stats = documents.stats();
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server());
-        sections.put("Clients", ordered("connected_clients", connections.size()));
+        sections.put(
+                "Clients", ordered("connected_clients", network.connections().size()));
         sections.put("Stats", writes(stats));
         sections.put("Persistence", persistence(stats));
         sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
@@ -72,12 +74,15 @@ public final class ServerStatus {
                 "redis_version", REDIS_VERSION,
                 "redis_mode", "standalone",
                 "caravan_version", Version.current(),
+                "multiplexing_api", network.config().transport().label(),
+                "event_loops", network.config().loops(),
+                "tls", network.config().tls() == null ? "no" : "yes",
                 "java_version", Runtime.version(),
                 "process_id", ProcessHandle.current().pid(),
                 "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
     }
 
-    private static Map<String, Object> writes(StoreStats stats) {
+    private Map<String, Object> writes(StoreStats stats) {
         return ordered(
                 "appends", stats.appends(),
                 "appended_bytes", stats.appendedBytes(),
@@ -85,7 +90,9 @@ public final class ServerStatus {
                 "deletes", stats.deletes(),
                 "refusals", stats.refusals(),
                 "failures", stats.failures(),
-                "pinned_readers", stats.pinnedReaders());
+                "pinned_readers", stats.pinnedReaders(),
+                "in_flight_bytes", network.inFlightBytes(),
+                "maxclients", network.config().limits().maxConnections());
     }
 
     private Map<String, Object> persistence(StoreStats stats) {

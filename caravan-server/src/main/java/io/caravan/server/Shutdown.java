@@ -13,23 +13,29 @@ import org.slf4j.LoggerFactory;
  */
 final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
-    private static final Duration DEADLINE = Duration.ofSeconds(10);
-    /** What the connections may take of it; the store gets the rest. */
-    private static final Duration DRAIN_DEADLINE = Duration.ofSeconds(6);
+    /** How many tenths of the time the connections may take; the store gets the rest. */
+    private static final int DRAIN_TENTHS = 6;
 
     private final Server server;
     private final ListStore store;
+    private final Duration timeout;
 
-    Shutdown(Server server, ListStore store) {
+    /**
+     * Makes a shutdown.
+     *
+     * @param timeout after which the process ends, whatever is unfinished
+     */
+    Shutdown(Server server, ListStore store, Duration timeout) {
         this.server = server;
         this.store = store;
+        this.timeout = timeout;
     }
 
     @Override
     public void run() {
         LOG.info("stopping");
         int exitCode = CompletableFuture.supplyAsync(this::stop)
-                .completeOnTimeout(1, DEADLINE.toSeconds(), TimeUnit.SECONDS)
+                .completeOnTimeout(1, timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
         LOG.info(exitCode == 0 ? "stopped" : "stopped, not cleanly: what was answered is in the log");
         Runtime.getRuntime().halt(exitCode);
@@ -37,7 +43,7 @@ final class Shutdown implements Runnable {
 
     private int stop() {
         try {
-            server.stop(DRAIN_DEADLINE);
+            server.stop(timeout.multipliedBy(DRAIN_TENTHS).dividedBy(10));
             // Says so if the store has failed, which closing does not.
             store.flush();
             store.close();

@@ -41,6 +41,24 @@ class PopTest extends RespTestBase {
     }
 
     @Test
+    void waitsForRoomWithoutAThread() throws Exception {
+        client.call("RPUSH", "k", "a", "b", "c");
+        fixture.store.takeRoom();
+        RespClient[] poppers = {fixture.connect(), fixture.connect(), fixture.connect()};
+        for (RespClient popper : poppers) {
+            popper.send("LPOP", "k");
+        }
+        fixture.store.awaitWaiter();
+        answers(":3", "LLEN", "k");
+        fixture.store.giveRoom();
+        for (RespClient popper : poppers) {
+            assertThat(popper.read()).matches("\\$[abc]");
+            popper.close();
+        }
+        answers(":0", "LLEN", "k");
+    }
+
+    @Test
     void aPipelineOfPopsAndPushesKeepsItsOrder() throws IOException {
         client.send("RPUSH", "k", "a");
         client.send("LPOP", "k");

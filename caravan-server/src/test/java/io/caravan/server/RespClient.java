@@ -59,6 +59,10 @@ final class RespClient implements AutoCloseable {
         socket.getOutputStream().write(bytes);
     }
 
+    void sendRaw(byte[] bytes, int from, int to) throws IOException {
+        socket.getOutputStream().write(bytes, from, to - from);
+    }
+
     /** Says that nothing more will be sent. */
     void finishSending() throws IOException {
         socket.shutdownOutput();

@@ -5,14 +5,11 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Network;
+import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
-import io.caravan.server.resp.RespServer;
+import io.caravan.server.resp.RespProtocol;
 import io.caravan.server.security.Authenticator;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -21,7 +18,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** RESP alone over a store, on a loopback port of its own, with one event loop and two reading threads. */
@@ -30,11 +26,11 @@ final class RespFixture implements AutoCloseable {
 
     final HeldStore store;
     final DocumentService documents;
-    final RespServer server;
+    final Network network;
+    final InetSocketAddress address;
     /** How far the clock by which documents expire is ahead of the system's. */
     final AtomicLong aheadMillis = new AtomicLong();
 
-    private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final ExecutorService readers = Executors.newFixedThreadPool(READERS);
 
     RespFixture() throws IOException {
@@ -47,16 +43,15 @@ final class RespFixture implements AutoCloseable {
         InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());
         this.documents = new DocumentService(
                 this.store, Catalog.open(this.store, Server.CATALOG_LIST_ID), clock, Duration.ofHours(1));
-        ServerStatus status =
-                new ServerStatus(documents, new DefaultChannelGroup(GlobalEventExecutor.INSTANCE), Durability.NONE);
-        this.server = RespServer.start(
+        NetworkConfig defaults = NetworkConfig.defaults();
+        this.network = new Network(new NetworkConfig(defaults.transport(), 1, defaults.limits(), null));
+        RespLimits limits =
+                new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes, RespLimits.DEFAULT_MAX_PENDING, stall);
+        ServerStatus status = new ServerStatus(documents, network, Durability.NONE);
+        this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes, stall),
-                loops,
-                readers,
-                documents,
-                status,
-                authenticator);
+                "--resp",
+                new RespProtocol(limits, documents, status, readers, authenticator));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {
@@ -65,17 +60,17 @@ final class RespFixture implements AutoCloseable {
     }
 
     RespClient connect() throws IOException {
-        return new RespClient(server.address());
+        return new RespClient(address);
     }
 
     @Override
     public void close() {
         store.giveRoom();
         store.release();
-        server.drain(TimeUnit.SECONDS.toNanos(10));
+        network.drain(Duration.ofSeconds(10));
         documents.close();
         readers.shutdownNow();
-        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+        network.close();
         store.close();
     }
 }

@@ -7,6 +7,7 @@ import io.caravan.server.resp.RespLimits;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.function.UnaryOperator;
 
 /** A server over a store in memory, on a loopback port of its own. */
 final class ServerFixture implements AutoCloseable {
@@ -21,13 +22,18 @@ final class ServerFixture implements AutoCloseable {
     }
 
     ServerFixture(ListStore store) throws IOException {
+        this(store, config -> config);
+    }
+
+    /** A server whose config is changed before it starts. */
+    ServerFixture(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
         this.store = new HeldStore(store);
         this.server = Server.start(
                 this.store,
-                new ServerConfig(
+                change.apply(new ServerConfig(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                         new RespLimits(MAX_WORD_BYTES, MAX_REQUEST_BYTES),
-                        Durability.NONE));
+                        Durability.NONE)));
     }
 
     RespClient connect() throws IOException {

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -129,7 +130,7 @@ class TailTest extends RespTestBase {
         try (RespClient tail = fixture.connect()) {
             tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
             awaitTails(1);
-            fixture.server.drain(TimeUnit.SECONDS.toNanos(20));
+            fixture.network.drain(Duration.ofSeconds(20));
             assertThat(tail.read()).isEqualTo("[:0, [], :0]");
             assertThat(tail.atEnd()).isTrue();
         }

@@ -1,5 +1,5 @@
 /**
- * Where settings come from: the command line, the environment, a file; and
+ * Where settings come from: the command line, the environment, a file ({@link io.caravan.server.config.Settings}); and
  * files that are read again when they change ({@link io.caravan.server.config.FileWatch}).
  */
 @NullMarked

@@ -17,8 +17,6 @@ import org.jspecify.annotations.Nullable;
  * connection to read no more. The event loop's alone.
  */
 final class CommandRunner {
-    /** Requests that may wait for their answers. */
-    static final int MAX_PENDING = 1024;
     /** Requests that may wait to be run; what has been read from the socket may go beyond. */
     private static final int MAX_WAITING = 128;
 
@@ -31,11 +29,12 @@ final class CommandRunner {
     private final DocumentService documents;
     private final Executor readers;
     private final Runnable progress;
+    private final int maxPending;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
     private boolean reading;
     private boolean awaitingRoom;
-    private boolean sawMalformed;
+    private boolean refusedLast;
 
     /**
      * Makes a runner that has nothing to do.
@@ -50,6 +49,7 @@ final class CommandRunner {
         this.documents = service.documents();
         this.readers = service.readers();
         this.progress = progress;
+        this.maxPending = service.limits().maxPending();
     }
 
     /** Takes the next request, and runs it if it need not wait. */
@@ -62,7 +62,7 @@ final class CommandRunner {
 
     /** Whether nothing should be read from the socket. */
     boolean full() {
-        return awaitingRoom || session.quitting() || waiting.size() >= MAX_WAITING || replies.size() >= MAX_PENDING;
+        return awaitingRoom || session.quitting() || waiting.size() >= MAX_WAITING || replies.size() >= maxPending;
     }
 
     /** Whether every request so far has been run and its answer written. */
@@ -70,9 +70,9 @@ final class CommandRunner {
         return waiting.isEmpty() && replies.size() == 0;
     }
 
-    /** Whether the connection ends because of what the client sent. */
-    boolean sawMalformed() {
-        return sawMalformed;
+    /** Whether the connection ends with an error, and the client may still be sending. */
+    boolean refusedLast() {
+        return refusedLast;
     }
 
     /** Forgets what waits: the connection is gone. */
@@ -83,7 +83,7 @@ final class CommandRunner {
 
     /** Runs what can be run now. */
     void run() {
-        while (!reading && !awaitingRoom && replies.size() < MAX_PENDING && !waiting.isEmpty()) {
+        while (!reading && !awaitingRoom && replies.size() < maxPending && !waiting.isEmpty()) {
             runNext();
         }
     }
@@ -91,10 +91,11 @@ final class CommandRunner {
     private void runNext() {
         Request next = waiting.element();
         if (next instanceof Request.Malformed malformed) {
-            takePlace().complete(new Reply.Error("ERR Protocol error: " + malformed.problem()));
-            sawMalformed = true;
-            session.quit();
-            waiting.clear();
+            answerLast("ERR Protocol error: " + malformed.problem());
+            return;
+        }
+        if (next instanceof Request.Refused refused) {
+            answerLast(refused.error());
             return;
         }
         Command command = (Command) next;
@@ -111,6 +112,13 @@ final class CommandRunner {
         } else {
             read();
         }
+    }
+
+    private void answerLast(String error) {
+        takePlace().complete(new Reply.Error(error));
+        refusedLast = true;
+        session.quit();
+        waiting.clear();
     }
 
     private void refuse(Reply.@Nullable Error refusal) {

@@ -36,7 +36,7 @@ final class ListCommands {
                 CommandSpec.list("LPOP", -2, "Removes the oldest values, and tells them.")
                         .keys(FIRST)
                         .flags("fast")
-                        .take((session, command, context) -> new Pop(documents, limits, command, context.place())),
+                        .take((session, command, context) -> new Pop(documents, limits, command, context)),
                 CommandSpec.list("LTRIM", 4, "Drops the values before a range.")
                         .keys(FIRST)
                         .write(this::trim),

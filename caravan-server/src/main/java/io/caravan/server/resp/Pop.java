@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class Pop implements Reading {
     private final DocumentService documents;
     private final DocumentName name;
-    private final PendingReply place;
+    private final ReadContext context;
     private final long count;
     private final boolean single;
     private final long maxBytes;
@@ -32,13 +32,13 @@ final class Pop implements Reading {
         }
     }
 
-    Pop(DocumentService documents, RespLimits limits, Command command, PendingReply place) {
+    Pop(DocumentService documents, RespLimits limits, Command command, ReadContext context) {
         if (command.size() > 3) {
             throw CommandException.wrongArity("lpop");
         }
         this.documents = documents;
         this.name = ListCommands.name(command);
-        this.place = place;
+        this.context = context;
         this.single = command.size() == 2;
         this.count = single ? 1 : command.count(2);
         this.maxBytes = limits.maxRequestBytes();
@@ -46,6 +46,10 @@ final class Pop implements Reading {
 
     @Override
     public boolean proceed() {
+        if (!documents.writable()) {
+            documents.onWritable(context.wake());
+            return false;
+        }
         boolean settled = false;
         while (!settled) {
             settled = tryOnce();
@@ -57,15 +61,15 @@ final class Pop implements Reading {
         Head head = new Head();
         documents.read(name, head::choose, head);
         if (head.info == null) {
-            place.complete(single ? Reply.Null.BULK : Reply.Null.ARRAY);
+            context.place().complete(single ? Reply.Null.BULK : Reply.Null.ARRAY);
             return true;
         }
         if (head.values.isEmpty()) {
-            place.complete(Reply.Array.EMPTY);
+            context.place().complete(Reply.Array.EMPTY);
             return true;
         }
         try {
-            documents.write(name, document -> take(document, head), place);
+            documents.write(name, document -> take(document, head), context.place());
             return true;
         } catch (Moved meanwhile) {
             return false;

@@ -47,6 +47,12 @@ final class RequestDecoder extends ByteToMessageDecoder {
         this.limits = limits;
     }
 
+    /** Bytes that are held of a request that has not come whole. */
+    long unfinishedBytes() {
+        long words = wordsAnnounced > 0 ? requestBytes - Math.max(0, wordBytes) : 0;
+        return words + actualReadableBytes();
+    }
+
     @Override
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         try {

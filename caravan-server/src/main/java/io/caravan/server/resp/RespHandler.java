@@ -1,5 +1,8 @@
 package io.caravan.server.resp;
 
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -7,8 +10,8 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
-import io.netty.channel.socket.DuplexChannel;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,33 +23,44 @@ import org.slf4j.LoggerFactory;
  * <p>A connection that ends because of what the client sent is closed late: what the client is still sending is read and
  * dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was wrong.
  */
-final class RespHandler extends SimpleChannelInboundHandler<Request> {
+final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
-    private static final int LINGER_SECONDS = 2;
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    /** How long a stopping server waits for a client to close, and before that for requests that are on their way. */
+    private static final Duration STOP_LINGER = Duration.ofMillis(500);
+
+    private static final Duration STOP_GRACE = Duration.ofMillis(100);
 
     private final Channel channel;
     private final RespService service;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
-    private boolean ending;
+    private final RequestDecoder decoder;
+    private final InFlight inFlight;
+    private long requests;
+    private boolean noMoreRequests;
+    private boolean stopping;
     private boolean closing;
-    private boolean lingering;
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespService service) {
+    RespHandler(Channel channel, RespService service, RequestDecoder decoder, InFlight inFlight) {
         this.channel = channel;
         this.service = service;
         this.session = service.newSession(channel);
         this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
+        this.decoder = decoder;
+        this.inFlight = inFlight;
+        inFlight.onRoom(this::progress);
     }
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, Request request) {
-        runner.offer(request);
+        requests++;
+        runner.offer(stopping ? new Request.Refused("ERR the server is stopping") : request);
     }
 
     @Override
@@ -61,18 +75,41 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent && lingering) {
-            context.close();
-        } else if (event instanceof ChannelInputShutdownEvent) {
-            end();
+        if (event instanceof ChannelInputShutdownEvent) {
+            session.end();
+            noMoreRequests = true;
+            progress();
         }
     }
 
-    /** Takes no more requests, answers those that came, and closes. */
-    void end() {
-        ending = true;
-        session.end();
+    @Override
+    public boolean idle() {
+        return runner.idle() && decoder.unfinishedBytes() == 0;
+    }
+
+    @Override
+    public long unfinishedRequest() {
+        return decoder.unfinishedBytes() == 0 ? 0 : requests + 1;
+    }
+
+    @Override
+    public void requestTimedOut() {
+        runner.offer(new Request.Refused("ERR Protocol error: the request did not come whole in time"));
         progress();
+    }
+
+    @Override
+    public void end() {
+        stopping = true;
+        session.end();
+        channel.eventLoop()
+                .schedule(
+                        () -> {
+                            noMoreRequests = true;
+                            progress();
+                        },
+                        STOP_GRACE.toNanos(),
+                        TimeUnit.NANOSECONDS);
     }
 
     /** Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. */
@@ -88,29 +125,26 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> {
             moreProgress |= replies.flush();
         }
         inProgress = false;
-        channel.config().setAutoRead(lingering || !ending && !runner.full() && channel.isWritable());
+        if (runner.idle()) {
+            inFlight.settle(decoder.unfinishedBytes());
+        }
         closeWhenDone();
+        if (!closing) {
+            channel.config().setAutoRead(!runner.full() && channel.isWritable() && inFlight.mayRead());
+        }
     }
 
     private void closeWhenDone() {
-        if ((ending || session.quitting()) && runner.idle() && !closing) {
+        if ((noMoreRequests || session.quitting()) && runner.idle() && !closing) {
             closing = true;
+            boolean lingers = runner.refusedLast() || stopping;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
-                    .addListener(
-                            runner.sawMalformed() ? (ChannelFutureListener) this::linger : ChannelFutureListener.CLOSE);
+                    .addListener(lingers ? (ChannelFutureListener) this::linger : ChannelFutureListener.CLOSE);
         }
     }
 
     private void linger(ChannelFuture written) {
-        DuplexChannel duplex = (DuplexChannel) channel;
-        if (duplex.isInputShutdown()) {
-            channel.close();
-            return;
-        }
-        lingering = true;
-        duplex.shutdownOutput();
-        channel.config().setAutoRead(true);
-        channel.eventLoop().schedule(() -> channel.close(), LINGER_SECONDS, TimeUnit.SECONDS);
+        LingeringClose.start(channel, stopping ? STOP_LINGER : LINGER);
     }
 
     @Override

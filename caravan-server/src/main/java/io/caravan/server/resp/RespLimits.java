@@ -8,9 +8,14 @@ import java.time.Duration;
  * @param maxWordBytes greatest length of one word of a request
  * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes for
  *     each
+ * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
  * @param stall time in which a client must take something of a long answer
  */
-public record RespLimits(int maxWordBytes, long maxRequestBytes, Duration stall) {
+public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending, Duration stall) {
+    /** How many requests of a connection may wait for their answers, when nothing else is said. */
+    public static final int DEFAULT_MAX_PENDING = 1024;
+    /** Patience for slow clients, when nothing else is said. */
+    public static final Duration DEFAULT_STALL = Duration.ofSeconds(30);
     /** Greatest number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;
     /** Greatest length of a request in a single line. */
@@ -18,10 +23,8 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, Duration stall)
     /** What a word takes in memory beside its bytes, about. */
     public static final int WORD_OVERHEAD_BYTES = 24;
 
-    private static final Duration USUAL_STALL = Duration.ofSeconds(30);
-
-    /** Limits of requests, with the usual patience for slow clients. */
+    /** Limits of requests, with the usual number that may wait and the usual patience for slow clients. */
     public RespLimits(int maxWordBytes, long maxRequestBytes) {
-        this(maxWordBytes, maxRequestBytes, USUAL_STALL);
+        this(maxWordBytes, maxRequestBytes, DEFAULT_MAX_PENDING, DEFAULT_STALL);
     }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.Executor;
 final class RespService {
     private final DocumentService documents;
     private final Executor readers;
+    private final RespLimits limits;
     private final Authenticator authenticator;
     private final CommandTable table;
     private final ClientRegistry clients = new ClientRegistry();
@@ -28,6 +29,7 @@ final class RespService {
             Authenticator authenticator) {
         this.documents = documents;
         this.readers = readers;
+        this.limits = limits;
         this.authenticator = authenticator;
         InstantSource clock = InstantSource.system();
         this.table = new CommandTable(List.of(
@@ -51,6 +53,10 @@ final class RespService {
     /** Where reads run, which may wait. */
     Executor readers() {
         return readers;
+    }
+
+    RespLimits limits() {
+        return limits;
     }
 
     CommandTable table() {

@@ -145,9 +145,13 @@ final class ValueStream implements Reading, DocumentReader {
     /** Puts as much of the value as fits the piece. */
     private void put(ByteBuffer value) {
         ByteBuf out = room();
-        int fits = Math.min(value.remaining(), PIECE_BYTES - out.writerIndex());
-        out.writeBytes(value.slice(value.position(), fits));
-        value.position(value.position() + fits);
+        int fits = PIECE_BYTES - out.writerIndex();
+        if (value.remaining() <= fits) {
+            out.writeBytes(value);
+        } else {
+            out.writeBytes(value.slice(value.position(), fits));
+            value.position(value.position() + fits);
+        }
     }
 
     /** The piece to write to, which has room for a few bytes at least. */

@@ -1,0 +1,110 @@
+package io.caravan.server.config;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * Gives a command's options the values that they have in the environment ({@code --max-value} is {@code
+ * CARAVAN_MAX_VALUE}) or else in the file that {@code --config} names ({@code max-value}). What the command line says goes
+ * before both; what nobody says is the option's default.
+ */
+public final class Settings implements IDefaultValueProvider {
+    /** The option that names the file; its own value is never in it. */
+    public static final String CONFIG_OPTION = "--config";
+
+    private static final String VARIABLE_PREFIX = "CARAVAN_";
+    private static final Set<String> NOT_IN_FILE = Set.of(CONFIG_OPTION, "--print-config", "--help", "--version");
+
+    private final Map<String, String> environment;
+    private @Nullable Path file;
+    private Map<String, String> fileValues = Map.of();
+
+    public Settings(Map<String, String> environment) {
+        this.environment = Map.copyOf(environment);
+    }
+
+    /** The environment that settings come from. */
+    public Map<String, String> environment() {
+        return environment;
+    }
+
+    @Override
+    public @Nullable String defaultValue(ArgSpec argument) {
+        if (!(argument instanceof OptionSpec option) || notASetting(option)) {
+            return null;
+        }
+        readFile(argument.command());
+        String value = environment.get(variable(option));
+        return value != null ? value : fileValues.get(fileName(option));
+    }
+
+    /** Whether the option asks for something to be done now, rather than setting something. */
+    public static boolean notASetting(OptionSpec option) {
+        return NOT_IN_FILE.contains(option.longestName());
+    }
+
+    /** Where the option's value comes from, for people, if not from the command line. */
+    public String source(OptionSpec option) {
+        if (environment.containsKey(variable(option))) {
+            return "environment " + variable(option);
+        }
+        return fileValues.containsKey(fileName(option)) ? "file " + file : "default";
+    }
+
+    private static String variable(OptionSpec option) {
+        return VARIABLE_PREFIX + fileName(option).replace('-', '_').toUpperCase(Locale.ROOT);
+    }
+
+    /** The option's name without dashes in front. */
+    public static String fileName(OptionSpec option) {
+        return option.longestName().substring(2);
+    }
+
+    private void readFile(CommandSpec command) {
+        Path named = named(command);
+        if (named == null || named.equals(file)) {
+            return;
+        }
+        try {
+            Map<String, String> values = PropertiesFile.read(named);
+            checkNames(command, named, values.keySet());
+            file = named;
+            fileValues = values;
+        } catch (IOException unreadable) {
+            throw new ParameterException(command.commandLine(), String.valueOf(unreadable.getMessage()), unreadable);
+        }
+    }
+
+    private @Nullable Path named(CommandSpec command) {
+        Path named = command.findOption(CONFIG_OPTION).getValue();
+        String variable = environment.get(VARIABLE_PREFIX + "CONFIG");
+        return named != null || variable == null ? named : Path.of(variable);
+    }
+
+    private static void checkNames(CommandSpec command, Path file, Set<String> names) {
+        Set<String> known = new TreeSet<>();
+        for (OptionSpec option : command.options()) {
+            if (!notASetting(option)) {
+                known.add(fileName(option));
+            }
+        }
+        for (String name : names) {
+            if (!known.contains(name)) {
+                throw new ParameterException(
+                        command.commandLine(),
+                        file + ": there is no setting '" + name + "'; did you mean '" + Similar.nearest(name, known)
+                                + "'?");
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package io.caravan.server.net;
+
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but for
+ * one at a time, which may finish what it has begun: without it, connections that each hold part of a request would wait
+ * for each other. Threads share it.
+ */
+final class InFlightBudget {
+    private final long limitBytes;
+    private final AtomicLong heldBytes = new AtomicLong();
+    private final AtomicReference<@Nullable InFlight> excepted = new AtomicReference<>();
+    private final Queue<InFlight> waiting = new ConcurrentLinkedQueue<>();
+
+    InFlightBudget(long limitBytes) {
+        this.limitBytes = limitBytes;
+    }
+
+    void take(long bytes) {
+        heldBytes.addAndGet(bytes);
+    }
+
+    /** Gives bytes back, and wakes those that wait for them. */
+    void give(long bytes) {
+        long held = heldBytes.addAndGet(-bytes);
+        if (held < limitBytes && held + bytes >= limitBytes) {
+            wakeAll();
+        }
+    }
+
+    boolean full() {
+        return heldBytes.get() >= limitBytes;
+    }
+
+    /**
+     * Whether the connection may read on; if not, it will be woken.
+     *
+     * @param begun whether it holds part of a request and nothing else, so that it may be the exception
+     */
+    boolean mayRead(InFlight connection, boolean begun) {
+        if (admits(connection, begun)) {
+            return true;
+        }
+        waiting.add(connection);
+        // What it waits for may just have come.
+        return admits(connection, begun);
+    }
+
+    private boolean admits(InFlight connection, boolean begun) {
+        if (!begun) {
+            settled(connection);
+        }
+        return !full() || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
+    }
+
+    /** The connection holds no part of a request any more, so another may be the exception. */
+    void settled(InFlight connection) {
+        if (excepted.compareAndSet(connection, null)) {
+            wakeAll();
+        }
+    }
+
+    private void wakeAll() {
+        for (InFlight next = waiting.poll(); next != null; next = waiting.poll()) {
+            next.wake();
+        }
+    }
+
+    long heldBytes() {
+        return heldBytes.get();
+    }
+}

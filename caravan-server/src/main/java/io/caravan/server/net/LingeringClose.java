@@ -1,0 +1,58 @@
+package io.caravan.server.net;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Closes a connection late: says that nothing more will be sent, and drops what the client is still sending, for a while
+ * or until it closes. A socket that is closed over unread bytes takes back the answers that the client has not read.
+ */
+public final class LingeringClose extends ChannelInboundHandlerAdapter {
+    private final Channel channel;
+
+    private LingeringClose(Channel channel) {
+        this.channel = channel;
+    }
+
+    /** Closes the connection, which has written all that it will; on its event loop. Its handlers get no more messages. */
+    public static void start(Channel channel, Duration patience) {
+        DuplexChannel duplex = (DuplexChannel) channel;
+        if (!channel.isActive() || duplex.isInputShutdown()) {
+            channel.close();
+            return;
+        }
+        channel.pipeline().addFirst(new LingeringClose(channel));
+        SslHandler tls = channel.pipeline().get(SslHandler.class);
+        if (tls == null) {
+            duplex.shutdownOutput();
+        } else {
+            tls.closeOutbound().addListener(told -> duplex.shutdownOutput());
+        }
+        channel.config().setAutoRead(true);
+        channel.eventLoop().schedule(() -> channel.close(), patience.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ReferenceCountUtil.release(message);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        // Nobody behind has been given anything.
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            channel.close();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package io.caravan.server.net;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.AttributeKey;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** Event loops, listeners on them, and all their connections. */
+public final class Network implements AutoCloseable {
+    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
+    private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
+
+    private final NetworkConfig config;
+    private final EventLoopGroup loops;
+    private final SharedLimits shared;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final List<Channel> listeners = new CopyOnWriteArrayList<>();
+
+    /** Starts the event loops. */
+    public Network(NetworkConfig config) {
+        this.config = config;
+        this.shared = SharedLimits.of(config.limits());
+        this.loops = new MultiThreadIoEventLoopGroup(
+                config.loops(),
+                new DefaultThreadFactory("caravan-loop"),
+                config.transport().handlers());
+    }
+
+    /**
+     * Starts to listen.
+     *
+     * @param address port 0 is any
+     * @param option the setting to change when the address cannot be had
+     * @return where it listens, with the real port
+     * @throws IOException when the address cannot be had
+     */
+    public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
+            throws IOException {
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(config.transport().listenerType())
+                .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
+                .childHandler(new ConnectionSetup(protocol, config.limits(), config.tls(), shared, this::opened))
+                .bind(address)
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(
+                    "cannot listen on " + address.getHostString() + ":" + address.getPort() + ": "
+                            + bound.cause().getMessage() + "; is another server running? choose another address with "
+                            + option,
+                    bound.cause());
+        }
+        listeners.add(bound.channel());
+        return (InetSocketAddress) bound.channel().localAddress();
+    }
+
+    private void opened(Channel channel, Connection connection) {
+        channel.attr(CONNECTION).set(connection);
+        connections.add(channel);
+    }
+
+    /** All open connections. */
+    public ChannelGroup connections() {
+        return connections;
+    }
+
+    /** Bytes of requests that have been read and not answered. */
+    public long inFlightBytes() {
+        return shared.inFlight().heldBytes();
+    }
+
+    /** How it works. */
+    public NetworkConfig config() {
+        return config;
+    }
+
+    /** Accepts no more connections and no more requests, and waits for the answers to those that came. */
+    public void drain(Duration timeout) {
+        listeners.forEach(listener -> listener.close().awaitUninterruptibly());
+        connections.forEach(channel -> channel.eventLoop().execute(() -> end(channel)));
+        connections.newCloseFuture().awaitUninterruptibly(timeout.toNanos(), TimeUnit.NANOSECONDS);
+        connections.close().awaitUninterruptibly();
+    }
+
+    private static void end(Channel channel) {
+        Connection connection = channel.attr(CONNECTION).get();
+        if (connection != null) {
+            connection.end();
+        }
+    }
+
+    /** Stops the event loops, with whatever is still open. */
+    @Override
+    public void close() {
+        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
+    }
+}

@@ -1,0 +1,51 @@
+package io.caravan.server.resp;
+
+import io.caravan.server.ServerStatus;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.WireProtocol;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+
+/** RESP, for listeners. */
+public final class RespProtocol implements WireProtocol {
+    private final RespService service;
+
+    /**
+     * Makes the protocol over some documents.
+     *
+     * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
+     */
+    public RespProtocol(
+            RespLimits limits,
+            DocumentService documents,
+            ServerStatus status,
+            Executor readers,
+            Authenticator authenticator) {
+        this.service = new RespService(documents, status, readers, limits, authenticator);
+    }
+
+    @Override
+    public String name() {
+        return "RESP";
+    }
+
+    @Override
+    public Connection connect(Channel channel, InFlight inFlight) {
+        RequestDecoder decoder = new RequestDecoder(service.limits());
+        RespHandler handler = new RespHandler(channel, service, decoder, inFlight);
+        channel.pipeline().addLast(decoder, handler);
+        return handler;
+    }
+
+    @Override
+    public ByteBuf tooManyConnections() {
+        return Unpooled.copiedBuffer("-ERR max number of clients reached\r\n", StandardCharsets.US_ASCII);
+    }
+}

@@ -1,0 +1,96 @@
+// Runs commands.txt, and some of ioredis's own methods, against a server. Usage: check.js HOST PORT COMMANDS
+'use strict';
+
+const assert = require('node:assert');
+const fs = require('node:fs');
+const Redis = require('ioredis');
+const { version } = require('ioredis/package.json');
+
+// An answer as JSON has it, with 1 and 0 for truth.
+function plain(answer) {
+  if (typeof answer === 'boolean') return Number(answer);
+  if (Buffer.isBuffer(answer)) return answer.toString();
+  if (answer instanceof Set || Array.isArray(answer)) return [...answer].map(plain);
+  if (answer instanceof Map) return plain(Object.fromEntries(answer));
+  if (answer !== null && typeof answer === 'object') {
+    return Object.fromEntries(Object.entries(answer).map(([name, value]) => [name, plain(value)]));
+  }
+  return answer;
+}
+
+function steps(path) {
+  return fs.readFileSync(path, 'utf8').split('\n')
+    .filter((line) => line.trim() && !line.startsWith('#'))
+    .map((line) => {
+      const at = line.indexOf(' => ');
+      const words = line.slice(0, at).match(/"[^"]*"|\S+/g).map((word) => word.replace(/"/g, ''));
+      return { words, expected: line.slice(at + 4) };
+    });
+}
+
+async function call(client, words) {
+  try {
+    return { answer: plain(await client.call(...words)) };
+  } catch (error) {
+    return { error: error.message };
+  }
+}
+
+function agrees(expected, { error, answer }) {
+  if (expected.startsWith('!')) return error !== undefined && error.startsWith(expected.slice(1));
+  if (error !== undefined) return false;
+  if (expected.startsWith('/')) return new RegExp(expected.slice(1, -1)).test(JSON.stringify(answer));
+  return JSON.stringify(answer) === expected;
+}
+
+async function runSteps(client, path) {
+  const listed = (await client.call('COMMAND', 'LIST')).map((name) => name.toUpperCase());
+  const used = new Set();
+  for (const { words, expected } of steps(path)) {
+    // This client keeps to the version that it began with.
+    if (words[0] === 'HELLO' && words[1] !== '4') {
+      used.add('HELLO');
+      continue;
+    }
+    const result = await call(client, words);
+    used.add(words[0].toUpperCase());
+    assert(agrees(expected, result), `${words}: expected ${expected}, was ${JSON.stringify(result)}`);
+  }
+  const missing = listed.filter((name) => !used.has(name));
+  assert.deepStrictEqual(missing, [], `commands without a line in ${path}`);
+  return used.size;
+}
+
+// What applications call.
+async function runMethods(client, other) {
+  await client.del('io:list', 'io:tail');
+  assert.strictEqual(await client.rpush('io:list', 'a', 'b', 'c'), 3);
+  assert.deepStrictEqual(await client.lrange('io:list', 0, -1), ['a', 'b', 'c']);
+  assert.deepStrictEqual(await client.lpop('io:list', 2), ['a', 'b']);
+  assert.deepStrictEqual(await client.multi().rpush('io:list', 'd').expire('io:list', 100).exec(), [[null, 2], [null, 1]]);
+  assert.strictEqual(await client.ttl('io:list'), 100);
+  const names = [];
+  for await (const page of client.scanStream({ match: 'io:*' })) names.push(...page);
+  assert.deepStrictEqual(names, ['io:list']);
+  const tail = other.call('CARAVAN.READ', 'io:tail', 'FROM', 0, 'BLOCK', 20000);
+  await client.rpush('io:tail', 'value');
+  assert.deepStrictEqual(plain(await tail), [1, [[0, 'value']], 0]);
+  assert.strictEqual(await client.del('io:list', 'io:tail'), 2);
+}
+
+async function main() {
+  const [host, port, path] = process.argv.slice(2);
+  const connect = () => new Redis({ host, port: Number(port), maxRetriesPerRequest: 0, retryStrategy: () => null });
+  const client = connect();
+  const other = connect();
+  await runMethods(client, other);
+  const used = await runSteps(client, path);
+  client.disconnect();
+  other.disconnect();
+  console.log(`ioredis ${version}: ${used} commands are as they should be`);
+}
+
+main().catch((error) => {
+  console.error(error);
+  process.exit(1);
+});
