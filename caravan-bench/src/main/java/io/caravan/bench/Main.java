@@ -2,15 +2,22 @@ package io.caravan.bench;
 
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
+import io.caravan.bench.network.ServerCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: one entry for all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = {EngineCommand.class, LoadCommand.class},
-        description = "Measures Caravan beside the limits of the machine it runs on.",
-        footer = {"", "Examples:", "  bench engine --quick", "  bench engine --out results", "  bench load --rate 16000"
+        subcommands = {EngineCommand.class, LoadCommand.class, ServerCommand.class},
+        description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
+        footer = {
+            "",
+            "Examples:",
+            "  bench engine --quick",
+            "  bench engine --out results",
+            "  bench load --rate 16000",
+            "  bench server --only redis,http"
         })
 public final class Main {
 

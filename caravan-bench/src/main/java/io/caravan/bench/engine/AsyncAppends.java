@@ -4,6 +4,7 @@ import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
+import io.caravan.bench.report.Measurement;
 
 /** One producer that appends as fast as the store takes it; the clock stops when all of it is durable. */
 final class AsyncAppends {

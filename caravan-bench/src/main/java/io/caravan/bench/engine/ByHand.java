@@ -1,6 +1,8 @@
 package io.caravan.bench.engine;
 
 import io.caravan.bench.engine.AsyncAppends.Batches;
+import io.caravan.bench.report.HandFile;
+import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;

@@ -6,10 +6,16 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Machine;
-import io.caravan.bench.engine.Results.Row;
+import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Report;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -72,7 +78,7 @@ public final class EngineCommand implements Callable<Integer> {
         Path work = directory == null ? Files.createTempDirectory("caravan-bench") : Files.createDirectories(directory);
         try {
             measure(work);
-            Report report = new Report(Machine.facts(work), results);
+            Report report = new Report("engine", Machine.facts(work), List.of(new Table("", "", results)));
             System.out.println(report);
             if (out != null) {
                 report.writeTo(out);
@@ -107,7 +113,7 @@ public final class EngineCommand implements Callable<Integer> {
     }
 
     private void force(Path work, int count) throws IOException {
-        try (ForceProbe probe = new ForceProbe(work, count)) {
+        try (ForceProbe probe = new ForceProbe(work, ForceProbe.SMALL_BLOCK_BYTES, count)) {
             results.add(new Row("write and force of 4 KiB, allocated file", BY_HAND, "forced"), probe.run());
         }
     }

@@ -1,6 +1,7 @@
 package io.caravan.bench.engine;
 
 import io.caravan.ListStore;
+import io.caravan.bench.report.Measurement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;

@@ -1,4 +1,4 @@
-package io.caravan.bench.engine;
+package io.caravan.bench.report;
 
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 
 /** All runs of all measurements, in the order in which they were first made. */
-final class Results {
+public final class Results {
 
     /**
      * What a row of the table is about.
@@ -17,10 +17,10 @@ final class Results {
      * @param system by what
      * @param durability what had happened to a write when it counted
      */
-    record Row(String workload, String system, String durability) {}
+    public record Row(String workload, String system, String durability) {}
 
     /** The runs of one figure. */
-    record Spread(double min, double median, double max, List<Double> runs) {
+    public record Spread(double min, double median, double max, List<Double> runs) {
         static Spread of(List<Double> runs) {
             double[] sorted =
                     runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
@@ -32,16 +32,21 @@ final class Results {
 
     private final Map<Row, List<Measurement>> rows = new LinkedHashMap<>();
 
-    void add(Row row, Measurement measurement) {
+    public void add(Row row, Measurement measurement) {
         rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
     }
 
-    Iterable<Row> rows() {
+    /** Adds a row that has no figures, and says why where the durability would stand. */
+    public void absent(String workload, String system, String why) {
+        rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
+    }
+
+    public Iterable<Row> rows() {
         return rows.keySet();
     }
 
     /** Figures of a row; only those that were measured. */
-    Map<Figure, Spread> spreads(Row row) {
+    public Map<Figure, Spread> spreads(Row row) {
         Map<Figure, Spread> spreads = new EnumMap<>(Figure.class);
         List<Measurement> runs = rows.getOrDefault(row, List.of());
         for (Figure figure : Figure.values()) {
@@ -57,7 +62,7 @@ final class Results {
     }
 
     /** The figures that any row has. */
-    List<Figure> figures() {
+    public List<Figure> figures() {
         return Arrays.stream(Figure.values())
                 .filter(figure ->
                         rows.keySet().stream().anyMatch(row -> spreads(row).containsKey(figure)))

@@ -1,11 +1,11 @@
-package io.caravan.bench.engine;
+package io.caravan.bench.report;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.caravan.bench.engine.Results.Row;
-import io.caravan.bench.engine.Results.Spread;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Results.Spread;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,25 +14,31 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** The results as a table for people and as JSON for programs. */
-final class Report {
-    private static final String NAME = "engine";
-
+/** Results as tables for people and as JSON for programs. */
+public final class Report {
+    private final String name;
     private final Map<String, String> facts;
-    private final Results results;
+    private final List<Table> tables;
 
-    Report(Map<String, String> facts, Results results) {
+    /**
+     * Makes a report of what has been measured by now.
+     *
+     * @param name of the files
+     * @param facts about the machine
+     */
+    public Report(String name, Map<String, String> facts, List<Table> tables) {
+        this.name = name;
         this.facts = facts;
-        this.results = results;
+        this.tables = tables;
     }
 
-    /** Writes {@code engine.md} and {@code engine.json}. */
-    void writeTo(Path directory) throws IOException {
+    /** Writes a {@code .md} and a {@code .json}. */
+    public void writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
-        Files.writeString(directory.resolve(NAME + ".md"), "# " + NAME + "\n\n" + this);
+        Files.writeString(directory.resolve(name + ".md"), "# " + name + "\n\n" + this);
         new ObjectMapper()
                 .enable(SerializationFeature.INDENT_OUTPUT)
-                .writeValue(directory.resolve(NAME + ".json").toFile(), json());
+                .writeValue(directory.resolve(name + ".json").toFile(), json());
     }
 
     /** Markdown that reads well as it is. */
@@ -41,11 +47,22 @@ final class Report {
         StringBuilder text = new StringBuilder();
         facts.forEach((name, value) ->
                 text.append("- ").append(name).append(": ").append(value).append('\n'));
-        text.append("\nMedians of all runs, with the least and the greatest where they differ.\n\n");
-        return text.append(table()).toString();
+        text.append("\nMedians of all runs, with the least and the greatest where they differ.\n");
+        tables.forEach(table -> appendTable(text, table));
+        return text.toString();
     }
 
-    private String table() {
+    private static void appendTable(StringBuilder text, Table table) {
+        if (!table.title().isEmpty()) {
+            text.append("\n## ").append(table.title()).append('\n');
+        }
+        if (!table.notes().isEmpty()) {
+            text.append('\n').append(table.notes()).append('\n');
+        }
+        text.append('\n').append(cells(table.results()));
+    }
+
+    private static String cells(Results results) {
         List<List<String>> lines = new ArrayList<>();
         List<String> titles = new ArrayList<>(List.of("workload", "system", "durability"));
         List<Figure> figures = results.figures();
@@ -102,15 +119,21 @@ final class Report {
         ObjectNode machine = root.putObject("machine");
         facts.forEach(machine::put);
         ArrayNode rows = root.putArray("rows");
+        tables.forEach(table -> addRows(rows, table));
+        return root;
+    }
+
+    private static void addRows(ArrayNode rows, Table table) {
+        Results results = table.results();
         for (Row row : results.rows()) {
             ObjectNode node = rows.addObject()
+                    .put("table", table.title())
                     .put("workload", row.workload())
                     .put("system", row.system())
                     .put("durability", row.durability());
             ObjectNode figures = node.putObject("figures");
             results.spreads(row).forEach((figure, spread) -> addSpread(figures, figure, spread));
         }
-        return root;
     }
 
     private static void addSpread(ObjectNode figures, Figure figure, Spread spread) {

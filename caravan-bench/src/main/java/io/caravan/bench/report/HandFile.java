@@ -1,4 +1,4 @@
-package io.caravan.bench.engine;
+package io.caravan.bench.report;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -8,17 +8,17 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /** A file that is really allocated before it is used: zero-filled and forced, as recycled log segments are. */
-final class HandFile implements AutoCloseable {
+public final class HandFile implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
 
     private final FileChannel channel;
 
-    HandFile(Path path) throws IOException {
+    public HandFile(Path path) throws IOException {
         channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     /** Makes it at least so large. */
-    void prepare(long bytes) throws IOException {
+    public void prepare(long bytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect(CHUNK_BYTES);
         for (long size = channel.size(); size < bytes; size += CHUNK_BYTES) {
             write(zeros.clear(), size);
@@ -26,18 +26,18 @@ final class HandFile implements AutoCloseable {
         channel.force(true);
     }
 
-    void write(ByteBuffer bytes, long position) throws IOException {
+    public void write(ByteBuffer bytes, long position) throws IOException {
         long at = position;
         while (bytes.hasRemaining()) {
             at += channel.write(bytes, at);
         }
     }
 
-    void force() throws IOException {
+    public void force() throws IOException {
         channel.force(false);
     }
 
-    MappedByteBuffer map(long bytes) throws IOException {
+    public MappedByteBuffer map(long bytes) throws IOException {
         return channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes);
     }
 

@@ -1,0 +1,160 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program in a process of its own, that can be killed for real.
+ *
+ * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads the end of it stops
+ * cleanly, so {@link #askToStop()} is a polite request. Children that are left when this JVM ends are killed.
+ */
+public class ChildProcess implements AutoCloseable {
+    /** Exit status of a process that died of SIGKILL: 128 and the signal's number. */
+    public static final int KILLED = 128 + 9;
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long DUMP_MILLIS = 500;
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    static {
+        Runtime.getRuntime()
+                .addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly), "kill-children"));
+    }
+
+    private final Process process;
+    private final Path log;
+    private final long logStart;
+
+    /** Starts a program; its output is added to {@code log}. */
+    public ChildProcess(List<String> command, Path log) throws IOException {
+        this.log = log;
+        logStart = Files.exists(log) ? Files.size(log) : 0;
+        process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
+                .start();
+        RUNNING.add(process);
+        process.onExit().thenAccept(RUNNING::remove);
+    }
+
+    public long pid() {
+        return process.pid();
+    }
+
+    /** Time that the operating system says it has used of processors; in steps of 10 ms on Linux. */
+    public Duration cpuTime() throws IOException {
+        return process.info()
+                .totalCpuDuration()
+                .orElseThrow(() -> new IOException("the operating system does not tell how much processor time "
+                        + process.pid() + " has used, or it has ended; its output is in " + log));
+    }
+
+    /** Where the child's output goes. */
+    public Path log() {
+        return log;
+    }
+
+    /** What the child has put out so far, if no other adds to the same log meanwhile. */
+    public String output() throws IOException {
+        try (InputStream in = Files.newInputStream(log)) {
+            in.skipNBytes(logStart);
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        }
+    }
+
+    public boolean alive() {
+        return process.isAlive();
+    }
+
+    /** Sends SIGKILL, and returns the exit status once the process is gone. */
+    public int kill() throws IOException {
+        process.destroyForcibly();
+        return awaitExit();
+    }
+
+    /** Sends SIGTERM. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    /** Sends SIGSTOP: the child stands still until {@link #resume()}, and can still be killed. */
+    public void pause() throws IOException {
+        signal("STOP");
+    }
+
+    /** Sends SIGCONT. */
+    public void resume() throws IOException {
+        signal("CONT");
+    }
+
+    /** Has a child that should have ended by now, if it has not, add to its output what its threads are doing. */
+    public void explainIfAlive() {
+        if (!alive()) {
+            return;
+        }
+        try {
+            signal("QUIT");
+            process.waitFor(DUMP_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (IOException gone) {
+            // It ended this moment, and has nothing to explain.
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Java itself sends no signals but SIGTERM and SIGKILL. */
+    private void signal(String name) throws IOException {
+        Process sender = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
+                .redirectErrorStream(true)
+                .start();
+        int status = awaitExit(sender, PATIENCE);
+        if (status != 0) {
+            throw new IOException("the child process " + process.pid() + " could not be sent SIG" + name + ": "
+                    + new String(sender.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
+    /** Ends the child's standard input. */
+    public void askToStop() throws IOException {
+        process.getOutputStream().close();
+    }
+
+    /** Waits for the child's end and returns its exit status. One that does not end in a minute is an error. */
+    public int awaitExit() throws IOException {
+        return awaitExit(PATIENCE);
+    }
+
+    /** Waits for the child's end and returns its exit status. One that does not end in time is an error. */
+    public int awaitExit(Duration patience) throws IOException {
+        return awaitExit(process, patience);
+    }
+
+    private int awaitExit(Process child, Duration patience) throws IOException {
+        try {
+            if (!child.waitFor(patience.toSeconds(), TimeUnit.SECONDS)) {
+                throw new IOException("the child process " + child.pid() + " did not end in " + patience.toSeconds()
+                        + " s; its output is in " + log);
+            }
+            return child.exitValue();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted while waiting for a child process", interrupted);
+        }
+    }
+
+    /** Leaves no process behind. */
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

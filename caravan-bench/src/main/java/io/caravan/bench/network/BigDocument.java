@@ -1,0 +1,60 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.server.RespConnection.Reply;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/**
+ * A document of values of one length, written over RESP.
+ *
+ * @param bytes of all values
+ */
+record BigDocument(int valueBytes, long bytes) {
+    static final String NAME = "document";
+
+    private static final int REQUEST_BYTES = 1 << 20;
+    /** Requests that may be under way. */
+    private static final int AHEAD = 8;
+
+    /** Values in it. */
+    long count() {
+        return bytes / valueBytes;
+    }
+
+    /** Appends all values. */
+    void write(InetSocketAddress server) throws IOException {
+        int perRequest = REQUEST_BYTES / valueBytes;
+        byte[][] request = request(perRequest);
+        long requests = count() / perRequest;
+        try (RespConnection connection = new RespConnection(server)) {
+            long sent = 0;
+            for (long answered = 0; answered < requests; answered++) {
+                for (; sent < requests && sent - answered < AHEAD; sent++) {
+                    connection.send(request);
+                }
+                check(connection);
+            }
+        }
+    }
+
+    private byte[][] request(int values) {
+        List<byte[]> words = new ArrayList<>(List.of(RespConnection.ascii("RPUSH"), RespConnection.ascii(NAME)));
+        words.addAll(Collections.nCopies(values, new byte[valueBytes]));
+        return words.toArray(byte[][]::new);
+    }
+
+    private static void check(RespConnection connection) throws IOException {
+        Reply reply = connection.receive();
+        if (reply == null) {
+            throw new EOFException("the server closed the connection while a document was written");
+        }
+        if (reply.error() != null) {
+            throw new IOException("the server refused to append: " + reply.error());
+        }
+    }
+}

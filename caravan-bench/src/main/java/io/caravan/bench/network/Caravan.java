@@ -1,0 +1,56 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.server.ServerProcess;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The server under test: the command {@code serve} with its defaults, from this program's own class path.
+ *
+ * @param flags of the JVM
+ */
+record Caravan(List<String> flags) implements Subject {
+    static final String NAME = "Caravan";
+
+    /** As {@code scripts/caravan serve} runs it. */
+    static Caravan asDelivered() {
+        return new Caravan(List.of());
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String durability() {
+        return "sync: forced before the answer";
+    }
+
+    @Override
+    public @Nullable String missing() {
+        return null;
+    }
+
+    @Override
+    public List<String> command(Path data, Ports ports) {
+        return ChildJvm.command(
+                flags,
+                ServerProcess.MAIN,
+                List.of(
+                        "serve",
+                        "--data",
+                        data.toString(),
+                        "--resp",
+                        Ports.HOST + ":" + ports.resp(),
+                        "--http",
+                        Ports.HOST + ":" + ports.http()));
+    }
+
+    @Override
+    public List<Integer> served(Ports ports) {
+        return List.of(ports.resp(), ports.http());
+    }
+}

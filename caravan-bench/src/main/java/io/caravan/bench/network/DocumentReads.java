@@ -1,0 +1,72 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import java.io.IOException;
+import java.util.List;
+
+/** A document far larger than the server's heap, read by a client that takes it as fast as it comes. */
+final class DocumentReads implements NetworkMeasure {
+    private static final Subject CARAVAN = new Caravan(List.of("-Xmx64m"));
+    private static final int[] VALUE_BYTES = {64 * 1024, 1024};
+    private static final long BYTES = 1L << 30;
+    private static final long QUICK_BYTES = 16L << 20;
+    private static final double BYTES_PER_MIB = 1 << 20;
+
+    private final Results results = new Results();
+    private final long bytes;
+
+    DocumentReads(boolean quick) {
+        bytes = quick ? QUICK_BYTES : BYTES;
+    }
+
+    @Override
+    public void run(Stage stage) throws IOException, InterruptedException {
+        Comparison comparison = Comparison.ofRates(results, Figure.GB_PER_SECOND);
+        for (int valueBytes : VALUE_BYTES) {
+            BigDocument document = new BigDocument(valueBytes, bytes);
+            String workload = (bytes >> 20) + " MiB in values of " + (valueBytes >> 10) + " KiB";
+            String lrange = "LRANGE, " + workload;
+            String get = "GET, " + workload;
+            stage.with(CARAVAN, workload, results, server -> {
+                document.write(server.resp());
+                stage.say(lrange);
+                comparison.add(lrange, CARAVAN, measure(server, new RespDrain(document)));
+                stage.say(get);
+                comparison.add(get, CARAVAN, measure(server, new HttpDrain(document)));
+            });
+            stage.with(Redis.inMemory(), lrange, results, server -> {
+                document.write(server.resp());
+                comparison.add(lrange, Redis.inMemory(), measure(server, new RespDrain(document)));
+            });
+        }
+    }
+
+    /** The second of two reads, and memory before and after both. */
+    private static Measurement measure(RunningServer server, Drain drain) throws IOException, InterruptedException {
+        ServerMemory before = server.memory();
+        drain.read(server);
+        long start = System.nanoTime();
+        long read = drain.read(server);
+        long nanos = System.nanoTime() - start;
+        ServerMemory after = server.memory();
+        return new Measurement()
+                .with(Figure.GB_PER_SECOND, (double) read / nanos)
+                .with(Figure.RSS_BEFORE_MIB, before.resident() / BYTES_PER_MIB)
+                .with(Figure.RSS_AFTER_MIB, after.resident() / BYTES_PER_MIB)
+                .with(Figure.ANONYMOUS_BEFORE_MIB, before.anonymous() / BYTES_PER_MIB)
+                .with(Figure.ANONYMOUS_AFTER_MIB, after.anonymous() / BYTES_PER_MIB);
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "One large document",
+                "Read as a whole, twice; the second counts. Caravan runs with `-Xmx64m`. What is resident has pages of"
+                        + " its mapped files in it, which the system takes back when it needs memory; \"not of files\""
+                        + " is what the process itself has taken. Redis keeps the document in memory.",
+                results);
+    }
+}

@@ -1,0 +1,21 @@
+package io.caravan.bench.network;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** Programs that may be on the path, or not. */
+final class Executables {
+    private Executables() {}
+
+    /** Says that the program is not there; null when it is. */
+    static @Nullable String missing(String program) {
+        String path = System.getenv().getOrDefault("PATH", "");
+        boolean found = Arrays.stream(path.split(File.pathSeparator))
+                .map(directory -> Path.of(directory, program))
+                .anyMatch(Files::isExecutable);
+        return found ? null : "no " + program + " on the PATH";
+    }
+}

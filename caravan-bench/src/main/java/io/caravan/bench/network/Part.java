@@ -1,0 +1,50 @@
+package io.caravan.bench.network;
+
+import java.util.Arrays;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/** What can be measured, in the order in which it is. */
+enum Part {
+    REDIS(RespRates::new),
+    HTTP(HttpAppends::new),
+    TAILS(TailLatencies::new),
+    DOCUMENT(DocumentReads::new),
+    CONNECTIONS(ConnectionCosts::new);
+
+    private final Function<Boolean, NetworkMeasure> measure;
+
+    Part(Function<Boolean, NetworkMeasure> measure) {
+        this.measure = measure;
+    }
+
+    /** A fresh measure; a quick one shows that it works, and says nothing of speed. */
+    NetworkMeasure measure(boolean quick) {
+        return measure.apply(quick);
+    }
+
+    /** As people write it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+
+    /** Takes what people write. */
+    static final class Converter implements ITypeConverter<Part> {
+        @Override
+        public Part convert(String text) {
+            return Arrays.stream(values())
+                    .filter(part -> part.toString().equals(text))
+                    .findAny()
+                    .orElseThrow(
+                            () -> new TypeConversionException("no part is called " + text + "; there are " + names()));
+        }
+
+        private static String names() {
+            return Arrays.stream(values()).map(Part::toString).collect(Collectors.joining(", "));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.caravan.bench.network;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Redis, as it is found on the path.
+ *
+ * @param options beside those for address and directory
+ */
+record Redis(String name, String durability, List<String> options) implements Subject {
+    private static final String PROGRAM = "redis-server";
+
+    /** As durable as it gets. */
+    static Redis forced() {
+        return new Redis(
+                "Redis, appendfsync always",
+                "forced before the answer",
+                List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
+    }
+
+    /** What the answers cost without any durability. */
+    static Redis inMemory() {
+        return new Redis(
+                "Redis, no persistence", "none: lost with the process", List.of("--save", "", "--appendonly", "no"));
+    }
+
+    @Override
+    public @Nullable String missing() {
+        return Executables.missing(PROGRAM);
+    }
+
+    @Override
+    public List<String> command(Path data, Ports ports) {
+        List<String> command = new ArrayList<>(List.of(
+                PROGRAM, "--bind", Ports.HOST, "--port", Integer.toString(ports.resp()), "--dir", data.toString()));
+        command.addAll(options);
+        return command;
+    }
+
+    @Override
+    public List<Integer> served(Ports ports) {
+        return List.of(ports.resp());
+    }
+}

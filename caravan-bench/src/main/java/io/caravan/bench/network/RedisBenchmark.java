@@ -1,0 +1,86 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.ChildProcess;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The program {@code redis-benchmark}: 50 connections that push values of 200 bytes onto 10,000 lists in random order.
+ *
+ * <p>Its own test {@code rpush} knows one list only, so it is given the command.
+ */
+final class RedisBenchmark {
+    static final String PROGRAM = "redis-benchmark";
+    /** As people would type it. */
+    static final String COMMAND_LINE =
+            PROGRAM + " -c 50 -r 10000 -P DEPTH -n COUNT --csv rpush list:__rand_int__ VALUE_OF_200_BYTES";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(180);
+    private static final int VALUE_BYTES = 200;
+    /** The second column: the first is the command. */
+    private static final Pattern RATE = Pattern.compile("^\"rpush [^\"]*\",\"([0-9.]+)\"", Pattern.MULTILINE);
+
+    private final Path directory;
+
+    /**
+     * Describes runs of the program.
+     *
+     * @param directory for what it puts out
+     */
+    RedisBenchmark(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Says that the program is not there; null when it is. */
+    static @Nullable String missing() {
+        return Executables.missing(PROGRAM);
+    }
+
+    /**
+     * Runs it.
+     *
+     * @param depth requests that a connection sends before it waits for the answers
+     * @return requests a second
+     */
+    double run(InetSocketAddress server, int depth, int count) throws IOException {
+        Path log = Files.createTempFile(directory, PROGRAM, ".csv");
+        try (ChildProcess program = new ChildProcess(command(server, depth, count), log)) {
+            int status = program.awaitExit(PATIENCE);
+            Matcher rate = RATE.matcher(program.output());
+            if (status != 0 || !rate.find()) {
+                throw new IOException(PROGRAM + " ended with status " + status + " and said: " + program.output());
+            }
+            return Double.parseDouble(rate.group(1));
+        } finally {
+            Files.delete(log);
+        }
+    }
+
+    private static List<String> command(InetSocketAddress server, int depth, int count) {
+        return List.of(
+                PROGRAM,
+                "-h",
+                server.getHostString(),
+                "-p",
+                Integer.toString(server.getPort()),
+                "-c",
+                "50",
+                "-r",
+                "10000",
+                "-P",
+                Integer.toString(depth),
+                "-n",
+                Integer.toString(count),
+                "--csv",
+                "rpush",
+                "list:__rand_int__",
+                "x".repeat(VALUE_BYTES));
+    }
+}

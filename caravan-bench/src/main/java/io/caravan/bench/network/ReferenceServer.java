@@ -1,0 +1,109 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.ChildProcess;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Durable Streams protocol's own server, on Node, with file storage.
+ *
+ * <p>It keeps a hundred files open at most, one a stream, and answers 404 to an append whose file it closes meanwhile; so
+ * a load on more streams has errors.
+ *
+ * <p>Its packages, in the versions of a lock file of ours, are installed by {@code npm} beside this program's jar, once.
+ */
+final class ReferenceServer implements Subject {
+    private static final String NODE = "node";
+    private static final String NPM = "npm";
+    private static final String MAIN = "server.js";
+    private static final List<String> FILES = List.of("package.json", "package-lock.json", MAIN);
+    private static final String RESOURCES = "reference/";
+    /** The last thing that an installation makes. */
+    private static final String MARK = ".installed";
+
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    @Override
+    public String name() {
+        return "reference server 0.3.7";
+    }
+
+    @Override
+    public String durability() {
+        return "value forced (fdatasync) before the answer; its offset committed, but not waited for to be forced";
+    }
+
+    @Override
+    public @Nullable String missing() throws IOException {
+        for (String program : List.of(NODE, NPM)) {
+            String missing = Executables.missing(program);
+            if (missing != null) {
+                return missing;
+            }
+        }
+        return Files.exists(home().resolve(MARK)) ? null : install();
+    }
+
+    /** Says why it could not be installed; null when it could. */
+    private static @Nullable String install() throws IOException {
+        Path home = Files.createDirectories(home());
+        for (String file : FILES) {
+            try (InputStream in = ReferenceServer.class.getResourceAsStream(RESOURCES + file)) {
+                if (in == null) {
+                    throw new IOException("this program was built without " + RESOURCES + file);
+                }
+                Files.copy(in, home.resolve(file), StandardCopyOption.REPLACE_EXISTING);
+            }
+        }
+        Path log = home.resolve("npm.log");
+        // Not ci: it refuses a lock file that lacks optional packages of some other operating system.
+        List<String> command = List.of(
+                NPM,
+                "--prefix",
+                home.toString(),
+                "install",
+                "--no-save",
+                "--ignore-scripts",
+                "--no-audit",
+                "--no-fund",
+                "--loglevel=error");
+        try (ChildProcess npm = new ChildProcess(command, log)) {
+            if (npm.awaitExit(PATIENCE) != 0) {
+                return "`npm install` failed; see " + log;
+            }
+        }
+        Files.createFile(home.resolve(MARK));
+        return null;
+    }
+
+    /** Beside the jar or the classes. */
+    private static Path home() throws IOException {
+        try {
+            Path classes = Path.of(ReferenceServer.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI());
+            return classes.resolveSibling("reference-server");
+        } catch (URISyntaxException impossible) {
+            throw new IOException("cannot tell where this program lies", impossible);
+        }
+    }
+
+    @Override
+    public List<String> command(Path data, Ports ports) throws IOException {
+        return List.of(NODE, home().resolve(MAIN).toString(), Integer.toString(ports.http()), data.toString());
+    }
+
+    @Override
+    public List<Integer> served(Ports ports) {
+        return List.of(ports.http());
+    }
+}

@@ -1,0 +1,71 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import java.io.IOException;
+import java.util.List;
+
+/** Requests a second over RESP at several depths of pipelining, and the processor time that each costs the server. */
+final class RespRates implements NetworkMeasure {
+    private static final String WORKLOAD = "RPUSH";
+    private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.forced(), Redis.inMemory());
+    private static final int[] DEPTHS = {1, 16, 64};
+    /** Per depth; a few seconds each. */
+    private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
+
+    private static final int WARM_UP_DEPTH = 16;
+    private static final int WARM_UP_COUNT = 400_000;
+    private static final int QUICK_DIVISOR = 100;
+    private static final double MICROS_PER_NANO = 1e-3;
+
+    private final Results results = new Results();
+    private final int divisor;
+
+    RespRates(boolean quick) {
+        divisor = quick ? QUICK_DIVISOR : 1;
+    }
+
+    @Override
+    public void run(Stage stage) throws IOException, InterruptedException {
+        String missing = RedisBenchmark.missing();
+        if (missing != null) {
+            results.absent(WORKLOAD, Caravan.NAME, missing);
+            return;
+        }
+        RedisBenchmark benchmark = new RedisBenchmark(stage.work());
+        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
+        for (Subject subject : SUBJECTS) {
+            stage.with(subject, WORKLOAD, results, server -> {
+                benchmark.run(server.resp(), WARM_UP_DEPTH, WARM_UP_COUNT / divisor);
+                for (int i = 0; i < DEPTHS.length; i++) {
+                    String workload = WORKLOAD + ", -P " + DEPTHS[i];
+                    stage.say(workload + ", " + subject.name());
+                    Measurement measurement = measure(benchmark, server, DEPTHS[i], COUNTS[i] / divisor);
+                    comparison.add(workload, subject, measurement);
+                }
+            });
+        }
+    }
+
+    private static Measurement measure(RedisBenchmark benchmark, RunningServer server, int depth, int count)
+            throws IOException {
+        long cpuNanos = server.cpuTime().toNanos();
+        double rate = benchmark.run(server.resp(), depth, count);
+        cpuNanos = server.cpuTime().toNanos() - cpuNanos;
+        return new Measurement()
+                .with(Figure.REQUESTS_PER_SECOND, rate)
+                .with(Figure.SERVER_CPU_MICROS, cpuNanos * MICROS_PER_NANO / count);
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "Appends over RESP",
+                "`" + RedisBenchmark.COMMAND_LINE + "`, each server fresh and warmed up by "
+                        + WARM_UP_COUNT / divisor + " requests; at great depths the program itself, which has one"
+                        + " thread, is a limit.",
+                results);
+    }
+}

@@ -1,0 +1,103 @@
+package io.caravan.bench.network;
+
+import io.caravan.bench.ChildProcess;
+import io.caravan.bench.Directories;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** A fresh server, alone in its process, with a directory of its own that goes when it is closed. */
+final class RunningServer implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long POLL_NANOS = 5_000_000;
+
+    private final Subject subject;
+    private final Path directory;
+    private final Ports ports;
+    private final ChildProcess process;
+
+    private RunningServer(Subject subject, Path directory, Ports ports, ChildProcess process) {
+        this.subject = subject;
+        this.directory = directory;
+        this.ports = ports;
+        this.process = process;
+    }
+
+    /**
+     * Starts a server and waits until it listens.
+     *
+     * @param work a directory that is there, for a directory of the server's
+     */
+    static RunningServer start(Subject subject, Path work) throws IOException {
+        Path directory = Files.createTempDirectory(work, "server");
+        Path data = Files.createDirectory(directory.resolve("data"));
+        Ports ports = Ports.free();
+        ChildProcess process = new ChildProcess(subject.command(data, ports), directory.resolve("log"));
+        RunningServer server = new RunningServer(subject, directory, ports, process);
+        try {
+            for (int port : subject.served(ports)) {
+                server.awaitListening(new InetSocketAddress(Ports.HOST, port));
+            }
+        } catch (IOException notStarted) {
+            server.close();
+            throw notStarted;
+        }
+        return server;
+    }
+
+    private void awaitListening(InetSocketAddress address) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!listens(address)) {
+            if (!process.alive()) {
+                throw new IOException(subject.name() + " ended before it served; it said: " + process.output());
+            }
+            if (System.nanoTime() > deadline) {
+                throw new IOException(subject.name() + " did not serve within " + PATIENCE.toSeconds() + " s; it said: "
+                        + process.output());
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    private static boolean listens(InetSocketAddress address) {
+        try (Socket probe = new Socket()) {
+            probe.connect(address);
+            return true;
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    InetSocketAddress resp() {
+        return new InetSocketAddress(Ports.HOST, ports.resp());
+    }
+
+    InetSocketAddress http() {
+        return new InetSocketAddress(Ports.HOST, ports.http());
+    }
+
+    /** Processor time it has used, in steps of 10 ms. */
+    Duration cpuTime() throws IOException {
+        return process.cpuTime();
+    }
+
+    ServerMemory memory() throws IOException {
+        return ServerMemory.of(process.pid());
+    }
+
+    /** Bytes of living objects on the heap, after a full collection. The server must be a JVM. */
+    long liveHeapBytes() throws IOException {
+        return LiveHeap.bytes(process.pid(), directory.resolve("heap"));
+    }
+
+    /** Kills it: what it has on the disk is of no more use. */
+    @Override
+    public void close() throws IOException {
+        process.kill();
+        Directories.delete(directory);
+    }
+}

@@ -1,0 +1,56 @@
+package io.caravan.bench.report;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import org.HdrHistogram.Histogram;
+
+/** What no durable append can be faster than: one write and force of a block in a file that was allocated before. */
+public final class ForceProbe implements AutoCloseable {
+    /** The least that a disk writes. */
+    public static final int SMALL_BLOCK_BYTES = 4096;
+
+    private static final int DIGITS = 3;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double BYTES_PER_MB = 1e6;
+
+    private final HandFile file;
+    private final int blockBytes;
+    private final int count;
+
+    /**
+     * Prepares the file.
+     *
+     * @param count of blocks, each written and forced once
+     */
+    public ForceProbe(Path directory, int blockBytes, int count) throws IOException {
+        this.blockBytes = blockBytes;
+        this.count = count;
+        file = new HandFile(directory.resolve("force-probe"));
+        file.prepare((long) count * blockBytes);
+    }
+
+    public Measurement run() throws IOException {
+        Histogram nanos = new Histogram(DIGITS);
+        ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);
+        long start = System.nanoTime();
+        long last = start;
+        for (int i = 0; i < count; i++) {
+            file.write(block.clear(), (long) i * blockBytes);
+            file.force();
+            long now = System.nanoTime();
+            nanos.recordValue(now - last);
+            last = now;
+        }
+        double seconds = (last - start) / NANOS_PER_SECOND;
+        return new Measurement()
+                .appendsPerSecond(count, last - start)
+                .with(Figure.VALUE_MB_PER_SECOND, (double) count * blockBytes / BYTES_PER_MB / seconds)
+                .latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}

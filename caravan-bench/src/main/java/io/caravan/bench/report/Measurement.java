@@ -1,0 +1,79 @@
+package io.caravan.bench.report;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** The figures of one run of one measurement. */
+public final class Measurement {
+    private static final double BYTES_PER_MB = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
+
+    private final Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+
+    public Map<Figure, Double> figures() {
+        return figures;
+    }
+
+    /** Adds one figure, in its own unit. */
+    public Measurement with(Figure figure, double value) {
+        figures.put(figure, value);
+        return this;
+    }
+
+    /** The value of a figure that was measured. */
+    public double get(Figure figure) {
+        Double value = figures.get(figure);
+        if (value == null) {
+            throw new IllegalArgumentException(figure + " was not measured");
+        }
+        return value;
+    }
+
+    public Measurement rate(long appends, long valueBytes, long logBytes, long nanos) {
+        double seconds = nanos / NANOS_PER_SECOND;
+        figures.put(Figure.APPENDS_PER_SECOND, appends / seconds);
+        figures.put(Figure.VALUE_MB_PER_SECOND, valueBytes / BYTES_PER_MB / seconds);
+        figures.put(Figure.LOG_MB_PER_SECOND, logBytes / BYTES_PER_MB / seconds);
+        return this;
+    }
+
+    public Measurement appendsPerSecond(long appends, long nanos) {
+        figures.put(Figure.APPENDS_PER_SECOND, appends / (nanos / NANOS_PER_SECOND));
+        return this;
+    }
+
+    public Measurement batches(long forces, long logBytes) {
+        figures.put(Figure.FORCES, (double) forces);
+        figures.put(Figure.BYTES_PER_FORCE, (double) logBytes / Math.max(1, forces));
+        return this;
+    }
+
+    public Measurement longestAppend(long nanos) {
+        figures.put(Figure.LONGEST_APPEND_MILLIS, nanos / NANOS_PER_MILLI);
+        return this;
+    }
+
+    public Measurement longestAckGap(long nanos) {
+        figures.put(Figure.LONGEST_ACK_GAP_MILLIS, nanos / NANOS_PER_MILLI);
+        return this;
+    }
+
+    public Measurement latency(long p50Nanos, long p99Nanos) {
+        figures.put(Figure.P50_MICROS, p50Nanos / NANOS_PER_MICRO);
+        figures.put(Figure.P99_MICROS, p99Nanos / NANOS_PER_MICRO);
+        return this;
+    }
+
+    /** Adds the usual points of a distribution, which was recorded in nanoseconds. */
+    public Measurement latencies(Histogram nanos) {
+        figures.put(Figure.P50_MILLIS, nanos.getValueAtPercentile(50) / NANOS_PER_MILLI);
+        figures.put(Figure.P98_MILLIS, nanos.getValueAtPercentile(98) / NANOS_PER_MILLI);
+        figures.put(Figure.P99_MILLIS, nanos.getValueAtPercentile(99) / NANOS_PER_MILLI);
+        figures.put(Figure.P999_MILLIS, nanos.getValueAtPercentile(99.9) / NANOS_PER_MILLI);
+        figures.put(Figure.MAX_MILLIS, nanos.getMaxValue() / NANOS_PER_MILLI);
+        return this;
+    }
+}

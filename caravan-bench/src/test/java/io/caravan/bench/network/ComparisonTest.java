@@ -1,0 +1,54 @@
+package io.caravan.bench.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import org.junit.jupiter.api.Test;
+
+/** A peer is compared with Caravan in the same run, not with another run's median. */
+class ComparisonTest {
+    private static final Subject PEER = Redis.inMemory();
+    private static final String WORKLOAD = "work";
+
+    private final Results results = new Results();
+
+    @Test
+    void comparesWithinARun() {
+        run(100, 50);
+        run(300, 100);
+        run(90, 90);
+        Row row = new Row(WORKLOAD, PEER.name(), PEER.durability());
+        Results.Spread ratio = results.spreads(row).get(Figure.CARAVAN_RATIO);
+        assertThat(ratio).isNotNull();
+        assertThat(ratio.runs()).containsExactly(2.0, 3.0, 1.0);
+        assertThat(ratio.median()).isEqualTo(2.0);
+    }
+
+    @Test
+    void aPeerAloneHasNoRatio() {
+        Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND).add(WORKLOAD, PEER, rate(1));
+        assertThat(results.figures()).containsExactly(Figure.REQUESTS_PER_SECOND);
+    }
+
+    @Test
+    void aTimeIsBetterWhenItIsShorter() {
+        Comparison comparison = Comparison.ofTimes(results, Figure.P50_MILLIS);
+        comparison.add(WORKLOAD, Caravan.asDelivered(), new Measurement().with(Figure.P50_MILLIS, 2));
+        Measurement peer = new Measurement().with(Figure.P50_MILLIS, 6);
+        comparison.add(WORKLOAD, PEER, peer);
+        assertThat(peer.get(Figure.PEER_RATIO)).isEqualTo(3);
+    }
+
+    private void run(double caravan, double peer) {
+        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
+        comparison.add(WORKLOAD, Caravan.asDelivered(), rate(caravan));
+        comparison.add(WORKLOAD, PEER, rate(peer));
+    }
+
+    private static Measurement rate(double perSecond) {
+        return new Measurement().with(Figure.REQUESTS_PER_SECOND, perSecond);
+    }
+}
