@@ -151,6 +151,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     public void channelInactive(ChannelHandlerContext context) {
         service.forget(session);
         session.end();
+        session.transaction(null);
         runner.close();
         replies.close();
     }

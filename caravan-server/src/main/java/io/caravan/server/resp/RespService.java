@@ -40,7 +40,7 @@ final class RespService {
                 new ScanCommands(documents).all(),
                 new ExpiryCommands(documents, clock).all(),
                 new ExtensionCommands(documents, limits).all(),
-                new TransactionCommands(limits).all(),
+                new TransactionCommands(limits, TransactionBudget.forProcess(limits.maxRequestBytes())).all(),
                 new PersistenceCommands(documents, status, readers, clock).all(),
                 new ServerCommands(status).all(),
                 new ClientCommands(clients).all(),
