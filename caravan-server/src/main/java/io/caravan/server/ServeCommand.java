@@ -184,7 +184,7 @@ final class ServeCommand implements Callable<Integer> {
                 config.readers(),
                 tls ? "yes" : "no",
                 authenticated ? "yes" : "no");
-        if (!config.resp().getAddress().isLoopbackAddress() && authenticated && !tls) {
+        if (config.reachable() && authenticated && !tls) {
             log.warn("secrets can be read on their way over the network: use --tls-cert and --tls-key");
         }
     }

@@ -72,4 +72,15 @@ public record ServerConfig(
     public ServerConfig withLimits(RespLimits other) {
         return new ServerConfig(resp, http, other, durability, network, authenticator, readers);
     }
+
+    /** Whether other machines can reach one of the addresses. */
+    boolean reachable() {
+        return !resp.getAddress().isLoopbackAddress()
+                || http != null && !http.address().getAddress().isLoopbackAddress();
+    }
+
+    /** The same with HTTP. */
+    public ServerConfig withHttp(HttpConfig other) {
+        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers);
+    }
 }
