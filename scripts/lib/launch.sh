@@ -1,6 +1,8 @@
 # Sourced by the scripts beside it: find Java, build a module when it is missing or older than its sources, run a class
 # of it. The caller has set `root` to the repository.
 
+jvm_options=() # what a script beside this one wants of the JVM
+
 launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local module=$1 main=$2
   shift 2
@@ -10,7 +12,8 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   is_built "$module" || build "$module"
   # Words of CARAVAN_JAVA_OPTS are meant to be split. exec, so that signals reach the JVM itself.
   # shellcheck disable=SC2086
-  exec "$java" ${CARAVAN_JAVA_OPTS:-} -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
+  exec "$java" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
+    -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
 }
 
 fail() {
@@ -26,10 +29,21 @@ find_java() {
   else
     java=$(command -v java) || fail "Java 17 or newer is needed: set JAVA_HOME, or put java on the PATH"
   fi
-  # The class-file version is the one number that every JDK since 1.0 spells alike: 61 is Java 17.
-  version=$("$java" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.class\.version = \([0-9]*\).*/\1/p')
+  version=$(class_file_version "$java")
   (( ${version:-0} >= 61 )) || fail "Java 17 or newer is needed, but $java is older (set JAVA_HOME to choose another)"
   printf '%s\n' "$java"
+}
+
+# The class-file version is the one number that every JDK since 1.0 spells alike: 61 is Java 17. It is 44 more than the
+# version in the file that most JDKs since 9 have beside bin, which spares starting a JVM to ask.
+class_file_version() {
+  local home
+  home=$(dirname "$(dirname "$(readlink -f "$1")")")
+  if [[ -r $home/release && $(< "$home/release") =~ JAVA_VERSION=\"([0-9]+) ]] && (( BASH_REMATCH[1] > 8 )); then
+    echo $(( BASH_REMATCH[1] + 44 ))
+  else
+    "$1" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.class\.version = \([0-9]*\).*/\1/p'
+  fi
 }
 
 # The modules that go into a module, itself included.
@@ -71,6 +85,7 @@ build() {
   touch "$mark"
   rm -rf "$root/$1/target/lib"
   (cd "$root" && mvn -B -ntp -q -Dstyle.color=never -Pquick -pl "$1" -am package >&2) || fail "the build failed; see above"
+  [[ $(type -t after_build) != function ]] || after_build "$root/$1/target"
   mv "$mark" "$root/$1/target/.launched"
   exec 9>&-
 }

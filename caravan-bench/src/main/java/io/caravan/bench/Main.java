@@ -9,15 +9,15 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = {EngineCommand.class, ServerCommand.class, LoadCommand.class},
+        subcommands = {EngineCommand.class, LoadCommand.class, ServerCommand.class},
         description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
         footer = {
             "",
             "Examples:",
             "  bench engine --quick",
             "  bench engine --out results",
-            "  bench server --only redis,http",
-            "  bench load --rate 16000"
+            "  bench load --rate 16000",
+            "  bench server --only redis,http"
         })
 public final class Main {
 

@@ -143,6 +143,26 @@ public final class Engine implements ListStore {
     }
 
     @Override
+    public void beginGroup() {
+        state.lock.lock();
+        try {
+            queue.beginGroup();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    @Override
+    public void endGroup() {
+        state.lock.lock();
+        try {
+            queue.endGroup();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    @Override
     public boolean writable() {
         state.lock.lock();
         try {

@@ -13,7 +13,7 @@ import picocli.CommandLine.TypeConversionException;
  * @param host name or address, without brackets
  * @param port from 0, which is any, to 65535
  */
-record HostPort(String host, int port) {
+public record HostPort(String host, int port) {
     private static final int MAX_PORT = 65_535;
 
     /**
@@ -21,7 +21,7 @@ record HostPort(String host, int port) {
      *
      * @throws IllegalArgumentException when the text is none
      */
-    static HostPort parse(String text) {
+    public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
         String host = colon < 0 ? "" : text.substring(0, colon);
         if (host.startsWith("[") && host.endsWith("]")) {
@@ -59,7 +59,7 @@ record HostPort(String host, int port) {
     }
 
     /** For options. */
-    static final class Converter implements ITypeConverter<HostPort> {
+    public static final class Converter implements ITypeConverter<HostPort> {
         @Override
         public HostPort convert(String text) {
             try {

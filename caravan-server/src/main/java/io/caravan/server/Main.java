@@ -1,6 +1,8 @@
 package io.caravan.server;
 
 import io.caravan.CaravanException;
+import io.caravan.server.cli.ClientCommands;
+import io.caravan.server.cli.Console;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.util.Map;
@@ -11,7 +13,7 @@ import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called. */
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
@@ -30,10 +32,11 @@ public final class Main {
         Settings settings = new Settings(environment);
         CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
         GroupedHelp.install(serve);
-        return new CommandLine(new Main())
+        CommandLine caravan = new CommandLine(new Main())
                 .addSubcommand(serve)
                 .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand())
+                .addSubcommand(new RepairCommand());
+        return ClientCommands.addTo(caravan, Console.system())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))

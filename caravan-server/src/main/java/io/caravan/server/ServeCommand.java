@@ -112,8 +112,8 @@ final class ServeCommand implements Callable<Integer> {
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                limitOptions.resp(store),
                 HttpConfig.of(http, store.maxValueBytes()),
+                limitOptions.resp(store),
                 store.durability(),
                 network,
                 authenticator,
@@ -184,7 +184,7 @@ final class ServeCommand implements Callable<Integer> {
                 config.readers(),
                 tls ? "yes" : "no",
                 authenticated ? "yes" : "no");
-        if (!config.resp().getAddress().isLoopbackAddress() && authenticated && !tls) {
+        if (config.reachable() && authenticated && !tls) {
             log.warn("secrets can be read on their way over the network: use --tls-cert and --tls-key");
         }
     }

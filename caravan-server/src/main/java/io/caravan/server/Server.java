@@ -52,7 +52,8 @@ public final class Server implements AutoCloseable {
         this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
         boolean started = false;
         try {
-            httpAddress = http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
+            httpAddress =
+                    http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
             started = true;
         } finally {
             if (!started) {

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * What a server needs to know beside its store.
  *
  * @param resp where to listen for RESP; port 0 is any
+ * @param http how to serve HTTP, or null for not at all
  * @param limits what a RESP request may ask for
- * @param http what HTTP needs to know, or null when it is not served
  * @param durability the store's level, which is told to whoever asks
  * @param network what all listeners share
  * @param authenticator tells who clients are
@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServerConfig(
         InetSocketAddress resp,
-        RespLimits limits,
         @Nullable HttpConfig http,
+        RespLimits limits,
         Durability durability,
         NetworkConfig network,
         Authenticator authenticator,
@@ -41,7 +41,7 @@ public record ServerConfig(
 
     /** A config with these limits, without authentication, and with everything else for who has no opinion. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
-        this(resp, limits, null, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
+        this(resp, null, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
     }
 
     /** The greatest requests that the store could take. */
@@ -58,23 +58,29 @@ public record ServerConfig(
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }
 
-    /** The same with HTTP. */
-    public ServerConfig withHttp(HttpConfig other) {
-        return new ServerConfig(resp, limits, other, durability, network, authenticator, readers);
-    }
-
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
-        return new ServerConfig(resp, limits, http, durability, other, authenticator, readers);
+        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers);
     }
 
     /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
-        return new ServerConfig(resp, limits, http, durability, network, other, readers);
+        return new ServerConfig(resp, http, limits, durability, network, other, readers);
     }
 
     /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
-        return new ServerConfig(resp, other, http, durability, network, authenticator, readers);
+        return new ServerConfig(resp, http, other, durability, network, authenticator, readers);
+    }
+
+    /** Whether other machines can reach one of the addresses. */
+    boolean reachable() {
+        return !resp.getAddress().isLoopbackAddress()
+                || http != null && !http.address().getAddress().isLoopbackAddress();
+    }
+
+    /** The same with HTTP. */
+    public ServerConfig withHttp(HttpConfig other) {
+        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers);
     }
 }

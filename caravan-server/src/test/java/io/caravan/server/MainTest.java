@@ -49,7 +49,8 @@ class MainTest {
             --resp | host:         | is not HOST:PORT
             --resp | ::1:80        | is not HOST:PORT
             --resp | 127.0.0.1:65536 | is not HOST:PORT
-            --resp | 0.0.0.0:6380  | can be reached from other machines
+            --resp | 0.0.0.0:6380  | --resp 0.0.0.0:6380 can be reached from other machines
+            --http | 0.0.0.0:4437  | --http 0.0.0.0:4437 can be reached from other machines
             --max-value | 1KiB     | from 64KiB to 32MiB
             --max-value | lots     | is not a size
             --durability | perhaps | expected one of
@@ -68,7 +69,14 @@ class MainTest {
     void aPortInUseIsToldInOneLine() throws IOException {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             int port = taken.getLocalPort();
-            assertThat(run("serve", "--data", directory.resolve("s").toString(), "--resp", "127.0.0.1:" + port))
+            assertThat(run(
+                            "serve",
+                            "--data",
+                            directory.resolve("s").toString(),
+                            "--http",
+                            "127.0.0.1:0",
+                            "--resp",
+                            "127.0.0.1:" + port))
                     .isOne();
             assertOneLine("cannot listen on 127.0.0.1:" + port);
         }
@@ -78,7 +86,14 @@ class MainTest {
     void aStoreThatIsOpenElsewhereIsToldInOneLine() {
         ListStore store = DurableListStore.open(directory.resolve("s"));
         try (store) {
-            assertThat(run("serve", "--data", directory.resolve("s").toString(), "--resp", "127.0.0.1:0"))
+            assertThat(run(
+                            "serve",
+                            "--data",
+                            directory.resolve("s").toString(),
+                            "--http",
+                            "127.0.0.1:0",
+                            "--resp",
+                            "127.0.0.1:0"))
                     .isOne();
             assertOneLine("already open");
         }

@@ -253,6 +253,36 @@ class PipelineTest {
     }
 
     @Test
+    void aServerThatStopsRefusesWhatComesLaterAfterAnsweringWhatCameBefore() throws Exception {
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.send("RPUSH", "k", "v");
+            fixture.store.awaitAccepted(1);
+            CompletableFuture<Void> stop = CompletableFuture.runAsync(fixture.server::close);
+            // Some come before the connection has been told of the stop.
+            Steadily.holds("the client may send", 300, () -> sent(client));
+            fixture.store.release();
+            assertThat(client.read()).isEqualTo(":1");
+            String answer = client.read();
+            while (answer.equals("+PONG")) {
+                answer = client.read();
+            }
+            assertThat(answer).isEqualTo("-ERR the server is stopping");
+            assertThat(client.atEnd()).isTrue();
+            stop.join();
+        }
+    }
+
+    private static boolean sent(RespClient client) {
+        try {
+            client.send("PING");
+            return true;
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
+    }
+
+    @Test
     void clientsThatVanishLeaveNothingBehind() throws Exception {
         for (int i = 0; i < 20; i++) {
             RespClient client = fixture.connect();

@@ -24,6 +24,16 @@ final class RespClient implements AutoCloseable {
     private final InputStream in;
 
     RespClient(InetSocketAddress address) throws IOException {
+        this(address, 1 << 18);
+    }
+
+    /**
+     * Connects.
+     *
+     * @param receiveBytes about what the socket takes before it is read
+     */
+    RespClient(InetSocketAddress address, int receiveBytes) throws IOException {
+        socket.setReceiveBufferSize(receiveBytes);
         socket.connect(address);
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(TIMEOUT_MILLIS);

@@ -59,6 +59,11 @@ final class RespFixture implements AutoCloseable {
                 new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
     }
 
+    /** A client whose socket takes little at a time. */
+    RespClient connect(int receiveBytes) throws IOException {
+        return new RespClient(address, receiveBytes);
+    }
+
     RespClient connect() throws IOException {
         return new RespClient(address);
     }

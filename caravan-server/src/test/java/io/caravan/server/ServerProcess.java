@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -26,14 +27,32 @@ final class ServerProcess implements AutoCloseable {
     }
 
     static ServerProcess start(Path data, String... jvmOptions) throws IOException {
+        return start(data, List.of(jvmOptions), Map.of(), ProcessBuilder.Redirect.INHERIT);
+    }
+
+    /**
+     * Starts a server on free ports.
+     *
+     * @param environment what it finds in its environment beside what is in ours
+     * @param log where its standard error goes
+     * @param options of {@code serve}
+     */
+    static ServerProcess start(
+            Path data,
+            List<String> jvmOptions,
+            Map<String, String> environment,
+            ProcessBuilder.Redirect log,
+            String... options)
+            throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of(jvmOptions));
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-        command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        command.addAll(jvmOptions);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "serve"));
+        command.addAll(List.of("--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
+        command.addAll(List.of(options));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
+        builder.environment().putAll(environment);
+        Process process = builder.start();
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
         String line = out.readLine();
         Matcher announced = ANNOUNCED.matcher(line == null ? "" : line);

@@ -87,4 +87,19 @@ class SlowReaderTest extends RespTestBase {
             assertThat(stalled.readRaw(rest)).hasSizeLessThan(rest);
         }
     }
+
+    @Test
+    void whoDoesNotTakeTheRestIsLetGoToo() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        }
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            stalled.send("LRANGE", "k", "-1", "-1");
+            stalled.send("LRANGE", "k", "-2", "-2");
+            stalled.send("LRANGE", "k", "-3", "-3");
+            stalled.send("LRANGE", "k", "-4", "-4");
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+            assertThat(stalled.readRaw(4 * VALUE_BYTES)).hasSizeLessThan(4 * VALUE_BYTES);
+        }
+    }
 }

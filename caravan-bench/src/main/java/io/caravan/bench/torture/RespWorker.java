@@ -20,6 +20,9 @@ import java.util.function.BooleanSupplier;
  * changes with each answer is, when a read's answer comes, exactly what the read must show.
  */
 final class RespWorker {
+    /** What a server that stops says to requests that come too late. */
+    private static final String STOPPING = "ERR the server is stopping";
+
     private static final int MAX_AHEAD = 64;
     private static final int MAX_BURST = 8;
     private static final long MAX_PAUSE_NANOS = 3_000_000;
@@ -112,7 +115,11 @@ final class RespWorker {
         replies.expect(new Pipeline.Receiver<>() {
             @Override
             public void reply(Reply reply) {
-                judge.judge(reply);
+                if (STOPPING.equals(reply.error())) {
+                    RespWorker.this.lost("the server stops");
+                } else {
+                    judge.judge(reply);
+                }
                 answered();
             }
 

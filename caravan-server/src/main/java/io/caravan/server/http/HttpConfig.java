@@ -10,7 +10,7 @@ import java.time.Duration;
  * @param maxBodyBytes greatest length of a request's body
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client has to ask again
- * @param stall how long a client may take nothing of an answer, or send nothing of a request that it has begun
+ * @param stall how long a client may take nothing of an answer
  */
 public record HttpConfig(
         InetSocketAddress address, int maxBodyBytes, Duration longPoll, Duration eventStream, Duration stall) {

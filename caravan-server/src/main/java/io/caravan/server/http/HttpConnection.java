@@ -2,8 +2,11 @@ package io.caravan.server.http;
 
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
 import io.caravan.server.security.Principal;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -17,6 +20,7 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import org.jspecify.annotations.Nullable;
@@ -31,57 +35,63 @@ import org.slf4j.LoggerFactory;
 final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
-    /** Stands for a request whose head has not come whole. */
-    private static final HttpRequest UNKNOWN = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
     private final Channel channel;
     private final HttpService service;
-    private final LateClose close;
-    private final Deque<Object> inbox = new ArrayDeque<>();
-    private final RequestReader reader;
     private final InFlight inFlight;
+    private final Deque<Object> inbox = new ArrayDeque<>();
     private final StallTimer writeStall;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
+    /** Whether bytes of a request have come that are not yet its head. */
+    private boolean headBegun;
+
+    private boolean decoded;
+    private long requests;
     private boolean inputEnded;
     private boolean taking;
-    private long requests;
+    private boolean closing;
 
-    HttpConnection(Channel channel, HttpService service, RequestReader reader, InFlight inFlight) {
+    HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
         this.channel = channel;
         this.service = service;
-        this.close = new LateClose(channel);
-        this.reader = reader;
         this.inFlight = inFlight;
-        inFlight.onRoom(this::readMore);
         this.writeStall =
                 new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
-    }
-
-    @Override
-    public void channelActive(ChannelHandlerContext context) {
-        channel.read();
+        inFlight.onRoom(this::readMore);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
+        decoded = true;
+        headBegun = false;
         inbox.add(message);
         takeAll();
     }
 
+    /** Comes after each read of the socket, whether the decoder could make something of it or not. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        if (exchange == null) {
-            inFlight.settle(incoming == null ? 0 : incoming.bytes());
+        if (!decoded && answeredAll() && incoming == null && !headBegun) {
+            headBegun = true;
+            requests++;
         }
+        decoded = false;
         readMore();
     }
 
+    private boolean answeredAll() {
+        return exchange == null && inbox.isEmpty();
+    }
+
     private void readMore() {
-        if (inbox.isEmpty() && inFlight.mayRead()) {
-            channel.read();
+        if (answeredAll()) {
+            inFlight.settle(incoming == null ? 0 : incoming.bytes());
         }
+        channel.config().setAutoRead(!closing && inbox.isEmpty() && inFlight.mayRead());
     }
 
     /** Takes what waits, up to the end of the next request. */
@@ -90,7 +100,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
             return;
         }
         taking = true;
-        while (!inbox.isEmpty() && (exchange == null || close.begun())) {
+        while (!inbox.isEmpty() && (exchange == null || closing)) {
             Object message = inbox.remove();
             try {
                 take(message);
@@ -102,7 +112,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void take(Object message) {
-        if (close.begun()) {
+        if (closing) {
             return;
         }
         if (message instanceof HttpRequest head) {
@@ -114,9 +124,9 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void begin(HttpRequest head) {
-        requests++;
         ResponseWriter response = new ResponseWriter(channel, head, service.readiness()::draining);
         writer = response;
+        requests++;
         try {
             incoming = admit(head, RequestTarget.of(head));
             if (incoming.expectsContinue()) {
@@ -151,7 +161,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         response.close();
         response.whole(problem.answer());
         service.metrics().refused(problem.status().code());
-        finish(true);
+        end(true);
     }
 
     private void take(IncomingRequest request, HttpContent content) {
@@ -189,7 +199,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         service.metrics().answered(done);
         if (!HttpService.required(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;
-            finish(false);
+            end(false);
             return;
         }
         // Not from within the exchange: a client that sends many requests ahead would have us call ourselves as often.
@@ -198,21 +208,18 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
 
     private void next() {
         watchWrites();
-        if (close.begun() || !channel.isWritable()) {
+        if (closing || !channel.isWritable()) {
             return;
         }
         exchange = null;
         takeAll();
-        if (exchange == null) {
-            inFlight.settle(incoming == null ? 0 : incoming.bytes());
-        }
         readMore();
         closeAfterLast();
     }
 
     private void closeAfterLast() {
         if (inputEnded && inbox.isEmpty() && exchange == null) {
-            finish(false);
+            end(false);
         }
     }
 
@@ -242,26 +249,18 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
 
     @Override
     public boolean idle() {
-        return exchange == null && inbox.isEmpty() && !reader.midRequest();
+        return answeredAll() && incoming == null && !headBegun;
     }
 
     @Override
     public long unfinishedRequest() {
-        return reader.midRequest() ? requests + 1 : 0;
-    }
-
-    @Override
-    public boolean reading() {
-        return exchange == null;
+        return answeredAll() && (incoming != null || headBegun) && !closing ? requests : 0;
     }
 
     @Override
     public void requestTimedOut() {
-        ResponseWriter response = incoming != null && writer != null
-                ? writer
-                : new ResponseWriter(channel, UNKNOWN, service.readiness()::draining);
         refuse(
-                response,
+                new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
@@ -289,18 +288,28 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         if (exchange != null && !exchange.over()) {
             exchange.drain();
         } else if (incoming == null) {
-            finish(false);
+            end(false);
         }
     }
 
-    private void finish(boolean unread) {
+    /**
+     * Closes when what was written has gone out.
+     *
+     * @param unread whether there may be more of a request
+     */
+    private void end(boolean unread) {
         watchWrites();
-        close.begin(unread);
+        if (!closing) {
+            closing = true;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(
+                            unread ? written -> LingeringClose.start(channel, LINGER) : ChannelFutureListener.CLOSE);
+        }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        close.done();
+        closing = true;
         takeAll();
         writeStall.stop();
         incoming = null;

@@ -9,12 +9,14 @@ import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
@@ -22,35 +24,29 @@ import java.util.concurrent.Executor;
  * serves} some.
  */
 public final class HttpProtocol implements WireProtocol {
-    private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(32 * 1024, 128 * 1024);
-    private static final String TOO_MANY = "HTTP/1.1 503 Service Unavailable\r\n"
-            + "Content-Type: text/plain\r\nContent-Length: 21\r\nConnection: close\r\n\r\n"
-            + "too many connections\n";
+    /** A name of the greatest length with each byte in three, and a query. */
+    static final int MAX_LINE_BYTES = 8 * 1024;
 
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
-    private final Readiness readiness = new Readiness();
+    static final int MAX_HEADER_BYTES = 16 * 1024;
+    private static final int MAX_PART_BYTES = 64 * 1024;
+    private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+            + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
+
     private final HttpService service;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
     /**
-     * Makes the protocol, without documents.
+     * Makes the protocol without documents.
      *
      * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
      */
     public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
-        metrics.connections("http", connections::size);
+        Readiness readiness = new Readiness();
         Gate gate = new Gate(authenticator);
         Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
-        this.service = new HttpService(config, router, gate, readiness, new HttpMetrics(metrics));
-    }
-
-    /** From now on there are documents. */
-    public void serve(DocumentService documents) {
-        readiness.serve(documents);
-    }
-
-    /** From now on nothing more is taken on. */
-    public void drain() {
-        readiness.drain();
+        metrics.connections("http", connections::size);
+        service = new HttpService(config, router, gate, readiness, new HttpMetrics(metrics));
     }
 
     @Override
@@ -60,17 +56,48 @@ public final class HttpProtocol implements WireProtocol {
 
     @Override
     public Connection connect(Channel channel, InFlight inFlight) {
-        channel.config().setAutoRead(false);
-        channel.config().setWriteBufferWaterMark(WATER_MARK);
         connections.add(channel);
-        RequestReader reader = new RequestReader();
-        HttpConnection connection = new HttpConnection(channel, service, reader, inFlight);
-        channel.pipeline().addLast(reader, new HttpResponseEncoder(), connection);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        channel.pipeline().addLast(decoder(), new HttpResponseEncoder(), connection);
         return connection;
+    }
+
+    /** Reads requests, and takes what could be read in two ways for none. */
+    static HttpRequestDecoder decoder() {
+        return new HttpRequestDecoder(new HttpDecoderConfig()
+                .setMaxInitialLineLength(MAX_LINE_BYTES)
+                .setMaxHeaderSize(MAX_HEADER_BYTES)
+                .setMaxChunkSize(MAX_PART_BYTES)
+                .setAllowDuplicateContentLengths(false)
+                .setStrictLineParsing(true)
+                .setUseRfc9112TransferEncoding(true));
     }
 
     @Override
     public ByteBuf tooManyConnections() {
-        return Unpooled.copiedBuffer(TOO_MANY, StandardCharsets.US_ASCII);
+        byte[] body = Readiness.unavailable("too_many_connections", "the server has all the connections that it takes")
+                .answer()
+                .body();
+        return Unpooled.wrappedBuffer(
+                (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
+    }
+
+    /** From now on there are documents. */
+    public void serve(DocumentService documents) {
+        service.readiness().serve(documents);
+    }
+
+    /** From now on every request is told that the server stops. */
+    public void drain() {
+        service.readiness().drain();
+    }
+
+    /** Number of open connections. */
+    int connections() {
+        return connections.size();
+    }
+
+    List<Route> routes() {
+        return service.router().routes();
     }
 }

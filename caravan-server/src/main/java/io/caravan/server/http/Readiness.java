@@ -80,7 +80,7 @@ public final class Readiness {
         return reason == null ? null : unavailable("out_of_space", reason);
     }
 
-    private static Problem unavailable(String code, String detail) {
+    static Problem unavailable(String code, String detail) {
         return new Problem(HttpResponseStatus.SERVICE_UNAVAILABLE, code, detail);
     }
 }

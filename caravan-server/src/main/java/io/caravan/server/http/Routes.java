@@ -48,7 +48,7 @@ final class Routes {
                         .onDocument(Permission.READ),
                 Route.of(HEAD, STREAM, "describeStream", Set.of(200, 404, 410, 501), new StreamHead(reads))
                         .onDocument(Permission.READ),
-                Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 410, 501, 507), new StreamDelete(writes))
+                Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 409, 410, 501, 507), new StreamDelete(writes))
                         .onDocument(Permission.WRITE),
                 Route.of(GET, "/v1/documents", "listDocuments", Set.of(200), new DocumentList(reads))
                         .needing(Permission.READ),

@@ -12,9 +12,6 @@ public interface Connection {
      */
     long unfinishedRequest();
 
-    /** Whether what the client sends is being read; while it is not, the client cannot finish its request. */
-    boolean reading();
-
     /** The unfinished request has taken too long: says so to the client, and closes. */
     void requestTimedOut();
 

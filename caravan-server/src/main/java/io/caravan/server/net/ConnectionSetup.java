@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
 /** Sets up each new connection of one listener, or refuses it. */
 final class ConnectionSetup extends ChannelInitializer<Channel> {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionSetup.class);
+    /** The name of the handler that the deadlines stand behind. */
+    private static final String IN_FLIGHT = "inFlight";
+
     private static final Duration REFUSAL_PATIENCE = Duration.ofSeconds(1);
 
     private final WireProtocol protocol;
@@ -56,7 +59,7 @@ final class ConnectionSetup extends ChannelInitializer<Channel> {
     private void accept(Channel channel) {
         ChannelPipeline pipeline = channel.pipeline();
         InFlight inFlight = new InFlight(channel, shared.inFlight(), limits.connectionInFlightBytes());
-        pipeline.addLast("inFlight", inFlight);
+        pipeline.addLast(IN_FLIGHT, inFlight);
         Connection connection = protocol.connect(channel, inFlight);
         addBeforeProtocol(pipeline, new RequestDeadline(channel, connection, limits.requestTimeout()));
         if (!limits.idleTimeout().isZero()) {
@@ -66,7 +69,7 @@ final class ConnectionSetup extends ChannelInitializer<Channel> {
     }
 
     private static void addBeforeProtocol(ChannelPipeline pipeline, ChannelHandler handler) {
-        pipeline.addAfter("inFlight", null, handler);
+        pipeline.addAfter(IN_FLIGHT, null, handler);
     }
 
     /** Only so many are told at a time: who refuses must not run out of sockets for it. */

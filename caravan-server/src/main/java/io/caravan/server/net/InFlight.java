@@ -2,22 +2,26 @@ package io.caravan.server.net;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 
 /**
  * The bytes of one connection's requests that have been read and not answered. Counts what comes in; the protocol tells
  * when all of it has been answered ({@link #settle}), and reads on only when it may ({@link #mayRead}). A connection at a
  * limit has therefore its answers before it is read from again. The event loop's alone, but for {@link #wake}.
  */
-public final class InFlight extends ChannelInboundHandlerAdapter {
+public final class InFlight extends ChannelDuplexHandler {
     private final Channel channel;
     private final InFlightBudget budget;
     private final long limitBytes;
     private Runnable onRoom = () -> {};
     private long heldBytes;
     private boolean onlyUnfinished;
+    /** Whether a request has come whole since the last {@link #settle}. */
+    private boolean cameWhole;
+
     private boolean waiting;
+    private boolean paused;
     private boolean closed;
 
     InFlight(Channel channel, InFlightBudget budget, long limitBytes) {
@@ -39,10 +43,19 @@ public final class InFlight extends ChannelInboundHandlerAdapter {
             budget.take(bytes.readableBytes());
             if (budget.full() || heldBytes >= limitBytes) {
                 // Or the socket would be read several times before the protocol is asked.
+                paused = true;
                 channel.config().setAutoRead(false);
             }
         }
         context.fireChannelRead(message);
+    }
+
+    /** Netty's decoders ask for more whenever they have part of a message, though the socket is not to be read. */
+    @Override
+    public void read(ChannelHandlerContext context) {
+        if (!paused) {
+            context.read();
+        }
     }
 
     /**
@@ -57,7 +70,8 @@ public final class InFlight extends ChannelInboundHandlerAdapter {
         onlyUnfinished = true;
         budget.give(heldBytes - unfinishedBytes);
         heldBytes = unfinishedBytes;
-        if (heldBytes == 0) {
+        if (cameWhole || heldBytes == 0) {
+            cameWhole = false;
             budget.settled(this);
         }
     }
@@ -67,12 +81,20 @@ public final class InFlight extends ChannelInboundHandlerAdapter {
      * the connection's limit; when all connections together are at theirs, only one at a time goes on.
      */
     public boolean mayRead() {
-        return (onlyUnfinished || heldBytes < limitBytes) && (waiting ? !budget.full() : mayReadOrWait());
+        boolean begun = onlyUnfinished && heldBytes > 0;
+        cameWhole |= !begun;
+        paused = !onlyUnfinished && heldBytes >= limitBytes || !budget.admits(this, begun) && !admitsOrWait(begun);
+        return !paused;
     }
 
-    private boolean mayReadOrWait() {
-        waiting = !budget.mayRead(this, onlyUnfinished && heldBytes > 0);
-        return !waiting;
+    /** Asks again once it is known to wait, as what it waits for may just have come. */
+    private boolean admitsOrWait(boolean begun) {
+        if (waiting) {
+            return false;
+        }
+        waiting = true;
+        budget.await(this);
+        return budget.admits(this, begun);
     }
 
     /** There may be room; on any thread. */
@@ -89,7 +111,13 @@ public final class InFlight extends ChannelInboundHandlerAdapter {
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         context.fireChannelInactive();
+        close();
+    }
+
+    /** Nothing more is held, and nothing that comes in is kept. */
+    void close() {
         settle(0);
         closed = true;
+        paused = false;
     }
 }

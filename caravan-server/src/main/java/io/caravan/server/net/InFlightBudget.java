@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but for
- * one at a time, which may finish what it has begun: without it, connections that each hold part of a request would wait
- * for each other. Threads share it.
+ * one at a time, which may finish what it has begun, and is the exception until that is answered: without it, connections
+ * that each hold part of a request would wait for each other. Threads share it.
  */
 final class InFlightBudget {
     private final long limitBytes;
@@ -38,27 +38,20 @@ final class InFlightBudget {
     }
 
     /**
-     * Whether the connection may read on; if not, it will be woken.
+     * Whether the connection may read on.
      *
      * @param begun whether it holds part of a request and nothing else, so that it may be the exception
      */
-    boolean mayRead(InFlight connection, boolean begun) {
-        if (admits(connection, begun)) {
-            return true;
-        }
-        waiting.add(connection);
-        // What it waits for may just have come.
-        return admits(connection, begun);
-    }
-
-    private boolean admits(InFlight connection, boolean begun) {
-        if (!begun) {
-            settled(connection);
-        }
+    boolean admits(InFlight connection, boolean begun) {
         return !full() || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
     }
 
-    /** The connection holds no part of a request any more, so another may be the exception. */
+    /** Has the connection woken when it may have become admissible. */
+    void await(InFlight connection) {
+        waiting.add(connection);
+    }
+
+    /** What the connection was the exception for has been answered, so another may be. */
     void settled(InFlight connection) {
         if (excepted.compareAndSet(connection, null)) {
             wakeAll();

@@ -29,6 +29,10 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
             return;
         }
         channel.pipeline().addFirst(new LingeringClose(channel));
+        InFlight inFlight = channel.pipeline().get(InFlight.class);
+        if (inFlight != null) {
+            inFlight.close();
+        }
         SslHandler tls = channel.pipeline().get(SslHandler.class);
         if (tls == null) {
             duplex.shutdownOutput();

@@ -53,7 +53,7 @@ final class RequestDeadline extends ChannelInboundHandlerAdapter {
         if (unfinished != request) {
             request = unfinished;
             looks = 0;
-        } else if (connection.reading()) {
+        } else if (channel.config().isAutoRead()) {
             looks++;
         }
         if (looks < LOOKS) {

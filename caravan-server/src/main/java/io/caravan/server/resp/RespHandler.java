@@ -93,11 +93,6 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     @Override
-    public boolean reading() {
-        return channel.config().isAutoRead();
-    }
-
-    @Override
     public void requestTimedOut() {
         runner.offer(new Request.Refused("ERR Protocol error: the request did not come whole in time"));
         progress();
@@ -156,6 +151,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     public void channelInactive(ChannelHandlerContext context) {
         service.forget(session);
         session.end();
+        session.transaction(null);
         runner.close();
         replies.close();
     }

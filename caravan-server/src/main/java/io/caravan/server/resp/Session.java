@@ -115,7 +115,11 @@ final class Session {
         return transaction;
     }
 
+    /** Begins a transaction, or, with null, ends the one that was begun. */
     void transaction(@Nullable Transaction begun) {
+        if (transaction != null) {
+            transaction.release();
+        }
         transaction = begun;
     }
 
@@ -123,7 +127,7 @@ final class Session {
     void reset() {
         identity = unnamed(authenticator);
         protocol = Protocol.RESP2;
-        transaction = null;
+        transaction(null);
     }
 
     /** Whether the connection ends after the answers to all that came so far. */

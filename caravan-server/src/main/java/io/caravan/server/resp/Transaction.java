@@ -16,20 +16,29 @@ final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
 
     private final long maxBytes;
+    private final TransactionBudget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
     private boolean spoilt;
 
     private record Step(String command, Change change) {}
 
-    Transaction(long maxBytes) {
+    Transaction(long maxBytes, TransactionBudget budget) {
         this.maxBytes = maxBytes;
+        this.budget = budget;
     }
 
     /** A command was refused, so the transaction will be too. */
     void spoil() {
         spoilt = true;
         steps.clear();
+        release();
+    }
+
+    /** Gives back what the commands took of the budget: they are about to run, or are forgotten. */
+    void release() {
+        budget.give(bytes);
+        bytes = 0;
     }
 
     /**
@@ -43,16 +52,24 @@ final class Transaction {
                     + " decided on at once, and holds writes only; read before MULTI, and have CARAVAN.APPEND with"
                     + " IFSEQ refuse the transaction if the document has changed since");
         }
-        bytes += command.bytes();
-        if (steps.size() == MAX_COMMANDS || bytes > maxBytes) {
-            throw new CommandException(
-                    "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
-        }
         Change change = write.prepare(session, command);
         if (!spoilt) {
+            hold(command.bytes());
             steps.add(new Step(spec.name(), change));
         }
         return new Reply.Simple("QUEUED");
+    }
+
+    private void hold(long commandBytes) {
+        if (steps.size() == MAX_COMMANDS || bytes + commandBytes > maxBytes) {
+            throw new CommandException(
+                    "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
+        }
+        if (!budget.take(commandBytes)) {
+            throw new CommandException("ERR the transactions of all connections together are at the limit of "
+                    + budget.limitBytes() + " bytes; try again");
+        }
+        bytes += commandBytes;
     }
 
     /**

@@ -5,9 +5,11 @@ import java.util.List;
 /** Transactions: changes of several documents that become one. */
 final class TransactionCommands {
     private final RespLimits limits;
+    private final TransactionBudget budget;
 
-    TransactionCommands(RespLimits limits) {
+    TransactionCommands(RespLimits limits, TransactionBudget budget) {
         this.limits = limits;
+        this.budget = budget;
     }
 
     List<CommandSpec> all() {
@@ -23,7 +25,7 @@ final class TransactionCommands {
         if (session.transaction() != null) {
             throw new CommandException("ERR MULTI calls can not be nested");
         }
-        session.transaction(new Transaction(limits.maxRequestBytes()));
+        session.transaction(new Transaction(limits.maxRequestBytes(), budget));
         return Reply.OK;
     }
 

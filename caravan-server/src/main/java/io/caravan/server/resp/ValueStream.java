@@ -27,7 +27,7 @@ final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
-    private static final int TURN_BYTES = 1024 * 1024;
+    private static final int TURN_BYTES = 512 * 1024;
     /** More than goes before and behind a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
@@ -52,6 +52,7 @@ final class ValueStream implements Reading, DocumentReader {
     private long onTheirWay;
     private long written;
     private boolean waiting;
+    private boolean finished;
 
     /**
      * A stream of what {@code choice} chooses when the document is first looked at.
@@ -180,6 +181,9 @@ final class ValueStream implements Reading, DocumentReader {
     private void written(int bytes) {
         onTheirWay -= bytes;
         written += bytes;
+        if (finished && onTheirWay == 0) {
+            stallWatch.stop();
+        }
         wakeIfRoom();
     }
 
@@ -196,9 +200,15 @@ final class ValueStream implements Reading, DocumentReader {
         }
     }
 
+    /** The rest of the answer is watched too: it is held in memory until the client takes it. */
     private void finish() {
-        stallWatch.stop();
+        finished = true;
         context.place().end();
+        if (onTheirWay > 0) {
+            stallWatch.start();
+        } else {
+            stallWatch.stop();
+        }
     }
 
     /** The client gets the error, or, when the answer has begun to go out, loses the connection. */
