@@ -111,7 +111,13 @@ final class ServeCommand implements Callable<Integer> {
         listenOptions.checkReach("--http", http, authenticator.required());
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
-                resp, HttpConfig.of(http, store.maxValueBytes()), limitOptions.resp(store), store.durability(), network, authenticator, listenOptions.readers());
+                resp,
+                HttpConfig.of(http, store.maxValueBytes()),
+                limitOptions.resp(store),
+                store.durability(),
+                network,
+                authenticator,
+                listenOptions.readers());
     }
 
     private void watch(FileWatch.Reloadable files) {

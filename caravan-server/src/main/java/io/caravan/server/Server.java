@@ -49,9 +49,7 @@ public final class Server implements AutoCloseable {
                     "--resp",
                     new RespProtocol(config.limits(), documents, status, readers, config.authenticator()));
             HttpConfig httpConfig = config.http();
-            http = httpConfig == null
-                    ? null
-                    : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
+            http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
             httpAddress = http == null || httpConfig == null ? null : listen(httpConfig, http);
             started = true;
         } finally {

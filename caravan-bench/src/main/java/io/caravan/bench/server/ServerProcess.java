@@ -50,8 +50,8 @@ public final class ServerProcess implements AutoCloseable {
     /** Starts the process if it is not running. */
     public void start() throws IOException {
         if (child == null || !child.alive()) {
-            List<String> arguments =
-                    new ArrayList<>(List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
+            List<String> arguments = new ArrayList<>(
+                    List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
             arguments.addAll(options);
             child = ChildJvm.start(mainClass, arguments, log);
         }

@@ -59,8 +59,8 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         this.channel = channel;
         this.service = service;
         this.inFlight = inFlight;
-        this.writeStall = new StallTimer(
-                channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
+        this.writeStall =
+                new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
         inFlight.onRoom(this::readMore);
     }
 
@@ -177,7 +177,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
             return;
         }
         if (content instanceof LastHttpContent) {
-                incoming = null;
+            incoming = null;
             run(request, response);
         }
     }
@@ -262,9 +262,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         refuse(
                 new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
                 new Problem(
-                        HttpResponseStatus.REQUEST_TIMEOUT,
-                        "request_timeout",
-                        "the rest of the request did not come"));
+                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
 
     private void stalledWriting() {
@@ -305,9 +303,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
             closing = true;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
                     .addListener(
-                            unread
-                                    ? written -> LingeringClose.start(channel, LINGER)
-                                    : ChannelFutureListener.CLOSE);
+                            unread ? written -> LingeringClose.start(channel, LINGER) : ChannelFutureListener.CLOSE);
         }
     }
 

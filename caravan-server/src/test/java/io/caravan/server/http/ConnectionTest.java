@@ -152,8 +152,8 @@ class ConnectionTest {
     @Test
     void headsHaveALimit() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + "x".repeat(HttpProtocol.MAX_HEADER_BYTES)
-                    + "\r\n\r\n");
+            raw.send(
+                    "GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + "x".repeat(HttpProtocol.MAX_HEADER_BYTES) + "\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(431);
             assertThat(raw.atEnd()).isTrue();
         }
@@ -201,7 +201,9 @@ class ConnectionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 5||ab", "GET /v1/str", "GET / HTTP/1.1|Host:"})
+    @ValueSource(
+            strings = {"POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 5||ab", "GET /v1/str", "GET / HTTP/1.1|Host:"
+            })
     void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
         try (HttpFixture impatient = HttpFixture.impatient();
                 RawClient raw = impatient.raw()) {
