@@ -16,7 +16,7 @@ import org.HdrHistogram.Histogram;
  * server that stalls is charged for all that should have come meanwhile (no coordinated omission). One thread, which never
  * sleeps, as any sleep would be late by more than a good server takes.
  */
-final class OpenLoop {
+public final class OpenLoop {
     /** How long answers may take after the last request. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -31,8 +31,9 @@ final class OpenLoop {
      * @param documents how many there are
      * @param valueBytes length of each value
      */
-    record Plan(int rate, int connections, int seconds, int documents, int valueBytes, long seed) {
-        long requests() {
+    public record Plan(int rate, int connections, int seconds, int documents, int valueBytes, long seed) {
+        /** Appends in all. */
+        public long requests() {
             return (long) rate * seconds;
         }
     }
@@ -45,7 +46,7 @@ final class OpenLoop {
      * @param errors answers that were errors
      * @param unanswered requests without an answer
      */
-    record Outcome(Histogram all, Histogram first, long errors, long unanswered) {}
+    public record Outcome(Histogram all, Histogram first, long errors, long unanswered) {}
 
     private final Plan plan;
     private final InetSocketAddress server;
@@ -57,7 +58,7 @@ final class OpenLoop {
     private long startNanos;
     private long errors;
 
-    OpenLoop(Plan plan, InetSocketAddress server) {
+    public OpenLoop(Plan plan, InetSocketAddress server) {
         this.plan = plan;
         this.server = server;
         this.random = new Random(plan.seed());
@@ -70,7 +71,7 @@ final class OpenLoop {
      *
      * @throws IOException when the server cannot be reached or closes a connection
      */
-    Outcome run() throws IOException {
+    public Outcome run() throws IOException {
         try (Selector selector = Selector.open()) {
             for (int i = 0; i < plan.connections(); i++) {
                 connections.add(new LoadConnection(server, selector));

@@ -50,7 +50,7 @@ record Caravan(List<String> flags) implements Subject {
     }
 
     @Override
-    public List<Integer> served(Ports ports) {
-        return List.of(ports.resp(), ports.http());
+    public String announcement() {
+        return "caravan serves RESP on ";
     }
 }

@@ -124,7 +124,7 @@ final class HttpAppends implements NetworkMeasure {
         }
         Measurement measurement = new Measurement()
                 .with(Figure.REQUESTS_PER_SECOND, all.getTotalCount() * NANOS_PER_SECOND / window.nanos())
-                .latencies(all)
+                .latencies(all, TimeUnit.NANOSECONDS)
                 .with(Figure.ERRORS, errors);
         used.addTo(measurement, all.getTotalCount());
         return measurement;

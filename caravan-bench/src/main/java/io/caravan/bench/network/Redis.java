@@ -41,7 +41,7 @@ record Redis(String name, String durability, List<String> options) implements Su
     }
 
     @Override
-    public List<Integer> served(Ports ports) {
-        return List.of(ports.resp());
+    public String announcement() {
+        return "Ready to accept connections";
     }
 }

@@ -103,7 +103,7 @@ final class ReferenceServer implements Subject {
     }
 
     @Override
-    public List<Integer> served(Ports ports) {
-        return List.of(ports.http());
+    public String announcement() {
+        return "serves on ";
     }
 }

@@ -24,6 +24,6 @@ interface Subject {
      */
     List<String> command(Path data, Ports ports) throws IOException;
 
-    /** Those of the ports on which it serves once it is ready. */
-    List<Integer> served(Ports ports);
+    /** What it puts out when it serves; a port that is open does not say that yet. */
+    String announcement();
 }

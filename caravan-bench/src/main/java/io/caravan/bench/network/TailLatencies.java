@@ -7,6 +7,7 @@ import io.caravan.bench.report.Table;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The time from when an append was due to when a client that follows the stream has the value. */
 final class TailLatencies implements NetworkMeasure {
@@ -43,7 +44,7 @@ final class TailLatencies implements NetworkMeasure {
             appends.run(APPENDS_PER_SECOND, window);
             long missed = audience.awaitHeard(appends.count());
             return new Measurement()
-                    .latencies(audience.nanos())
+                    .latencies(audience.nanos(), TimeUnit.NANOSECONDS)
                     .with(Figure.MISSED, missed)
                     .with(Figure.ERRORS, appends.errors());
         }

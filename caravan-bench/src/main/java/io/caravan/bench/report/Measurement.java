@@ -2,6 +2,7 @@ package io.caravan.bench.report;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /** The figures of one run of one measurement. */
@@ -67,13 +68,18 @@ public final class Measurement {
         return this;
     }
 
-    /** Adds the usual points of a distribution, which was recorded in nanoseconds. */
-    public Measurement latencies(Histogram nanos) {
-        figures.put(Figure.P50_MILLIS, nanos.getValueAtPercentile(50) / NANOS_PER_MILLI);
-        figures.put(Figure.P98_MILLIS, nanos.getValueAtPercentile(98) / NANOS_PER_MILLI);
-        figures.put(Figure.P99_MILLIS, nanos.getValueAtPercentile(99) / NANOS_PER_MILLI);
-        figures.put(Figure.P999_MILLIS, nanos.getValueAtPercentile(99.9) / NANOS_PER_MILLI);
-        figures.put(Figure.MAX_MILLIS, nanos.getMaxValue() / NANOS_PER_MILLI);
+    /**
+     * Adds the usual points of a distribution.
+     *
+     * @param unit of what was recorded
+     */
+    public Measurement latencies(Histogram times, TimeUnit unit) {
+        double perMilli = NANOS_PER_MILLI / unit.toNanos(1);
+        figures.put(Figure.P50_MILLIS, times.getValueAtPercentile(50) / perMilli);
+        figures.put(Figure.P98_MILLIS, times.getValueAtPercentile(98) / perMilli);
+        figures.put(Figure.P99_MILLIS, times.getValueAtPercentile(99) / perMilli);
+        figures.put(Figure.P999_MILLIS, times.getValueAtPercentile(99.9) / perMilli);
+        figures.put(Figure.MAX_MILLIS, times.getMaxValue() / perMilli);
         return this;
     }
 }
