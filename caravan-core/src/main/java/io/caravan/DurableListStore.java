@@ -167,6 +167,16 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
+    public void beginGroup() {
+        engine.beginGroup();
+    }
+
+    @Override
+    public void endGroup() {
+        engine.endGroup();
+    }
+
+    @Override
     public boolean writable() {
         return engine.writable();
     }

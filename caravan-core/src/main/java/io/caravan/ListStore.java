@@ -150,6 +150,17 @@ public interface ListStore extends AutoCloseable {
         return entries;
     }
 
+    /**
+     * Says that a group of writes follows at once: the store may put off making them durable until {@link #endGroup}, so
+     * that they share one force, instead of starting with the first and leaving the others to the next. Other writers'
+     * writes may then wait as well. For whoever has work at hand that came together, as an event loop has; it must
+     * not read what the group wrote, or wait for anything, before it has ended the group. Never waits.
+     */
+    default void beginGroup() {}
+
+    /** Ends a group, whatever has become of its writes. Each {@link #beginGroup} must be followed by one. Never waits. */
+    default void endGroup() {}
+
     /** Whether a write would find room now. */
     boolean writable();
 

@@ -1,15 +1,17 @@
 package io.caravan.bench;
 
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.load.LoadCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: one entry for all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = EngineCommand.class,
+        subcommands = {EngineCommand.class, LoadCommand.class},
         description = "Measures Caravan beside the limits of the machine it runs on.",
-        footer = {"", "Examples:", "  bench engine --quick", "  bench engine --out results"})
+        footer = {"", "Examples:", "  bench engine --quick", "  bench engine --out results", "  bench load --rate 16000"
+        })
 public final class Main {
 
     private static final String[] HELP = {"--help"};

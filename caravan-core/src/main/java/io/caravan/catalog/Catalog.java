@@ -150,12 +150,12 @@ public final class Catalog {
         DocumentTable stripe = stripe(name);
         stripe.lock.lock();
         WriteBatch batch = WriteBatch.create();
-        return new Edit(this, List.of(stripe), Map.of(name, new DocumentEdit(name, stripe, log, batch)), batch);
+        return new Edit(this, stripe, new DocumentEdit(name, stripe, log, batch), batch);
     }
 
     /** Starts an edit of several documents. Waits while another edit has a name of one of their stripes. */
     public Edit edit(Collection<DocumentName> names) {
-        List<DocumentTable> locked = lockStripes(names);
+        DocumentTable[] locked = lockStripes(names);
         WriteBatch batch = WriteBatch.create();
         Map<DocumentName, DocumentEdit> documents = new LinkedHashMap<>();
         for (DocumentName name : names) {
@@ -164,16 +164,16 @@ public final class Catalog {
         return new Edit(this, locked, documents, batch);
     }
 
-    private List<DocumentTable> lockStripes(Collection<DocumentName> names) {
+    private DocumentTable[] lockStripes(Collection<DocumentName> names) {
         int[] numbers = names.stream()
                 .mapToInt(Catalog::stripeNumber)
                 .sorted()
                 .distinct()
                 .toArray();
-        List<DocumentTable> locked = new ArrayList<>(numbers.length);
-        for (int number : numbers) {
-            stripes[number].lock.lock();
-            locked.add(stripes[number]);
+        DocumentTable[] locked = new DocumentTable[numbers.length];
+        for (int i = 0; i < numbers.length; i++) {
+            locked[i] = stripes[numbers[i]];
+            locked[i].lock.lock();
         }
         return locked;
     }

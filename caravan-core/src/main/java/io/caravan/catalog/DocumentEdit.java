@@ -96,6 +96,10 @@ public final class DocumentEdit {
         return this;
     }
 
+    DocumentName name() {
+        return name;
+    }
+
     DocumentTable stripe() {
         return stripe;
     }

@@ -19,15 +19,27 @@ import java.util.Map;
  */
 public final class Edit implements AutoCloseable {
     private final Catalog catalog;
-    private final List<DocumentTable> locked;
-    private final Map<DocumentName, DocumentEdit> documents;
+    private final DocumentTable[] locked;
+    private final DocumentEdit[] documents;
+    /** Finds a document when there are several; empty when there is one, as in most edits. */
+    private final Map<DocumentName, DocumentEdit> byName;
+
     private final WriteBatch batch;
     private boolean committed;
 
-    Edit(Catalog catalog, List<DocumentTable> locked, Map<DocumentName, DocumentEdit> documents, WriteBatch batch) {
+    Edit(Catalog catalog, DocumentTable locked, DocumentEdit document, WriteBatch batch) {
+        this.catalog = catalog;
+        this.locked = new DocumentTable[] {locked};
+        this.documents = new DocumentEdit[] {document};
+        this.byName = Map.of();
+        this.batch = batch;
+    }
+
+    Edit(Catalog catalog, DocumentTable[] locked, Map<DocumentName, DocumentEdit> documents, WriteBatch batch) {
         this.catalog = catalog;
         this.locked = locked;
-        this.documents = documents;
+        this.documents = documents.values().toArray(DocumentEdit[]::new);
+        this.byName = documents;
         this.batch = batch;
     }
 
@@ -37,7 +49,7 @@ public final class Edit implements AutoCloseable {
      * @throws IllegalArgumentException when it was not
      */
     public DocumentEdit document(DocumentName name) {
-        DocumentEdit document = documents.get(name);
+        DocumentEdit document = byName.isEmpty() && documents[0].name().equals(name) ? documents[0] : byName.get(name);
         if (document == null) {
             throw new IllegalArgumentException("the edit was not opened for the document '" + name + "'");
         }
@@ -55,19 +67,28 @@ public final class Edit implements AutoCloseable {
             throw new IllegalStateException("the edit has been committed");
         }
         committed = true;
-        List<DocumentEdit> changed = new ArrayList<>(1);
-        for (DocumentEdit document : documents.values()) {
+        catalog.commit(batch, changed(), callback);
+        for (DocumentEdit document : documents) {
+            document.publishSequences();
+        }
+    }
+
+    private List<DocumentEdit> changed() {
+        List<DocumentEdit> changed = List.of();
+        for (DocumentEdit document : documents) {
             if (document.changesCatalog()) {
+                changed = changed.isEmpty() ? new ArrayList<>(1) : changed;
                 changed.add(document);
             }
         }
-        catalog.commit(batch, changed, callback);
-        documents.values().forEach(DocumentEdit::publishSequences);
+        return changed;
     }
 
     /** Lets go of the names. Operations that were not committed are forgotten. */
     @Override
     public void close() {
-        locked.forEach(stripe -> stripe.lock.unlock());
+        for (DocumentTable stripe : locked) {
+            stripe.lock.unlock();
+        }
     }
 }

@@ -79,7 +79,7 @@ final class Commit {
     void acknowledge() {
         while (told < count) {
             int next = told++;
-            Guarded.run("A write's callback", () -> callbacks[next].success(sequences[next]));
+            Guarded.success(callbacks[next], sequences[next]);
         }
     }
 

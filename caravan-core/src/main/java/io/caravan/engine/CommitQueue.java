@@ -16,8 +16,15 @@ import java.util.function.LongSupplier;
  * <p>The active frame gets its place in the log just before its first record: behind the frame before it, or at the
  * start of the next segment when the record would not fit. An append needs one more ready segment behind the frame's:
  * that one is the reserve with which trims and deletes go on when the disk is full.
+ *
+ * <p>While a group of writes is open ({@link io.caravan.ListStore#beginGroup}) the flusher is not woken for the first of
+ * them, but when the group ends or has gathered enough. It counts groups, and does not know them: with several open, the
+ * end of any one may start the flush, and none waits for a group that was begun after the commit's first write.
  */
 final class CommitQueue {
+    /** What a group may gather at most: to force that much takes the disk hardly longer than to force one block. */
+    private static final int GATHERED_BYTES = 64 * 1024;
+
     private final StoreState state;
     private final Provisioner provisioner;
     private final LogGeometry geometry;
@@ -29,6 +36,15 @@ final class CommitQueue {
     private Runnable wakeFlusher = () -> {};
     private volatile boolean urgent;
     private boolean forceWanted;
+    /** Whether the flusher was woken for the active commit. */
+    private boolean flusherKnows;
+    /** Groups of writes that were begun and ended, ever. */
+    private long begunGroups;
+
+    private long endedGroups;
+    /** The active commit waits until so many groups have ended. */
+    private long awaitedGroups;
+
     private long tail;
     private long lastSealedLsn;
 
@@ -115,13 +131,37 @@ final class CommitQueue {
         state.checkWritable();
     }
 
-    /** Adds a callback to the active commit and sees to it that the flusher knows. */
+    /** Adds a callback to the active commit and sees to it that the flusher knows, as soon as it may flush. */
     void add(WriteCallback callback, long sequence) {
         active.add(callback, sequence);
         if (active.count() == 1) {
             active.startedAt(clock.getAsLong());
+            awaitedGroups = begunGroups;
+        }
+        wakeWhenReady();
+    }
+
+    private void wakeWhenReady() {
+        if (!flusherKnows && !active.isEmpty() && !gathering()) {
+            flusherKnows = true;
             wakeFlusher.run();
         }
+    }
+
+    /** Whether a group that was open when the active commit got its first write may still add to it. */
+    private boolean gathering() {
+        return endedGroups < awaitedGroups && active.frame().payloadBytes() < GATHERED_BYTES && !urgent;
+    }
+
+    /** See {@link io.caravan.ListStore#beginGroup()}. */
+    void beginGroup() {
+        begunGroups++;
+    }
+
+    /** See {@link io.caravan.ListStore#endGroup()}. */
+    void endGroup() {
+        endedGroups++;
+        wakeWhenReady();
     }
 
     /** Makes the next flush start without waiting for company. */
@@ -146,7 +186,7 @@ final class CommitQueue {
     }
 
     boolean hasWork() {
-        return !active.isEmpty() || forceWanted;
+        return forceWanted || !active.isEmpty() && !gathering();
     }
 
     /** Takes the force that was asked for. */
@@ -162,6 +202,7 @@ final class CommitQueue {
         active = spare;
         spare = sealed;
         urgent = false;
+        flusherKnows = false;
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
             // A segment that is full to its last byte is left here, not when the next frame is placed: nobody may place

@@ -78,7 +78,8 @@ public final class Engine implements ListStore {
 
     @Override
     public void append(long id, byte[] value, WriteCallback callback) {
-        append(id, ByteBuffer.wrap(value), callback);
+        Objects.requireNonNull(callback, "callback");
+        writes.append(id, value, callback);
     }
 
     @Override
@@ -139,6 +140,26 @@ public final class Engine implements ListStore {
     public void forEachList(LongConsumer ids) {
         Objects.requireNonNull(ids, "ids");
         reads.forEachList(ids);
+    }
+
+    @Override
+    public void beginGroup() {
+        state.lock.lock();
+        try {
+            queue.beginGroup();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    @Override
+    public void endGroup() {
+        state.lock.lock();
+        try {
+            queue.endGroup();
+        } finally {
+            state.lock.unlock();
+        }
     }
 
     @Override

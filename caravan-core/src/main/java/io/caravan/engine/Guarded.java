@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.WriteCallback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -9,12 +10,25 @@ final class Guarded {
 
     private Guarded() {}
 
+    /** Tells a write's callback of its success; without a lambda, as this is done for every write. */
+    static void success(WriteCallback callback, long sequence) {
+        try {
+            callback.success(sequence);
+        } catch (Exception | LinkageError | AssertionError thrown) {
+            log("A write's callback", thrown);
+        }
+    }
+
     /** Runs an action of a user's; {@code what} names it in the log. */
     static void run(String what, Runnable action) {
         try {
             action.run();
         } catch (Exception | LinkageError | AssertionError thrown) {
-            LOG.error("{} threw; the store goes on", what, thrown);
+            log(what, thrown);
         }
+    }
+
+    private static void log(String what, Throwable thrown) {
+        LOG.error("{} threw; the store goes on", what, thrown);
     }
 }

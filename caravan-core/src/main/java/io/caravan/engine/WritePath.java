@@ -38,7 +38,16 @@ final class WritePath {
 
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
-        int crc = Checksums.crc32c(value, value.position(), length);
+        append(id, value, Checksums.crc32c(value, value.position(), length), callback);
+    }
+
+    void append(long id, byte[] value, WriteCallback callback) {
+        checkLength(value.length);
+        append(id, ByteBuffer.wrap(value), Checksums.crc32c(value), callback);
+    }
+
+    private void append(long id, ByteBuffer value, int crc, WriteCallback callback) {
+        int length = value.remaining();
         admit(() -> {
             long address = space.allocate(EntryLayout.entryBytes(length));
             try {
@@ -83,6 +92,12 @@ final class WritePath {
 
     void write(WriteBatch batch, WriteCallback callback) {
         List<WriteBatch.Operation> operations = batch.operations();
+        if (operations.size() == 1
+                && operations.get(0) instanceof WriteBatch.Append append
+                && batch.expectations().isEmpty()) {
+            append(append.id(), append.value(), callback);
+            return;
+        }
         int[] crcs = new int[operations.size()];
         int bytes = measure(operations, crcs);
         boolean appends = operations.stream().anyMatch(WriteBatch.Append.class::isInstance);

@@ -58,11 +58,17 @@ public final class IndexedHeap implements Heap {
 
     /** Shortens a hole from its start; its end, and so its place in the index by end, stays. */
     private void takeFront(int slot, long units) {
+        long left = holeUnits(slot) - units;
+        boolean sameBin = SizeBins.binOf(left) == SizeBins.binOf(holeUnits(slot));
         byStart.remove(slot);
-        unlinkFromBin(slot);
+        if (!sameBin) {
+            unlinkFromBin(slot);
+        }
         slots.set(slot * SLOT_LONGS + START, start(slot) + units);
-        slots.set(slot * SLOT_LONGS + UNITS, holeUnits(slot) - units);
-        linkIntoBin(slot);
+        slots.set(slot * SLOT_LONGS + UNITS, left);
+        if (!sameBin) {
+            linkIntoBin(slot);
+        }
         byStart.add(slot);
         freeUnits -= units;
     }

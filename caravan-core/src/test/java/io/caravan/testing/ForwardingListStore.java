@@ -73,6 +73,16 @@ public class ForwardingListStore implements ListStore {
     }
 
     @Override
+    public void beginGroup() {
+        store.beginGroup();
+    }
+
+    @Override
+    public void endGroup() {
+        store.endGroup();
+    }
+
+    @Override
     public boolean writable() {
         return store.writable();
     }

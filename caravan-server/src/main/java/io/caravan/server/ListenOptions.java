@@ -21,6 +21,14 @@ final class ListenOptions {
     private HostPort resp;
 
     @Option(
+            names = "--http",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:4437",
+            converter = HostPort.Converter.class,
+            description = "Where to listen for HTTP; port 0 is any that is free.")
+    private HostPort http;
+
+    @Option(
             names = "--insecure",
             arity = "0..1",
             fallbackValue = "true",
@@ -56,6 +64,11 @@ final class ListenOptions {
     /** Where to listen for RESP. */
     InetSocketAddress resp() throws IOException {
         return resp.resolve();
+    }
+
+    /** Where to listen for HTTP. */
+    InetSocketAddress http() throws IOException {
+        return http.resolve();
     }
 
     /**

@@ -6,6 +6,7 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.Settings;
+import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -29,7 +30,7 @@ import picocli.CommandLine.Spec;
 /** Opens a store and serves it until the process is told to stop. */
 @Command(
         name = "serve",
-        description = "Serves a store over RESP, the protocol of Redis, until SIGTERM or SIGINT.",
+        description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false,
@@ -106,9 +107,17 @@ final class ServeCommand implements Callable<Integer> {
         Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
         InetSocketAddress resp = listenOptions.resp();
         listenOptions.checkReach("--resp", resp, authenticator.required());
+        InetSocketAddress http = listenOptions.http();
+        listenOptions.checkReach("--http", http, authenticator.required());
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
-                resp, limitOptions.resp(store), store.durability(), network, authenticator, listenOptions.readers());
+                resp,
+                HttpConfig.of(http, store.maxValueBytes()),
+                limitOptions.resp(store),
+                store.durability(),
+                network,
+                authenticator,
+                listenOptions.readers());
     }
 
     private void watch(FileWatch.Reloadable files) {
@@ -116,14 +125,8 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
-        ListStore store = DurableListStore.open(config);
-        Server server;
-        try {
-            server = Server.start(store, serverConfig);
-        } catch (IOException | RuntimeException notStarted) {
-            store.close();
-            throw notStarted;
-        }
+        Server server = new Server(serverConfig);
+        ListStore store = open(config, server);
         startWatches();
         Runtime.getRuntime()
                 .addShutdownHook(
@@ -131,6 +134,25 @@ final class ServeCommand implements Callable<Integer> {
         announce(config, server);
         logSettings(serverConfig);
         awaitShutdown();
+    }
+
+    /** Opens the store while the server already tells how it stands, and has it serve the store. */
+    private static ListStore open(StoreConfig config, Server server) throws IOException {
+        ListStore store = null;
+        boolean serving = false;
+        try {
+            store = DurableListStore.open(config);
+            server.serve(store);
+            serving = true;
+            return store;
+        } finally {
+            if (!serving) {
+                server.close();
+                if (store != null) {
+                    store.close();
+                }
+            }
+        }
     }
 
     private void startWatches() {
@@ -143,7 +165,8 @@ final class ServeCommand implements Callable<Integer> {
 
     private void announce(StoreConfig config, Server server) {
         PrintWriter out = spec.commandLine().getOut();
-        out.println("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", data in "
+        out.println("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
+                + HostPort.format(server.httpAddress()) + ", data in "
                 + config.directory().toAbsolutePath().normalize() + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
         out.flush();

@@ -3,15 +3,21 @@ package io.caravan.server;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.http.HttpConfig;
+import io.caravan.server.http.HttpProtocol;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.resp.RespProtocol;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,22 +30,30 @@ public final class Server implements AutoCloseable {
     private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
 
+    private final ServerConfig config;
     private final Network network;
     private final ExecutorService readers;
-    private final DocumentService documents;
-    private final InetSocketAddress respAddress;
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final @Nullable HttpProtocol http;
+    private final @Nullable InetSocketAddress httpAddress;
+    private @Nullable DocumentService documents;
+    private @Nullable InetSocketAddress respAddress;
 
-    private Server(ListStore store, ServerConfig config) throws IOException {
-        documents = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
-        network = new Network(config.network());
-        readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
+    /**
+     * Starts to listen for HTTP, if the config has it, and tells whoever asks that there are no documents yet.
+     *
+     * @throws IOException when the address cannot be had
+     */
+    public Server(ServerConfig config) throws IOException {
+        this.config = config;
+        this.network = new Network(config.network());
+        this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
+        HttpConfig httpConfig = config.http();
+        this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
         boolean started = false;
         try {
-            ServerStatus status = new ServerStatus(documents, network, config.durability());
-            respAddress = network.listen(
-                    config.resp(),
-                    "--resp",
-                    new RespProtocol(config.limits(), documents, status, readers, config.authenticator()));
+            httpAddress =
+                    http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
             started = true;
         } finally {
             if (!started) {
@@ -54,12 +68,46 @@ public final class Server implements AutoCloseable {
      * @throws IOException when an address cannot be had
      */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
-        return new Server(store, config);
+        Server server = new Server(config);
+        boolean started = false;
+        try {
+            server.serve(store);
+            started = true;
+        } finally {
+            if (!started) {
+                server.close();
+            }
+        }
+        return server;
     }
 
-    /** Where it listens for RESP. */
+    /**
+     * Serves the documents of a store, over RESP too; once.
+     *
+     * @throws IOException when the address cannot be had
+     */
+    public void serve(ListStore store) throws IOException {
+        DocumentService opened = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
+        documents = opened;
+        StoreMetrics.register(metrics, opened::stats, opened::documents);
+        ServerStatus status = new ServerStatus(opened, network, config.durability());
+        respAddress = network.listen(
+                config.resp(),
+                "--resp",
+                new RespProtocol(config.limits(), opened, status, readers, config.authenticator()));
+        if (http != null) {
+            http.serve(opened);
+        }
+    }
+
+    /** Where it listens for RESP; it serves. */
     public InetSocketAddress respAddress() {
-        return respAddress;
+        return Objects.requireNonNull(respAddress);
+    }
+
+    /** Where it listens for HTTP; its config has it. */
+    public InetSocketAddress httpAddress() {
+        return Objects.requireNonNull(httpAddress);
     }
 
     /** What all listeners share. */
@@ -75,12 +123,18 @@ public final class Server implements AutoCloseable {
 
     /** Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. */
     public void stop(Duration timeout) {
+        if (http != null) {
+            http.drain();
+        }
         network.drain(timeout);
         stopThreads();
     }
 
     private void stopThreads() {
-        documents.close();
+        metrics.close();
+        if (documents != null) {
+            documents.close();
+        }
         readers.shutdownNow();
         awaitReaders();
         network.close();

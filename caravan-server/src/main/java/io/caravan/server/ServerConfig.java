@@ -2,15 +2,18 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
+import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
 import io.caravan.server.security.Authenticator;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a server needs to know beside its store.
  *
  * @param resp where to listen for RESP; port 0 is any
+ * @param http how to serve HTTP, or null for not at all
  * @param limits what a RESP request may ask for
  * @param durability the store's level, which is told to whoever asks
  * @param network what all listeners share
@@ -19,6 +22,7 @@ import java.net.InetSocketAddress;
  */
 public record ServerConfig(
         InetSocketAddress resp,
+        @Nullable HttpConfig http,
         RespLimits limits,
         Durability durability,
         NetworkConfig network,
@@ -37,7 +41,7 @@ public record ServerConfig(
 
     /** A config with these limits, without authentication, and with everything else for who has no opinion. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
-        this(resp, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
+        this(resp, null, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
     }
 
     /** The greatest requests that the store could take. */
@@ -56,16 +60,16 @@ public record ServerConfig(
 
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
-        return new ServerConfig(resp, limits, durability, other, authenticator, readers);
+        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers);
     }
 
     /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
-        return new ServerConfig(resp, limits, durability, network, other, readers);
+        return new ServerConfig(resp, http, limits, durability, network, other, readers);
     }
 
     /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
-        return new ServerConfig(resp, other, durability, network, authenticator, readers);
+        return new ServerConfig(resp, http, other, durability, network, authenticator, readers);
     }
 }

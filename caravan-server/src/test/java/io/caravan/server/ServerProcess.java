@@ -30,7 +30,7 @@ final class ServerProcess implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of(jvmOptions));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
-        command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0"));
+        command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();

@@ -51,7 +51,7 @@ public final class ServerProcess implements AutoCloseable {
     public void start() throws IOException {
         if (child == null || !child.alive()) {
             List<String> arguments =
-                    new ArrayList<>(List.of("serve", "--data", data.toString(), "--resp", HOST + ":0"));
+                    new ArrayList<>(List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
             arguments.addAll(options);
             child = ChildJvm.start(mainClass, arguments, log);
         }

@@ -5,6 +5,7 @@ import io.caravan.catalog.Edit;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A change of several documents, all or nothing, while nobody else changes them. On the thread of {@link
@@ -14,7 +15,10 @@ public final class DocumentEdits {
     private final Edit edit;
     private final Collection<DocumentName> names;
     private final Expiry expiry;
-    private final Map<DocumentName, EditedDocument> documents = new HashMap<>();
+    /** The document that was asked for first, which most changes leave it at; the others are in the map. */
+    private @Nullable EditedDocument first;
+
+    private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
 
     DocumentEdits(Edit edit, Collection<DocumentName> names, Expiry expiry) {
         this.edit = edit;
@@ -24,13 +28,17 @@ public final class DocumentEdits {
 
     /** One of the documents that the change is for. */
     public EditedDocument document(DocumentName name) {
-        EditedDocument document = documents.get(name);
+        EditedDocument document = first != null && first.name().equals(name) ? first : others.get(name);
         if (document == null) {
             if (!names.contains(name)) {
                 throw new MissingNameException(name);
             }
             document = new EditedDocument(this, name, edit.document(name), expiry);
-            documents.put(name, document);
+            if (first == null) {
+                first = document;
+            } else {
+                others.put(name, document);
+            }
             document.removeIfExpired();
         }
         return document;
@@ -38,6 +46,9 @@ public final class DocumentEdits {
 
     /** What is to be known outside of the store, once it has accepted the change. */
     void accepted() {
-        documents.values().forEach(EditedDocument::accepted);
+        if (first != null) {
+            first.accepted();
+        }
+        others.values().forEach(EditedDocument::accepted);
     }
 }

@@ -296,6 +296,16 @@ public final class DocumentService implements AutoCloseable {
         return tails.documents();
     }
 
+    /** See {@link ListStore#beginGroup()}. */
+    public void beginGroup() {
+        store.beginGroup();
+    }
+
+    /** See {@link ListStore#endGroup()}. */
+    public void endGroup() {
+        store.endGroup();
+    }
+
     /** See {@link ListStore#writable()}. */
     public boolean writable() {
         return store.writable();

@@ -1,6 +1,7 @@
 package io.caravan.server.resp;
 
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.LoopTurn;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -27,6 +28,7 @@ final class CommandRunner {
     private final ReplyQueue replies;
     private final CommandTable table;
     private final DocumentService documents;
+    private final LoopTurn turn;
     private final Executor readers;
     private final Runnable progress;
     private final int maxPending;
@@ -47,6 +49,7 @@ final class CommandRunner {
         this.replies = replies;
         this.table = service.table();
         this.documents = service.documents();
+        this.turn = service.turn(channel.eventLoop());
         this.readers = service.readers();
         this.progress = progress;
         this.maxPending = service.limits().maxPending();
@@ -158,6 +161,7 @@ final class CommandRunner {
                 return;
             }
             place = takePlace();
+            turn.willWrite();
             action.prepare(session, command).submit(documents, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));

@@ -7,6 +7,9 @@ import io.netty.buffer.ByteBufUtil;
 final class RespBytes {
     private static final int LINE_END = '\r' << Byte.SIZE | '\n';
 
+    /** Type, sign, digits and line end of the longest number. */
+    private static final int MAX_NUMBER_BYTES = 1 + 1 + 19 + 2;
+
     private RespBytes() {}
 
     static void putLineEnd(ByteBuf out) {
@@ -19,14 +22,22 @@ final class RespBytes {
         putLineEnd(out);
     }
 
-    /** Writes a line of a type and a number. */
+    /** Writes a line of a type and a number, in one go: the answer to most requests is one. */
     static void putNumber(ByteBuf out, char type, long number) {
-        out.writeByte(type);
-        if (number >= 0 && number < 10) {
-            out.writeByte((int) ('0' + number));
-        } else {
-            ByteBufUtil.writeAscii(out, Long.toString(number));
+        byte[] line = new byte[MAX_NUMBER_BYTES];
+        int at = MAX_NUMBER_BYTES;
+        line[--at] = '\n';
+        line[--at] = '\r';
+        // Digits of the negative, which every number has.
+        long rest = number < 0 ? number : -number;
+        do {
+            line[--at] = (byte) ('0' - rest % 10);
+            rest /= 10;
+        } while (rest != 0);
+        if (number < 0) {
+            line[--at] = '-';
         }
-        putLineEnd(out);
+        line[--at] = (byte) type;
+        out.writeBytes(line, at, MAX_NUMBER_BYTES - at);
     }
 }

@@ -2,6 +2,7 @@ package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.LoopTurn;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -20,6 +21,7 @@ final class RespService {
     private final CommandTable table;
     private final ClientRegistry clients = new ClientRegistry();
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
+    private final Map<EventLoop, LoopTurn> turns = new ConcurrentHashMap<>();
 
     RespService(
             DocumentService documents,
@@ -61,6 +63,10 @@ final class RespService {
 
     CommandTable table() {
         return table;
+    }
+
+    LoopTurn turn(EventLoop loop) {
+        return turns.computeIfAbsent(loop, key -> new LoopTurn(documents, key));
     }
 
     CompletionInbox inbox(EventLoop loop) {

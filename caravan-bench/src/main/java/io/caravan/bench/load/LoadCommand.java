@@ -1,0 +1,106 @@
+package io.caravan.bench.load;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench load}: appends at a fixed rate to a server that is running. */
+@Command(
+        name = "load",
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true,
+        sortOptions = false,
+        description = {
+            "Appends at a fixed rate (RPUSH, open loop) to a server on this machine, and tells how long each had to wait,"
+                    + " counted from when it was due.",
+            "Keeps one core busy. The exit status is 1 when a request failed or was not answered."
+        })
+public final class LoadCommand implements Callable<Integer> {
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            description = "where the server listens for RESP",
+            defaultValue = "6380")
+    private int port;
+
+    @Option(names = "--rate", paramLabel = "N", description = "appends a second", defaultValue = "16000")
+    private int rate;
+
+    @Option(names = "--connections", paramLabel = "N", description = "over how many", defaultValue = "50")
+    private int connections;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "how long", defaultValue = "20")
+    private int seconds;
+
+    @Option(names = "--documents", paramLabel = "N", description = "to how many", defaultValue = "10000")
+    private int documents;
+
+    @Option(names = "--value", paramLabel = "BYTES", description = "length of each value", defaultValue = "191")
+    private int valueBytes;
+
+    @Option(names = "--seed", paramLabel = "S", description = "chooses the documents", defaultValue = "1")
+    private long seed;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        positive("--rate", rate);
+        positive("--connections", connections);
+        positive("--seconds", seconds);
+        positive("--documents", documents);
+        var plan = new OpenLoop.Plan(rate, connections, seconds, documents, valueBytes, seed);
+        var server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        OpenLoop.Outcome outcome = new OpenLoop(plan, server).run();
+        PrintWriter out = spec().commandLine().getOut();
+        out.printf(
+                Locale.ROOT,
+                "%,d appends a second over %d connections for %d s: %,d answered, %,d errors, %,d not answered%n",
+                rate,
+                connections,
+                seconds,
+                outcome.all().getTotalCount(),
+                outcome.errors(),
+                outcome.unanswered());
+        print(out, "all", outcome.all());
+        print(out, "first second", outcome.first());
+        out.flush();
+        return outcome.errors() + outcome.unanswered() == 0 ? 0 : 1;
+    }
+
+    private static void print(PrintWriter out, String what, Histogram micros) {
+        out.printf(
+                Locale.ROOT,
+                "%-12s  p50 %,d us, p98 %,d us, p99 %,d us, p99.9 %,d us, longest %,d us%n",
+                what,
+                micros.getValueAtPercentile(50),
+                micros.getValueAtPercentile(98),
+                micros.getValueAtPercentile(99),
+                micros.getValueAtPercentile(99.9),
+                micros.getMaxValue());
+    }
+
+    private void positive(String option, int value) {
+        if (value < 1) {
+            throw new ParameterException(spec().commandLine(), option + " must be 1 or more");
+        }
+    }
+
+    private CommandSpec spec() {
+        if (spec == null) {
+            throw new IllegalStateException("picocli sets the command's description");
+        }
+        return spec;
+    }
+}

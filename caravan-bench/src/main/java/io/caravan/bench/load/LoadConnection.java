@@ -1,0 +1,92 @@
+package io.caravan.bench.load;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayDeque;
+import java.util.Queue;
+
+/** One connection of a load: requests that are on their way, each with the moment at which it was due. */
+final class LoadConnection implements AutoCloseable {
+    /** Requests that the socket does not take are kept, up to here. */
+    private static final int UNSENT_BYTES = 1 << 20;
+
+    private static final int READ_BYTES = 16 * 1024;
+
+    /** Is told of each answer. */
+    interface Answers {
+        /** The request that was due at this moment has been answered; {@code error} when with an error. */
+        void answered(long dueNanos, boolean error);
+    }
+
+    private final SocketChannel channel;
+    private final ByteBuffer unsent = ByteBuffer.allocateDirect(UNSENT_BYTES);
+    private final ByteBuffer read = ByteBuffer.allocateDirect(READ_BYTES);
+    private final Queue<Long> due = new ArrayDeque<>();
+    private boolean lineStarts = true;
+    private boolean error;
+
+    LoadConnection(InetSocketAddress server, Selector selector) throws IOException {
+        channel = SocketChannel.open(server);
+        channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+        channel.configureBlocking(false);
+        channel.register(selector, SelectionKey.OP_READ, this);
+    }
+
+    /**
+     * Sends a request that was due at this moment.
+     *
+     * @throws IOException when the server has gone, or takes nothing any more
+     */
+    void send(byte[] request, long dueNanos) throws IOException {
+        if (unsent.remaining() < request.length) {
+            throw new IOException("the server takes nothing any more; " + due.size() + " requests wait for answers");
+        }
+        unsent.put(request);
+        due.add(dueNanos);
+        sendRest();
+    }
+
+    /** Sends what the socket did not take before. */
+    void sendRest() throws IOException {
+        if (unsent.position() > 0) {
+            unsent.flip();
+            channel.write(unsent);
+            unsent.compact();
+        }
+    }
+
+    /** Reads the answers that have come, each of which is one line. */
+    void receive(Answers answers) throws IOException {
+        read.clear();
+        if (channel.read(read) < 0) {
+            throw new EOFException("the server closed a connection");
+        }
+        read.flip();
+        while (read.hasRemaining()) {
+            byte next = read.get();
+            if (lineStarts) {
+                error = next != ':';
+                lineStarts = false;
+            } else if (next == '\n') {
+                lineStarts = true;
+                answers.answered(due.remove(), error);
+            }
+        }
+    }
+
+    /** Requests that have no answer. */
+    int unanswered() {
+        return due.size();
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

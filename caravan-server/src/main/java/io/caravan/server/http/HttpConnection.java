@@ -1,0 +1,331 @@
+package io.caravan.server.http;
+
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
+import io.caravan.server.security.Principal;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection: takes what the decoder makes of its bytes in turn, and has at most one request in hand. What came
+ * in with it waits, and nothing more is read while something waits; otherwise the socket is read all the time, because one
+ * that is not read does not tell that its client has gone.
+ */
+final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+
+    private final Channel channel;
+    private final HttpService service;
+    private final InFlight inFlight;
+    private final Deque<Object> inbox = new ArrayDeque<>();
+    private final StallTimer writeStall;
+    private @Nullable IncomingRequest incoming;
+    private @Nullable Exchange exchange;
+    private @Nullable ResponseWriter writer;
+    /** Whether bytes of a request have come that are not yet its head. */
+    private boolean headBegun;
+
+    private boolean decoded;
+    private long requests;
+    private boolean inputEnded;
+    private boolean taking;
+    private boolean closing;
+
+    HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
+        this.channel = channel;
+        this.service = service;
+        this.inFlight = inFlight;
+        this.writeStall =
+                new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
+        inFlight.onRoom(this::readMore);
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        decoded = true;
+        headBegun = false;
+        inbox.add(message);
+        takeAll();
+    }
+
+    /** Comes after each read of the socket, whether the decoder could make something of it or not. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (!decoded && answeredAll() && incoming == null && !headBegun) {
+            headBegun = true;
+            requests++;
+        }
+        decoded = false;
+        readMore();
+    }
+
+    private boolean answeredAll() {
+        return exchange == null && inbox.isEmpty();
+    }
+
+    private void readMore() {
+        if (answeredAll()) {
+            inFlight.settle(incoming == null ? 0 : incoming.bytes());
+        }
+        channel.config().setAutoRead(!closing && inbox.isEmpty() && inFlight.mayRead());
+    }
+
+    /** Takes what waits, up to the end of the next request. */
+    private void takeAll() {
+        if (taking) {
+            return;
+        }
+        taking = true;
+        while (!inbox.isEmpty() && (exchange == null || closing)) {
+            Object message = inbox.remove();
+            try {
+                take(message);
+            } finally {
+                ReferenceCountUtil.release(message);
+            }
+        }
+        taking = false;
+    }
+
+    private void take(Object message) {
+        if (closing) {
+            return;
+        }
+        if (message instanceof HttpRequest head) {
+            begin(head);
+        }
+        if (message instanceof HttpContent content && incoming != null) {
+            take(incoming, content);
+        }
+    }
+
+    private void begin(HttpRequest head) {
+        ResponseWriter response = new ResponseWriter(channel, head, service.readiness()::draining);
+        writer = response;
+        requests++;
+        try {
+            incoming = admit(head, RequestTarget.of(head));
+            if (incoming.expectsContinue()) {
+                response.goOn();
+            }
+        } catch (ProblemException refused) {
+            refuse(response, refused.problem());
+        }
+    }
+
+    /** What to do with a request; one that is refused, and has no body, does not end the connection. */
+    private IncomingRequest admit(HttpRequest head, RequestTarget target) {
+        if (head.method().equals(HttpMethod.OPTIONS)) {
+            return new IncomingRequest(head, target, service.preflight(), Principal.ANYONE, service.config());
+        }
+        try {
+            Route route = service.router().find(head.method(), target.path());
+            Principal principal = service.gate().check(route, target.path(), head.headers(), channel.remoteAddress());
+            return new IncomingRequest(head, target, route, principal, service.config());
+        } catch (ProblemException refused) {
+            if (IncomingRequest.hasBody(head)) {
+                throw refused;
+            }
+            return new IncomingRequest(
+                    head, target, Route.refusing(head.method(), refused), Principal.ANYONE, service.config());
+        }
+    }
+
+    /** Answers a request of which there may be more to come, and ends the connection if so. */
+    private void refuse(ResponseWriter response, Problem problem) {
+        incoming = null;
+        response.close();
+        response.whole(problem.answer());
+        service.metrics().refused(problem.status().code());
+        end(true);
+    }
+
+    private void take(IncomingRequest request, HttpContent content) {
+        ResponseWriter response = HttpService.required(writer);
+        if (content.decoderResult().isFailure()) {
+            refuse(response, RequestTarget.malformed(content.decoderResult().cause()));
+            return;
+        }
+        try {
+            request.add(content.content());
+        } catch (ProblemException refused) {
+            refuse(response, refused.problem());
+            return;
+        }
+        if (content instanceof LastHttpContent) {
+            incoming = null;
+            run(request, response);
+        }
+    }
+
+    private void run(IncomingRequest request, ResponseWriter response) {
+        Exchange begun =
+                new Exchange(response, request.route(), request.principal(), request.complete(), this::answered);
+        exchange = begun;
+        try {
+            begun.route().endpoint().handle(begun);
+        } catch (RuntimeException problem) {
+            begun.fail(problem);
+        }
+    }
+
+    /** The answer is on its way: the next request may come. */
+    private void answered() {
+        Exchange done = HttpService.required(exchange);
+        service.metrics().answered(done);
+        if (!HttpService.required(writer).keepAlive() || service.readiness().draining()) {
+            exchange = null;
+            end(false);
+            return;
+        }
+        // Not from within the exchange: a client that sends many requests ahead would have us call ourselves as often.
+        channel.eventLoop().execute(this::next);
+    }
+
+    private void next() {
+        watchWrites();
+        if (closing || !channel.isWritable()) {
+            return;
+        }
+        exchange = null;
+        takeAll();
+        readMore();
+        closeAfterLast();
+    }
+
+    private void closeAfterLast() {
+        if (inputEnded && inbox.isEmpty() && exchange == null) {
+            end(false);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        watchWrites();
+        Exchange current = exchange;
+        if (current != null && current.over() && channel.isWritable()) {
+            next();
+        } else if (current != null) {
+            current.writable();
+        }
+    }
+
+    private void watchWrites() {
+        if (bytesPending() > 0) {
+            writeStall.start();
+        }
+    }
+
+    /** Bytes that the socket has not taken; -1 when there are none. */
+    private long bytesPending() {
+        ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+        long pending = buffer == null ? 0 : buffer.totalPendingWriteBytes();
+        return pending == 0 ? -1 : Math.max(0, pending - buffer.currentProgress());
+    }
+
+    @Override
+    public boolean idle() {
+        return answeredAll() && incoming == null && !headBegun;
+    }
+
+    @Override
+    public long unfinishedRequest() {
+        return answeredAll() && (incoming != null || headBegun) && !closing ? requests : 0;
+    }
+
+    @Override
+    public void requestTimedOut() {
+        refuse(
+                new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
+                new Problem(
+                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
+    }
+
+    private void stalledWriting() {
+        LOG.warn("closing {}: it takes nothing", channel.remoteAddress());
+        channel.close();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (!(event instanceof ChannelInputShutdownEvent)) {
+            return;
+        }
+        inputEnded = true;
+        if (exchange != null) {
+            exchange.drain();
+        } else {
+            closeAfterLast();
+        }
+    }
+
+    @Override
+    public void end() {
+        if (exchange != null && !exchange.over()) {
+            exchange.drain();
+        } else if (incoming == null) {
+            end(false);
+        }
+    }
+
+    /**
+     * Closes when what was written has gone out.
+     *
+     * @param unread whether there may be more of a request
+     */
+    private void end(boolean unread) {
+        watchWrites();
+        if (!closing) {
+            closing = true;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(
+                            unread ? written -> LingeringClose.start(channel, LINGER) : ChannelFutureListener.CLOSE);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        closing = true;
+        takeAll();
+        writeStall.stop();
+        incoming = null;
+        if (exchange != null && !exchange.over()) {
+            exchange.gone();
+            service.metrics().answered(exchange);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
+        } else {
+            LOG.error("closing {}", channel.remoteAddress(), cause);
+        }
+        context.close();
+    }
+}

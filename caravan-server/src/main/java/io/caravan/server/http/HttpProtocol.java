@@ -1,0 +1,103 @@
+package io.caravan.server.http;
+
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.WireProtocol;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpRequestDecoder;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.Executor;
+
+/**
+ * HTTP, for listeners: from the start for those who ask how the server is, and for documents once it {@linkplain #serve
+ * serves} some.
+ */
+public final class HttpProtocol implements WireProtocol {
+    /** A name of the greatest length with each byte in three, and a query. */
+    static final int MAX_LINE_BYTES = 8 * 1024;
+
+    static final int MAX_HEADER_BYTES = 16 * 1024;
+    private static final int MAX_PART_BYTES = 64 * 1024;
+    private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+            + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
+
+    private final HttpService service;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /**
+     * Makes the protocol without documents.
+     *
+     * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
+     */
+    public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
+        Readiness readiness = new Readiness();
+        Gate gate = new Gate(authenticator);
+        Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
+        metrics.connections("http", connections::size);
+        service = new HttpService(config, router, gate, readiness, new HttpMetrics(metrics));
+    }
+
+    @Override
+    public String name() {
+        return "HTTP";
+    }
+
+    @Override
+    public Connection connect(Channel channel, InFlight inFlight) {
+        connections.add(channel);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        channel.pipeline().addLast(decoder(), new HttpResponseEncoder(), connection);
+        return connection;
+    }
+
+    /** Reads requests, and takes what could be read in two ways for none. */
+    static HttpRequestDecoder decoder() {
+        return new HttpRequestDecoder(new HttpDecoderConfig()
+                .setMaxInitialLineLength(MAX_LINE_BYTES)
+                .setMaxHeaderSize(MAX_HEADER_BYTES)
+                .setMaxChunkSize(MAX_PART_BYTES)
+                .setAllowDuplicateContentLengths(false)
+                .setStrictLineParsing(true)
+                .setUseRfc9112TransferEncoding(true));
+    }
+
+    @Override
+    public ByteBuf tooManyConnections() {
+        byte[] body = Readiness.unavailable("too_many_connections", "the server has all the connections that it takes")
+                .answer()
+                .body();
+        return Unpooled.wrappedBuffer(
+                (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
+    }
+
+    /** From now on there are documents. */
+    public void serve(DocumentService documents) {
+        service.readiness().serve(documents);
+    }
+
+    /** From now on every request is told that the server stops. */
+    public void drain() {
+        service.readiness().drain();
+    }
+
+    /** Number of open connections. */
+    int connections() {
+        return connections.size();
+    }
+
+    List<Route> routes() {
+        return service.router().routes();
+    }
+}

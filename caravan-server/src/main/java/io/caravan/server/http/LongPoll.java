@@ -1,0 +1,70 @@
+package io.caravan.server.http;
+
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.netty.handler.codec.http.HttpResponseStatus;
+
+/** One read that waits for a value, for a while. Fields belong to one look after the other. */
+final class LongPoll {
+    private static final long UNKNOWN = -1;
+
+    private final Exchange exchange;
+    private final ReadParts parts;
+    private final ReadRequest request;
+    private final DocumentService documents;
+    private final LiveWait wait;
+    private long documentId = UNKNOWN;
+    private long from;
+
+    LongPoll(Exchange exchange, ReadParts parts, ReadRequest request) {
+        this.exchange = exchange;
+        this.parts = parts;
+        this.request = request;
+        this.documents = parts.readiness().documents();
+        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+    }
+
+    /** Begins; on the event loop. */
+    void start() {
+        wait.start(parts.config().longPoll());
+    }
+
+    private void look(boolean last) {
+        DocumentInfo info = document();
+        boolean closed = info.attributes().closed();
+        if (info.nextSequence() > from) {
+            new Transfer(exchange, parts, documents, request, info, from, head(info)).read();
+        } else if (closed || last) {
+            exchange.answer(nothing(closed));
+        } else {
+            exchange.loop().execute(wait::rest);
+        }
+    }
+
+    private DocumentInfo document() {
+        if (documentId != UNKNOWN) {
+            return ReadRequest.findAgain(documents, request.name(), documentId);
+        }
+        DocumentInfo info = request.use(documents);
+        from = request.position().in(info);
+        documentId = info.id();
+        return info;
+    }
+
+    private Answer head(DocumentInfo info) {
+        String visibility = parts.shared() ? "public" : "private";
+        return StreamAnswers.read(info)
+                .header("ETag", StreamAnswers.etag(info, from))
+                .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300")
+                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()));
+    }
+
+    private Answer nothing(boolean closed) {
+        return Answer.of(HttpResponseStatus.NO_CONTENT)
+                .header("Cache-Control", "no-store")
+                .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
+                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()))
+                .flag(StreamHeaders.UP_TO_DATE, true)
+                .flag(StreamHeaders.CLOSED, closed);
+    }
+}

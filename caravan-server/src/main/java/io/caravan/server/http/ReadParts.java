@@ -1,0 +1,26 @@
+package io.caravan.server.http;
+
+import java.util.concurrent.Executor;
+
+/**
+ * What reads of streams need.
+ *
+ * @param readers where reads run, which may wait
+ * @param shared whether caches may share what documents hold among clients
+ */
+record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+
+    /** Runs part of a read on a reading thread; what it throws ends the exchange. */
+    void read(Exchange exchange, Runnable part) {
+        readers.execute(() -> {
+            try {
+                part.run();
+            } catch (RuntimeException problem) {
+                exchange.fail(problem);
+            } catch (Error broken) {
+                exchange.fail(broken);
+                throw broken;
+            }
+        });
+    }
+}

@@ -1,0 +1,87 @@
+package io.caravan.server.http;
+
+import io.caravan.server.document.Producer;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the figures in a request's headers. */
+final class RequestHeaders {
+    private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
+    /** What JavaScript can count to. */
+    private static final long MAX_NUMBER = (1L << 53) - 1;
+
+    private static final Pattern MEDIA_TYPE =
+            Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
+    private static final int MAX_CONTENT_TYPE = 256;
+
+    private RequestHeaders() {}
+
+    /**
+     * A number of zero or more, if it is given.
+     *
+     * @throws ProblemException when it is given and none
+     */
+    static OptionalLong number(Request request, String header) {
+        String value = request.header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        if (!NUMBER.matcher(value).matches() || Long.parseLong(value) > MAX_NUMBER) {
+            throw ProblemException.badRequest(
+                    "invalid_header", header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
+        }
+        return OptionalLong.of(Long.parseLong(value));
+    }
+
+    /**
+     * A moment in milliseconds since 1970, if it is given.
+     *
+     * @throws ProblemException when it is given and none
+     */
+    static OptionalLong moment(Request request, String header) {
+        String value = request.header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        try {
+            Instant moment = OffsetDateTime.parse(value).toInstant();
+            return OptionalLong.of(moment.toEpochMilli());
+        } catch (DateTimeException | ArithmeticException malformed) {
+            throw ProblemException.badRequest(
+                    "invalid_header", header + " must be a time such as 2026-11-21T15:00:00Z (RFC 3339)");
+        }
+    }
+
+    /** The content type, or null when there is none or it is malformed. */
+    static @Nullable String contentType(Request request) {
+        String value = request.header("Content-Type");
+        return value != null
+                        && value.length() <= MAX_CONTENT_TYPE
+                        && MEDIA_TYPE.matcher(value).matches()
+                ? value
+                : null;
+    }
+
+    /**
+     * How the request's producer numbers it, or null when it has none.
+     *
+     * @throws ProblemException when some of the three headers are there and not all, or one is malformed
+     */
+    static @Nullable Producer producer(Request request) {
+        String id = request.header(StreamHeaders.PRODUCER_ID);
+        OptionalLong epoch = number(request, StreamHeaders.PRODUCER_EPOCH);
+        OptionalLong sequence = number(request, StreamHeaders.PRODUCER_SEQ);
+        if (id == null && epoch.isEmpty() && sequence.isEmpty()) {
+            return null;
+        }
+        if (id == null || epoch.isEmpty() || sequence.isEmpty()) {
+            throw ProblemException.badRequest(
+                    "invalid_header", "Producer-Id, Producer-Epoch and Producer-Seq go together, or not at all");
+        }
+        return new Producer(id, epoch.getAsLong(), sequence.getAsLong());
+    }
+}

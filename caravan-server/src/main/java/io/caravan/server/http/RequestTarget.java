@@ -1,0 +1,77 @@
+package io.caravan.server.http;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import java.util.Locale;
+
+/**
+ * What the head of a request asks for.
+ *
+ * @param path the URL's path, percent codes and all
+ */
+record RequestTarget(String path, Query query) {
+
+    /**
+     * Takes a head apart that Netty has read.
+     *
+     * @throws ProblemException when it is not one of HTTP/1.1 or 1.0
+     */
+    static RequestTarget of(HttpRequest head) {
+        if (head.decoderResult().isFailure()) {
+            throw new ProblemException(malformed(head.decoderResult().cause()));
+        }
+        HttpVersion version = head.protocolVersion();
+        if (version.majorVersion() != 1 || version.minorVersion() > 1) {
+            throw new ProblemException(new Problem(
+                    HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
+                    "unsupported_version",
+                    "this server speaks HTTP/1.1"));
+        }
+        int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
+        if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
+            throw ProblemException.badRequest(
+                    "malformed_request", "a request needs one Host header, this has " + hosts);
+        }
+        return split(withoutAuthority(head.uri()));
+    }
+
+    /** What was wrong with bytes that are no request. */
+    static Problem malformed(Throwable cause) {
+        if (cause instanceof TooLongHttpLineException) {
+            return new Problem(
+                    HttpResponseStatus.REQUEST_URI_TOO_LONG, "url_too_long", "the request's first line is too long");
+        }
+        if (cause instanceof TooLongHttpHeaderException) {
+            return new Problem(
+                    HttpResponseStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                    "headers_too_large",
+                    "the request's headers are too large");
+        }
+        return new Problem(
+                HttpResponseStatus.BAD_REQUEST, "malformed_request", "this is no HTTP request: " + cause.getMessage());
+    }
+
+    /** A proxy's form of a URL names the server too. */
+    private static String withoutAuthority(String uri) {
+        String scheme = "http://";
+        if (!uri.toLowerCase(Locale.ROOT).startsWith(scheme)) {
+            return uri;
+        }
+        int slash = uri.indexOf('/', scheme.length());
+        return slash < 0 ? "/" : uri.substring(slash);
+    }
+
+    private static RequestTarget split(String uri) {
+        if (!uri.startsWith("/") && !uri.equals("*")) {
+            throw ProblemException.badRequest("malformed_url", "a URL's path begins with a slash");
+        }
+        int mark = uri.indexOf('?');
+        return mark < 0
+                ? new RequestTarget(uri, new Query(""))
+                : new RequestTarget(uri.substring(0, mark), new Query(uri.substring(mark + 1)));
+    }
+}

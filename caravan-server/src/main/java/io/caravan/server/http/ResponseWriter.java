@@ -1,0 +1,134 @@
+package io.caravan.server.http;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.concurrent.EventExecutor;
+import java.net.SocketAddress;
+import java.util.function.BooleanSupplier;
+
+/** Writes the response to one request as its version and method want it. The event loop's alone. */
+final class ResponseWriter {
+    private final Channel channel;
+    private final boolean bodiless;
+    private final boolean oldVersion;
+    private final BooleanSupplier ending;
+    private boolean keepAlive;
+
+    /**
+     * Makes a writer.
+     *
+     * @param ending whether the connection shall end with this response
+     */
+    ResponseWriter(Channel channel, HttpRequest head, BooleanSupplier ending) {
+        this.channel = channel;
+        this.bodiless = head.method().equals(HttpMethod.HEAD);
+        this.oldVersion = !head.protocolVersion().isKeepAliveDefault();
+        this.keepAlive = HttpUtil.isKeepAlive(head);
+        this.ending = ending;
+    }
+
+    EventExecutor loop() {
+        return channel.eventLoop();
+    }
+
+    SocketAddress peer() {
+        return channel.remoteAddress();
+    }
+
+    boolean writable() {
+        return channel.isWritable();
+    }
+
+    /** Whether the connection goes on after this response. */
+    boolean keepAlive() {
+        return keepAlive;
+    }
+
+    /** Ends the connection with this response. */
+    void close() {
+        keepAlive = false;
+    }
+
+    /** Tells the client that the body of its request is welcome. */
+    void goOn() {
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
+    void whole(Answer answer) {
+        whole(answer, Unpooled.wrappedBuffer(answer.body()));
+    }
+
+    /** Writes a response, and releases its body. */
+    void whole(Answer answer, ByteBuf body) {
+        int length = body.readableBytes();
+        ByteBuf content = body;
+        if (bodiless) {
+            body.release();
+            content = Unpooled.EMPTY_BUFFER;
+        }
+        DefaultFullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, answer.status(), content, answer.headers(), EmptyHttpHeaders.INSTANCE);
+        if (mayHaveBody(answer.status()) && !(bodiless && length == 0)) {
+            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+        }
+        complete(response);
+        channel.writeAndFlush(response);
+    }
+
+    private static boolean mayHaveBody(HttpResponseStatus status) {
+        return status.code() != HttpResponseStatus.NO_CONTENT.code()
+                && status.code() != HttpResponseStatus.NOT_MODIFIED.code();
+    }
+
+    /** Begins a body whose length is not known. */
+    void head(Answer answer) {
+        HttpResponse response = new DefaultHttpResponse(HttpVersion.HTTP_1_1, answer.status(), answer.headers());
+        if (oldVersion) {
+            close();
+        } else {
+            response.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
+        complete(response);
+        channel.write(response);
+    }
+
+    private void complete(HttpResponse response) {
+        keepAlive &= !ending.getAsBoolean();
+        HttpHeaders headers = response.headers();
+        CommonHeaders.addTo(headers);
+        if (!keepAlive) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        } else if (oldVersion) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        }
+    }
+
+    void piece(ByteBuf bytes) {
+        channel.writeAndFlush(new DefaultHttpContent(bytes));
+    }
+
+    void last() {
+        channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
+    }
+
+    /** Cuts the response off, so that the client sees that it is not whole. */
+    void abort() {
+        channel.close();
+    }
+}

@@ -1,0 +1,17 @@
+/**
+ * HTTP/1.1 over the document service: the Durable Streams protocol under {@code /v1/stream/}, and what the server tells of
+ * itself.
+ *
+ * <p>A request's way: Netty's decoder makes HTTP objects of bytes; {@link io.caravan.server.http.HttpConnection} asks for
+ * them one by one, finds the {@link io.caravan.server.http.Route} as soon as the head is there, lets {@link
+ * io.caravan.server.http.Gate} say whether the client may, gathers the body, and hands an {@link
+ * io.caravan.server.http.Exchange} to the route's {@link io.caravan.server.http.Endpoint}. One request of a connection is
+ * answered at a time, so answers are in order and a client that takes none of them is read no more of.
+ *
+ * <p>Reads run on reading threads, a bounded slice at a time ({@link io.caravan.server.http.SliceReader}): nobody who is
+ * slow holds one. Live reads hold no thread at all while they wait.
+ */
+@NullMarked
+package io.caravan.server.http;
+
+import org.jspecify.annotations.NullMarked;

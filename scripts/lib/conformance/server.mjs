@@ -1,0 +1,54 @@
+// Runs the real server, which can be killed and started again over the same data and on the same port.
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createInterface } from "node:readline"
+
+export class Caravan {
+  constructor(command, data) {
+    this.command = command
+    this.data = data
+    this.port = 0
+  }
+
+  async start() {
+    const words = ["serve", "--data", this.data, "--resp", "127.0.0.1:0", "--http", `127.0.0.1:${this.port}`]
+    this.process = spawn(this.command, words, { stdio: ["ignore", "pipe", "inherit"] })
+    this.ended = once(this.process, "exit")
+    for await (const line of createInterface({ input: this.process.stdout })) {
+      const announced = /HTTP on 127\.0\.0\.1:(\d+)/.exec(line)
+      if (announced) {
+        this.port = Number(announced[1])
+        this.process.stdout.resume()
+        return this
+      }
+    }
+    throw new Error("the server did not start")
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`
+  }
+
+  async kill(signal) {
+    this.process.kill(signal)
+    await this.ended
+  }
+}
+
+export function fromEnvironment(name) {
+  return new Caravan(process.env.CARAVAN, `${process.env.CARAVAN_DATA}/${name}`)
+}
+
+export function check(holds, otherwise) {
+  if (!holds) {
+    throw new Error(otherwise)
+  }
+}
+
+export async function until(condition, what, seconds = 30) {
+  const deadline = Date.now() + seconds * 1000
+  while (!(await condition())) {
+    check(Date.now() < deadline, `it did not come to be: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

@@ -1,0 +1,75 @@
+// Two editors type into one Yjs document, by way of the provider for this protocol; the server is killed in the midst of it.
+import { YjsProvider } from "@durable-streams/y-durable-streams"
+import { YjsServer } from "@durable-streams/y-durable-streams/server"
+import * as Y from "yjs"
+import { check, fromEnvironment, until } from "./server.mjs"
+
+const KEYS = 60
+const caravan = await fromEnvironment("yjs").start()
+const gateway = new YjsServer({ port: 0, host: "127.0.0.1", dsServerUrl: caravan.url })
+await gateway.start()
+const editors = []
+
+function open(name) {
+  const doc = new Y.Doc()
+  const provider = new YjsProvider({ doc, baseUrl: `${gateway.url}/v1/yjs/test`, docId: "essay", connect: false })
+  // A server that is gone for a while is an error for as long.
+  provider.on("error", (error) => console.error(`${name}: ${error.message}`))
+  const editor = { doc, provider, text: doc.getText("essay") }
+  editors.push(editor)
+  return editor
+}
+
+async function type(editor, word) {
+  for (let key = 0; key < KEYS; key++) {
+    editor.text.insert(editor.text.length, word)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const count = (text, word) => text.toString().split(word).length - 1
+const same = (...all) => all.every((editor) => editor.text.toString() === all[0].text.toString())
+
+async function connect(editor) {
+  await until(
+    async () => {
+      if (!editor.provider.connected) {
+        await editor.provider.connect().catch(() => {})
+      }
+      return editor.provider.synced
+    },
+    "an editor is synced",
+    60,
+  )
+}
+
+try {
+  const ann = open("ann")
+  const bob = open("bob")
+  await connect(ann)
+  await connect(bob)
+  await Promise.all([type(ann, "a"), type(bob, "b")])
+  await until(() => same(ann, bob) && ann.text.length === 2 * KEYS, "both have both's words")
+
+  const typing = Promise.all([type(ann, "c"), type(bob, "d")])
+  await caravan.kill("SIGKILL")
+  await typing
+  await caravan.start()
+  await connect(ann)
+  await connect(bob)
+  await type(ann, "e")
+  await until(() => same(ann, bob) && ann.text.length === 5 * KEYS, "both converge after the kill", 60)
+
+  const carol = open("carol")
+  await connect(carol)
+  await until(() => same(ann, carol), "whoever comes later sees the same")
+  for (const word of ["a", "b", "c", "d", "e"]) {
+    check(count(carol.text, word) === KEYS, `every ${word} is there once`)
+  }
+  console.log("yjs: ok")
+} finally {
+  editors.forEach((editor) => editor.provider.destroy())
+  await gateway.stop()
+  await caravan.kill("SIGTERM")
+}
+process.exit(0)
