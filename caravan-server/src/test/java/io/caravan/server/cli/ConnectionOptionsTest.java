@@ -3,7 +3,6 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.ServerConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.security.Authenticator;
@@ -29,13 +28,7 @@ class ConnectionOptionsTest {
 
     private static ServedStore withPassword() throws IOException {
         Authenticator authenticator = Authenticator.ofPassword(SECRET.getBytes(UTF_8));
-        return new ServedStore(config -> new ServerConfig(
-                config.resp(),
-                config.limits(),
-                config.durability(),
-                config.network(),
-                authenticator,
-                config.readers()));
+        return new ServedStore(config -> config.withAuthenticator(authenticator));
     }
 
     private static CommandRun stat(String address, Map<String, String> environment, String... options) {
