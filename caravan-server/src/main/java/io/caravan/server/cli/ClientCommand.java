@@ -59,7 +59,7 @@ abstract class ClientCommand implements Callable<Integer> {
     }
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() {
         try (Output output = new Output(console.out())) {
             run(output);
             return CommandLine.ExitCode.OK;
@@ -74,6 +74,9 @@ abstract class ClientCommand implements Callable<Integer> {
             return ClientException.FAILED;
         } catch (FileSystemException unreadable) {
             tell("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
+            return ClientException.FAILED;
+        } catch (IOException problem) {
+            tell(String.valueOf(problem.getMessage()));
             return ClientException.FAILED;
         }
     }

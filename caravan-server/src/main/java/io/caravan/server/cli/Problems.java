@@ -16,6 +16,9 @@ final class Problems {
     private static final Set<String> OTHER_STATES =
             Set.of("CONFLICT", "TRIMMED", "BEYOND", "CLOSED", "GONE", "FORKED", "CHANGED", "NOTFOUND");
 
+    /** What a server answers between being told to stop and closing the connection. */
+    private static final String STOPPING = "ERR the server is stopping";
+
     private static final String HOW_TO_GIVE_THE_PASSWORD =
             "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server knows several";
@@ -28,8 +31,11 @@ final class Problems {
      * @param timeoutSeconds how long the server had to answer
      */
     static RuntimeException translate(JedisException problem, HostPort server, long timeoutSeconds) {
-        return problem instanceof JedisConnectionException
-                ? new ConnectionLostException(connection(problem, server, timeoutSeconds), problem)
+        if (problem instanceof JedisConnectionException) {
+            return new ConnectionLostException(connection(problem, server, timeoutSeconds), problem);
+        }
+        return STOPPING.equals(problem.getMessage())
+                ? new ConnectionLostException(address(server) + " is stopping", problem)
                 : answer(problem);
     }
 

@@ -3,13 +3,11 @@ package io.caravan.server.http;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
-import io.caravan.server.security.Principal;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
@@ -42,7 +40,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     private final HttpService service;
     private final InFlight inFlight;
     private final Deque<Object> inbox = new ArrayDeque<>();
-    private final StallTimer writeStall;
+    private final WriteStall writeStall;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
@@ -59,8 +57,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         this.channel = channel;
         this.service = service;
         this.inFlight = inFlight;
-        this.writeStall =
-                new StallTimer(channel.eventLoop(), service.config().stall(), this::bytesPending, this::stalledWriting);
+        this.writeStall = new WriteStall(channel, service.config().stall());
         inFlight.onRoom(this::readMore);
     }
 
@@ -128,30 +125,12 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         writer = response;
         requests++;
         try {
-            incoming = admit(head, RequestTarget.of(head));
+            incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
                 response.goOn();
             }
         } catch (ProblemException refused) {
             refuse(response, refused.problem());
-        }
-    }
-
-    /** What to do with a request; one that is refused, and has no body, does not end the connection. */
-    private IncomingRequest admit(HttpRequest head, RequestTarget target) {
-        if (head.method().equals(HttpMethod.OPTIONS)) {
-            return new IncomingRequest(head, target, service.preflight(), Principal.ANYONE, service.config());
-        }
-        try {
-            Route route = service.router().find(head.method(), target.path());
-            Principal principal = service.gate().check(route, target.path(), head.headers(), channel.remoteAddress());
-            return new IncomingRequest(head, target, route, principal, service.config());
-        } catch (ProblemException refused) {
-            if (IncomingRequest.hasBody(head)) {
-                throw refused;
-            }
-            return new IncomingRequest(
-                    head, target, Route.refusing(head.method(), refused), Principal.ANYONE, service.config());
         }
     }
 
@@ -207,7 +186,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void next() {
-        watchWrites();
+        writeStall.watch();
         if (closing || !channel.isWritable()) {
             return;
         }
@@ -225,26 +204,13 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        watchWrites();
+        writeStall.watch();
         Exchange current = exchange;
         if (current != null && current.over() && channel.isWritable()) {
             next();
         } else if (current != null) {
             current.writable();
         }
-    }
-
-    private void watchWrites() {
-        if (bytesPending() > 0) {
-            writeStall.start();
-        }
-    }
-
-    /** Bytes that the socket has not taken; -1 when there are none. */
-    private long bytesPending() {
-        ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
-        long pending = buffer == null ? 0 : buffer.totalPendingWriteBytes();
-        return pending == 0 ? -1 : Math.max(0, pending - buffer.currentProgress());
     }
 
     @Override
@@ -263,11 +229,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
                 new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
-    }
-
-    private void stalledWriting() {
-        LOG.warn("closing {}: it takes nothing", channel.remoteAddress());
-        channel.close();
     }
 
     @Override
@@ -298,7 +259,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
      * @param unread whether there may be more of a request
      */
     private void end(boolean unread) {
-        watchWrites();
+        writeStall.watch();
         if (!closing) {
             closing = true;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)

@@ -1,6 +1,9 @@
 package io.caravan.server.http;
 
+import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import java.net.SocketAddress;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +40,6 @@ final class HttpService {
         return router;
     }
 
-    Gate gate() {
-        return gate;
-    }
-
     Readiness readiness() {
         return readiness;
     }
@@ -49,9 +48,26 @@ final class HttpService {
         return metrics;
     }
 
-    /** What a browser asks before a page of another origin may send something. */
-    Route preflight() {
-        return preflight;
+    /**
+     * What to do with a request. One that is refused, and has no body, does not end the connection.
+     *
+     * @throws ProblemException when it is refused, and the connection cannot go on
+     */
+    IncomingRequest admit(HttpRequest head, SocketAddress peer) {
+        RequestTarget target = RequestTarget.of(head);
+        if (head.method().equals(HttpMethod.OPTIONS)) {
+            return new IncomingRequest(head, target, preflight, Principal.ANYONE, config);
+        }
+        try {
+            Route route = router.find(head.method(), target.path());
+            Principal principal = gate.check(route, target.path(), head.headers(), peer);
+            return new IncomingRequest(head, target, route, principal, config);
+        } catch (ProblemException refused) {
+            if (IncomingRequest.hasBody(head)) {
+                throw refused;
+            }
+            return new IncomingRequest(head, target, Route.refusing(head.method(), refused), Principal.ANYONE, config);
+        }
     }
 
     /** What must be there by now. */

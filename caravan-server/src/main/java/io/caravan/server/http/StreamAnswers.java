@@ -7,13 +7,14 @@ import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
 import java.util.Arrays;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** The heads of responses that tell of a stream. */
 final class StreamAnswers {
     private static final int FRACTION_DIGITS = 3;
     private static final DateTimeFormatter RFC3339 =
-            new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter();
+            new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter(Locale.ROOT);
 
     private StreamAnswers() {}
 

@@ -1,0 +1,74 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** One run of a command within this process, with what went in and what came out. */
+final class CommandRun {
+    private final Console console;
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final StringWriter err = new StringWriter();
+    private int exitCode = -1;
+
+    /** In place of the whole command line, whose other commands need no server. */
+    @Command(name = "caravan", subcommands = HelpCommand.class)
+    private static final class Caravan {}
+
+    private CommandRun(Map<String, String> environment, byte[] in) {
+        console = new Console(new ByteArrayInputStream(in), out, environment, false);
+    }
+
+    static CommandLine caravan(Console console) {
+        return ClientCommands.addTo(new CommandLine(new Caravan()), console).setCaseInsensitiveEnumValuesAllowed(true);
+    }
+
+    /** A run to come. */
+    static CommandRun with(Map<String, String> environment, byte[] in) {
+        return new CommandRun(environment, in);
+    }
+
+    static CommandRun of(ServedStore served, String... words) {
+        return with(Map.of(), new byte[0]).run(served.address(), words);
+    }
+
+    /** Runs the command in its first word against a server, or without saying which when it is null. */
+    CommandRun run(@Nullable String address, String... words) {
+        String[] server = address == null ? new String[0] : new String[] {"--server", address};
+        CommandLine caravan = caravan(console);
+        caravan.setOut(new PrintWriter(out, true, UTF_8));
+        caravan.setErr(new PrintWriter(err, true));
+        exitCode =
+                caravan.execute(Stream.of(new String[] {words[0]}, server, Arrays.copyOfRange(words, 1, words.length))
+                        .flatMap(Stream::of)
+                        .toArray(String[]::new));
+        return this;
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+
+    /** What it has printed so far. */
+    String out() {
+        return out.toString(UTF_8);
+    }
+
+    byte[] outBytes() {
+        return out.toByteArray();
+    }
+
+    String err() {
+        return err.toString();
+    }
+}
