@@ -78,13 +78,14 @@ public final class Report {
     }
 
     private static String cell(Figure figure, Spread spread) {
-        String median = String.format(Locale.ROOT, figure.format(), spread.median());
-        if (spread.runs().size() < 2) {
-            return median;
-        }
-        String range =
-                String.format(Locale.ROOT, figure.format() + " to " + figure.format(), spread.min(), spread.max());
-        return median + " (" + range + ")";
+        String min = text(figure, spread.min());
+        String max = text(figure, spread.max());
+        String median = text(figure, spread.median());
+        return min.equals(max) ? median : median + " (" + min + " to " + max + ")";
+    }
+
+    private static String text(Figure figure, double value) {
+        return String.format(Locale.ROOT, figure.format(), value);
     }
 
     private static String aligned(List<List<String>> lines) {
