@@ -8,10 +8,12 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -155,6 +157,33 @@ class ClientCommandsTest {
         CommandRun second = runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0");
         assertThat(second.exitCode()).isEqualTo(3);
         assertThat(second.out()).isEmpty();
+    }
+
+    @Test
+    void linesAreSentBeforeMoreOfThemAreWaitedFor() throws IOException {
+        List<String> seen = new ArrayList<>();
+        InputStream quiet = new InputStream() {
+            private final Iterator<String> blocks = List.of("a\nb\nhal", "f\n").iterator();
+
+            @Override
+            public int read() {
+                throw new UnsupportedOperationException("lines are read in blocks");
+            }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) {
+                seen.add(run("get", "d").out());
+                if (!blocks.hasNext()) {
+                    return -1;
+                }
+                byte[] block = blocks.next().getBytes(UTF_8);
+                System.arraycopy(block, 0, bytes, offset, block.length);
+                return block.length;
+            }
+        };
+        CommandRun run = CommandRun.with(quiet).run(served.address(), "append", "d", "--lines");
+        assertThat(run.out()).isEqualTo("first 0, next 3\n");
+        assertThat(seen).containsExactly("", "a\nb\n", "a\nb\nhalf\n");
     }
 
     @Test
