@@ -9,6 +9,9 @@ import com.fasterxml.jackson.core.JsonToken;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -221,6 +224,30 @@ class ClientCommandsTest {
     }
 
     @Test
+    void anOutputThatTakesNoMoreIsNoFailure() {
+        run("append", "d", "x".repeat(100_000));
+        assertThat(runInto("Broken pipe", "get", "--server", served.address(), "d"))
+                .isEqualTo("0: ");
+        assertThat(runInto("No space left on device", "get", "--server", served.address(), "d"))
+                .startsWith("1: caravan: the output cannot be written: No space left on device");
+    }
+
+    /** Exit code and messages of a command whose output fails with this. */
+    private static String runInto(String problem, String... words) {
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException(problem);
+            }
+        };
+        StringWriter err = new StringWriter();
+        int exitCode = CommandRun.caravan(new Console(InputStream.nullInputStream(), out, Map.of(), false))
+                .setErr(new PrintWriter(err, true))
+                .execute(words);
+        return exitCode + ": " + err;
+    }
+
+    @Test
     void getPrintsRanges() {
         byte[] lines = LongStream.range(0, 1_000)
                 .mapToObj(Long::toString)
@@ -283,7 +310,7 @@ class ClientCommandsTest {
     void statTellsOfADocument() throws IOException {
         run("append", "d", "a", "bc");
         assertThat(run("stat", "d").out())
-                .startsWith("first: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
+                .startsWith("id: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
                 .contains("\nexpires-at-ms: none\n");
         assertThat(json("stat", "d", "--output", "json").get(0))
                 .containsEntry("name", "d")
