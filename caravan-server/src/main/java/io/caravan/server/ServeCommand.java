@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
         mixinStandardHelpOptions = true,
+        versionProvider = Main.VersionProvider.class,
         showDefaultValues = true,
         sortOptions = false,
         abbreviateSynopsis = true,

@@ -82,6 +82,7 @@ final class ExtensionCommands {
     private Reply describe(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         Map<String, Reply> entries = new LinkedHashMap<>();
+        entries.put("id", new Reply.Number(info.id()));
         entries.put("first", new Reply.Number(info.firstSequence()));
         entries.put("next", new Reply.Number(info.nextSequence()));
         entries.put("values", new Reply.Number(info.count()));

@@ -27,6 +27,7 @@ final class TailRead implements Reading {
     private long from;
     private @Nullable ValueStream stream;
     private boolean endsClosed;
+    private long documentId;
     private boolean scheduled;
     private volatile @Nullable ChangeWait current;
     private volatile boolean over;
@@ -97,7 +98,7 @@ final class TailRead implements Reading {
                     documents,
                     name,
                     this::choose,
-                    new TailFormat(session.protocol(), from, this::atEnd),
+                    new TailFormat(session.protocol(), from, () -> endsClosed, () -> documentId),
                     limits,
                     context);
             return false;
@@ -107,7 +108,11 @@ final class TailRead implements Reading {
             return false;
         }
         context.place()
-                .complete(new Reply.Array(List.of(new Reply.Number(from), Reply.Array.EMPTY, new Reply.Bool(closed))));
+                .complete(new Reply.Array(List.of(
+                        new Reply.Number(from),
+                        Reply.Array.EMPTY,
+                        new Reply.Bool(closed),
+                        info == null ? Reply.Null.BULK : new Reply.Number(info.id()))));
         return true;
     }
 
@@ -125,12 +130,9 @@ final class TailRead implements Reading {
     private SequenceRange choose(DocumentInfo info) {
         check(info.firstSequence(), info.nextSequence());
         long to = Math.min(info.nextSequence(), from + Math.min(options.count(), Long.MAX_VALUE - from));
+        documentId = info.id();
         endsClosed = info.attributes().closed() && to == info.nextSequence();
         return new SequenceRange(from, to);
-    }
-
-    private boolean atEnd() {
-        return endsClosed;
     }
 
     /** Sees to it that the wait ends; once. */
