@@ -5,9 +5,11 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.ForwardingListStore;
@@ -19,10 +21,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class DocumentServiceTest {
     private final Documents documents = new Documents();
@@ -55,6 +59,35 @@ class DocumentServiceTest {
 
     private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
         return new Addition(values("x"), false, null, streamSeq, producer);
+    }
+
+    /** Searching a list of them for each of them took minutes, under all their locks. */
+    @Test
+    @Timeout(20)
+    void manyNamesOfOneChangeAreSoonFound() {
+        List<DocumentName> names = IntStream.range(0, 300_000)
+                .mapToObj(number -> name("d" + number))
+                .toList();
+        AtomicReference<@Nullable Integer> found = new AtomicReference<>();
+        documents.service().write(names, edits -> found(names, edits), new Outcome<Integer>() {
+            @Override
+            public void success(Integer result) {
+                found.set(result);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw problem;
+            }
+        });
+        documents.service().flush();
+        assertThat(found).hasValue(0);
+    }
+
+    private static int found(List<DocumentName> names, DocumentEdits edits) {
+        return (int) names.stream()
+                .filter(name -> edits.document(name).info() != null)
+                .count();
     }
 
     @Test
