@@ -50,7 +50,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         this.channel = channel;
         this.service = service;
         this.session = service.newSession(channel);
-        this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), this::progress);
+        this.replies = new ReplyQueue(
+                channel, service.inbox(channel.eventLoop()), service.limits().stall(), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
         this.decoder = decoder;
         this.inFlight = inFlight;

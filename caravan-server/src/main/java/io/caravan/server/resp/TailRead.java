@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
-    private final RespLimits limits;
     private final DocumentName name;
     private final TailOptions options;
     private final Session session;
@@ -33,9 +32,8 @@ final class TailRead implements Reading {
     /** The event loop's. */
     private @Nullable Future<?> timeout;
 
-    TailRead(DocumentService documents, RespLimits limits, Session session, Command command, ReadContext context) {
+    TailRead(DocumentService documents, Session session, Command command, ReadContext context) {
         this.documents = documents;
-        this.limits = limits;
         this.name = ListCommands.name(command);
         this.options = TailOptions.of(command);
         this.session = session;
@@ -94,12 +92,7 @@ final class TailRead implements Reading {
         check(info == null ? 0 : info.firstSequence(), next);
         if (info != null && from < next) {
             stream = new ValueStream(
-                    documents,
-                    name,
-                    this::choose,
-                    new TailFormat(session.protocol(), from, this::atEnd),
-                    limits,
-                    context);
+                    documents, name, this::choose, new TailFormat(session.protocol(), from, this::atEnd), context);
             return false;
         }
         boolean closed = info != null && info.attributes().closed();

@@ -11,6 +11,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -44,7 +45,8 @@ class KeysReadingTest {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
-        ReplyQueue replies = new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), () -> {});
+        ReplyQueue replies =
+                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         ReadContext context = new ReadContext(channel, place, woken::incrementAndGet);
