@@ -113,19 +113,32 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                         TimeUnit.NANOSECONDS);
     }
 
-    /** Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. */
+    /**
+     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes wrong ends
+     * this connection, and no other that waits for its turn on the loop.
+     */
     private void progress() {
         moreProgress = true;
         if (inProgress) {
             return;
         }
         inProgress = true;
-        while (moreProgress) {
-            moreProgress = false;
-            runner.run();
-            moreProgress |= replies.flush();
+        try {
+            while (moreProgress) {
+                moreProgress = false;
+                runner.run();
+                moreProgress |= replies.flush();
+            }
+            readOnOrClose();
+        } catch (Throwable broken) {
+            LOG.error("closing {}", channel.remoteAddress(), broken);
+            channel.close();
+        } finally {
+            inProgress = false;
         }
-        inProgress = false;
+    }
+
+    private void readOnOrClose() {
         if (runner.idle()) {
             inFlight.settle(decoder.unfinishedBytes());
         }
