@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * none behind it. Nothing runs while the store has no room, too many answers are pending, or the client does not take what
  * there is; {@link #full()} then tells the connection to read no more. The event loop's alone.
  */
-final class CommandRunner {
+final class CommandRunner implements RequestDecoder.Intake {
     /** Requests that may wait to be run; what has been read from the socket may go beyond. */
     private static final int MAX_WAITING = 128;
 
@@ -69,11 +69,17 @@ final class CommandRunner {
 
     /** Whether nothing should be read from the socket. */
     boolean full() {
-        return awaitingRoom
-                || session.quitting()
-                || waiting.size() >= MAX_WAITING
-                || replies.size() >= maxPending
-                || !answersAreTaken();
+        return session.quitting() || mustWait();
+    }
+
+    /** After the last request there is room for any number: they are dropped. */
+    @Override
+    public boolean open() {
+        return session.quitting() || !mustWait();
+    }
+
+    private boolean mustWait() {
+        return awaitingRoom || waiting.size() >= MAX_WAITING || replies.size() >= maxPending || !answersAreTaken();
     }
 
     /** Whether every request so far has been run and its answer written. */

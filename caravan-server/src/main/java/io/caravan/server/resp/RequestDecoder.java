@@ -1,6 +1,7 @@
 package io.caravan.server.resp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.Arrays;
@@ -14,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory for
  * words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed} is
  * passed on and all further bytes are dropped.
+ *
+ * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the bytes that
+ * it is made of. What waits stays bytes, until {@link #resume}.
  */
 final class RequestDecoder extends ByteToMessageDecoder {
     private static final byte[][] NO_WORDS = new byte[0][];
@@ -28,7 +32,10 @@ final class RequestDecoder extends ByteToMessageDecoder {
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
     private final RespLimits limits;
+    private final Intake intake;
 
+    private @Nullable ChannelHandlerContext context;
+    private boolean heldBack;
     private boolean malformed;
     /** Words of the request that have arrived, in the first {@link #wordCount} places. */
     private byte[][] words = NO_WORDS;
@@ -43,8 +50,50 @@ final class RequestDecoder extends ByteToMessageDecoder {
     /** Bytes of an unfinished line that are known to hold no line end. */
     private int lineScanned;
 
-    RequestDecoder(RespLimits limits) {
+    /** Who takes the requests; asked on the event loop. */
+    interface Intake {
+        /** Whether the next request may come. */
+        boolean open();
+    }
+
+    RequestDecoder(RespLimits limits, Intake intake) {
         this.limits = limits;
+        this.intake = intake;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    /** Whether there may be whole requests among the bytes, which came while the intake was not open. */
+    boolean heldBack() {
+        return heldBack;
+    }
+
+    /** Goes on with the bytes that were held back, if the intake is open now; not while requests are being passed on. */
+    void resume() throws Exception {
+        if (heldBack && context != null && intake.open()) {
+            heldBack = false;
+            channelRead(context, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    /** Netty's would read from the socket, whatever its settings, because no request has been passed on. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
+        if (heldBack) {
+            discardSomeReadBytes();
+            reading.fireChannelReadComplete();
+        } else {
+            super.channelReadComplete(reading);
+        }
+    }
+
+    /** Netty's would drop what is held back when the client says that it will send no more. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext told, Object event) {
+        told.fireUserEventTriggered(event);
     }
 
     /** Bytes that are held of a request that has not come whole. */
@@ -54,9 +103,13 @@ final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     @Override
-    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+    protected void decode(ChannelHandlerContext decoding, ByteBuf in, List<Object> out) {
+        heldBack = !intake.open();
+        if (heldBack) {
+            return;
+        }
         try {
-            while (!malformed && in.isReadable() && step(in, out)) {
+            while (!malformed && out.isEmpty() && in.isReadable() && step(in, out)) {
                 // Each step takes one piece of a request.
             }
         } catch (Violation violation) {

@@ -46,16 +46,21 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespService service, RequestDecoder decoder, InFlight inFlight) {
+    RespHandler(Channel channel, RespService service, InFlight inFlight) {
         this.channel = channel;
         this.service = service;
         this.session = service.newSession(channel);
         this.replies = new ReplyQueue(
                 channel, service.inbox(channel.eventLoop()), service.limits().stall(), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
-        this.decoder = decoder;
+        this.decoder = new RequestDecoder(service.limits(), runner);
         this.inFlight = inFlight;
         inFlight.onRoom(this::progress);
+    }
+
+    /** Makes the requests; belongs before this in the pipeline. */
+    RequestDecoder decoder() {
+        return decoder;
     }
 
     @Override
@@ -128,6 +133,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                 moreProgress = false;
                 runner.run();
                 moreProgress |= replies.flush();
+                moreProgress |= decodeMore();
             }
             readOnOrClose();
         } catch (Throwable broken) {
@@ -138,8 +144,15 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
+    /** Takes requests that had to wait as bytes; returns whether there were any. */
+    private boolean decodeMore() throws Exception {
+        long before = requests;
+        decoder.resume();
+        return requests != before;
+    }
+
     private void readOnOrClose() {
-        if (runner.idle()) {
+        if (answeredAll()) {
             inFlight.settle(decoder.unfinishedBytes());
         }
         closeWhenDone();
@@ -148,8 +161,13 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
+    private boolean answeredAll() {
+        return runner.idle() && !decoder.heldBack();
+    }
+
     private void closeWhenDone() {
-        if ((noMoreRequests || session.quitting()) && runner.idle() && !closing) {
+        boolean done = noMoreRequests && answeredAll() || session.quitting() && runner.idle();
+        if (done && !closing) {
             closing = true;
             boolean lingers = runner.refusedLast() || stopping;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
