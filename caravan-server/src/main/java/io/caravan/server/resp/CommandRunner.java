@@ -78,8 +78,18 @@ final class CommandRunner implements RequestDecoder.Intake {
         return session.quitting() || !mustWait();
     }
 
+    @Override
+    public boolean stranger() {
+        return session.stranger();
+    }
+
+    /** What a stranger sends may make it known: what comes behind that is another's. */
     private boolean mustWait() {
-        return awaitingRoom || waiting.size() >= MAX_WAITING || replies.size() >= maxPending || !answersAreTaken();
+        return awaitingRoom
+                || !waiting.isEmpty() && stranger()
+                || waiting.size() >= MAX_WAITING
+                || replies.size() >= maxPending
+                || !answersAreTaken();
     }
 
     /** Whether every request so far has been run and its answer written. */

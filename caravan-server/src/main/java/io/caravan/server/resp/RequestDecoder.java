@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestDecoder extends ByteToMessageDecoder {
     private static final byte[][] NO_WORDS = new byte[0][];
     private static final String INVALID_ARRAY = "invalid multibulk length";
+    private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
     /** More digits than any length within the limits has. */
@@ -54,6 +55,9 @@ final class RequestDecoder extends ByteToMessageDecoder {
     interface Intake {
         /** Whether the next request may come. */
         boolean open();
+
+        /** Whether nobody knows who sends the requests: then little memory is spent on them. */
+        boolean stranger();
     }
 
     RequestDecoder(RespLimits limits, Intake intake) {
@@ -136,6 +140,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
             return false;
         }
         check(length <= RespLimits.MAX_WORDS, INVALID_ARRAY);
+        check(length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         wordsAnnounced = (int) Math.max(0, length);
         words = NO_WORDS;
         wordCount = 0;
@@ -155,6 +160,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
         check(length >= 0 && length <= limits.maxWordBytes(), INVALID_WORD);
         requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
         check(requestBytes <= limits.maxRequestBytes(), "too big request");
+        check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
         wordBytes = (int) length;
         return true;
     }
@@ -215,7 +221,8 @@ final class RequestDecoder extends ByteToMessageDecoder {
         int start = in.readerIndex();
         int end = in.indexOf(start + lineScanned, in.writerIndex(), (byte) '\n');
         int lineBytes = (end < 0 ? in.writerIndex() : end) - start;
-        check(lineBytes <= RespLimits.MAX_INLINE_BYTES, "too big inline request");
+        int most = intake.stranger() ? RespLimits.MAX_STRANGER_BYTES : RespLimits.MAX_INLINE_BYTES;
+        check(lineBytes <= most, "too big inline request");
         if (end < 0) {
             lineScanned = lineBytes;
             return false;
@@ -227,6 +234,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
         if (split == null) {
             throw new Violation("unbalanced quotes in request");
         }
+        check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         if (split.length > 0) {
             out.add(new Command(split));
         }

@@ -12,7 +12,9 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private final CommandRunner runner;
     private final RequestDecoder decoder;
     private final InFlight inFlight;
+    private @Nullable Future<?> strangerDeadline;
     private long requests;
     private boolean noMoreRequests;
     private boolean stopping;
@@ -61,6 +64,23 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     /** Makes the requests; belongs before this in the pipeline. */
     RequestDecoder decoder() {
         return decoder;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        if (session.stranger()) {
+            Duration patience = service.limits().stall();
+            strangerDeadline =
+                    channel.eventLoop().schedule(() -> endStranger(patience), patience.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void endStranger(Duration patience) {
+        if (session.stranger() && !session.quitting()) {
+            runner.offer(new Request.Refused(
+                    "NOAUTH Authentication required within " + patience.toSeconds() + " s of connecting"));
+            progress();
+        }
     }
 
     @Override
@@ -181,6 +201,9 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        if (strangerDeadline != null) {
+            strangerDeadline.cancel(false);
+        }
         service.forget(session);
         session.end();
         session.transaction(null);
