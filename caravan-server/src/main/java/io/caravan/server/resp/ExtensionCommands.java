@@ -31,8 +31,7 @@ final class ExtensionCommands {
                 CommandSpec.list("CARAVAN.READ", -4, "Tells the values from a sequence on, or waits for them.")
                         .keys(FIRST)
                         .flags("blocking")
-                        .stream((session, command, context) ->
-                        new TailRead(documents, limits, session, command, context)),
+                        .stream((session, command, context) -> new TailRead(documents, session, command, context)),
                 CommandSpec.list("CARAVAN.TRIM", 4, "Drops the values before a sequence.")
                         .keys(FIRST)
                         .flags("fast")

@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
-    private final RespLimits limits;
     private final DocumentName name;
     private final TailOptions options;
     private final Session session;
@@ -34,9 +33,8 @@ final class TailRead implements Reading {
     /** The event loop's. */
     private @Nullable Future<?> timeout;
 
-    TailRead(DocumentService documents, RespLimits limits, Session session, Command command, ReadContext context) {
+    TailRead(DocumentService documents, Session session, Command command, ReadContext context) {
         this.documents = documents;
-        this.limits = limits;
         this.name = ListCommands.name(command);
         this.options = TailOptions.of(command);
         this.session = session;
@@ -99,7 +97,6 @@ final class TailRead implements Reading {
                     name,
                     this::choose,
                     new TailFormat(session.protocol(), from, () -> endsClosed, () -> documentId),
-                    limits,
                     context);
             return false;
         }

@@ -5,6 +5,7 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
@@ -24,6 +25,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class DocumentServiceTest {
     private final Documents documents = new Documents();
@@ -67,6 +69,35 @@ class DocumentServiceTest {
 
     private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
         return new Addition(values("x"), false, null, streamSeq, producer);
+    }
+
+    /** Searching a list of them for each of them took minutes, under all their locks. */
+    @Test
+    @Timeout(20)
+    void manyNamesOfOneChangeAreSoonFound() {
+        List<DocumentName> names = IntStream.range(0, 300_000)
+                .mapToObj(number -> name("d" + number))
+                .toList();
+        AtomicReference<@Nullable Integer> found = new AtomicReference<>();
+        documents.service().write(names, edits -> found(names, edits), new Outcome<Integer>() {
+            @Override
+            public void success(Integer result) {
+                found.set(result);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw problem;
+            }
+        });
+        documents.service().flush();
+        assertThat(found).hasValue(0);
+    }
+
+    private static int found(List<DocumentName> names, DocumentEdits edits) {
+        return (int) names.stream()
+                .filter(name -> edits.document(name).info() != null)
+                .count();
     }
 
     @Test
