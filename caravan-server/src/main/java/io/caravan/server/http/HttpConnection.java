@@ -185,9 +185,10 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         channel.eventLoop().execute(this::next);
     }
 
+    /** Asked for again when the channel becomes writable, so by then the next request may have begun. */
     private void next() {
         writeStall.watch();
-        if (closing || !channel.isWritable()) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
             return;
         }
         exchange = null;
