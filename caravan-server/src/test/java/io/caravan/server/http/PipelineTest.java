@@ -2,6 +2,7 @@ package io.caravan.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.UnboundedInFlight;
@@ -9,6 +10,7 @@ import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -38,17 +40,16 @@ class PipelineTest {
         HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, LONG, LONG, LONG);
         Router router = new Router(List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
-                Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add)));
+                Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
+                Route.of(HttpMethod.GET, "/broken", "broken", Set.of(200), exchange -> {
+                    throw new StackOverflowError();
+                })));
         HttpService service = new HttpService(
                 config, router, new Gate(Authenticator.open()), new Readiness(), new HttpMetrics(metrics));
         channel = new EmbeddedChannel();
         InFlight inFlight = UnboundedInFlight.of(channel);
-        channel.pipeline()
-                .addLast(
-                        inFlight,
-                        HttpProtocol.decoder(),
-                        new HttpResponseEncoder(),
-                        new HttpConnection(channel, service, inFlight));
+        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 
     @AfterEach
@@ -66,9 +67,10 @@ class PipelineTest {
     }
 
     /** What the socket would give in one read; runs none of the loop's tasks. */
-    private void receive(String bytes) {
-        channel.pipeline().fireChannelRead(Unpooled.copiedBuffer(bytes, StandardCharsets.US_ASCII));
-        channel.pipeline().fireChannelReadComplete();
+    private ByteBuf receive(String text) {
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        channel.pipeline().fireChannelRead(bytes);
+        return bytes;
     }
 
     /** The bodies that went out since the last call. */
@@ -91,5 +93,39 @@ class PipelineTest {
         waiting.get(0).answer(text("later"));
         channel.runPendingTasks();
         assertThat(answered()).containsExactly("later", "now");
+    }
+
+    @Test
+    void whatIsSentAheadStaysTheBytesThatItIs() throws Exception {
+        String ahead = get("/now").repeat(50_000);
+        receive(get("/later"));
+        assertThat(channel.config().isAutoRead()).isTrue();
+        MemoryUse.within(4L * ahead.length(), () -> receive(ahead));
+        assertThat(channel.config().isAutoRead()).isFalse();
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        waiting.get(0).answer(text("later"));
+        channel.runPendingTasks();
+        assertThat(answered()).hasSize(50_001);
+        assertThat(channel.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void whatWasSentAheadIsAnsweredThoughTheClientSendsNoMore() {
+        receive(get("/later") + get("/now"));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        waiting.get(0).answer(text("later"));
+        channel.runPendingTasks();
+        assertThat(answered()).containsExactly("later", "now");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aRequestThatBreaksTheServerEndsItsConnectionAndReleasesWhatIsBehindIt() {
+        ByteBuf bytes = receive(get("/now") + get("/broken") + get("/now"));
+        channel.runPendingTasks();
+        assertThat(answered()).containsExactly("now");
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(bytes.refCnt()).isZero();
     }
 }
