@@ -111,6 +111,18 @@ final class Exchange {
         });
     }
 
+    /** Runs part of what makes the answer, on any thread; what it throws ends the exchange. An {@link Error} goes on. */
+    void run(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException problem) {
+            fail(problem);
+        } catch (Error broken) {
+            fail(broken);
+            throw broken;
+        }
+    }
+
     private void onLoop(Runnable action) {
         if (loop().inEventLoop()) {
             action.run();

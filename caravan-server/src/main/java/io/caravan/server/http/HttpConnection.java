@@ -144,11 +144,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         Exchange begun = new Exchange(response, whole.route(), whole.principal(), whole.complete(), this::answered);
         exchange = begun;
         request++;
-        try {
-            begun.route().endpoint().handle(begun);
-        } catch (RuntimeException problem) {
-            begun.fail(problem);
-        }
+        begun.run(() -> begun.route().endpoint().handle(begun));
     }
 
     /** The answer is on its way: the next request may come. */

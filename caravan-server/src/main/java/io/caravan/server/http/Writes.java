@@ -26,31 +26,22 @@ final class Writes {
         if (documents.writable()) {
             change.accept(documents);
         } else {
-            documents.onWritable(() -> exchange.loop().execute(() -> runAgain(exchange, change)));
+            whenWritable(documents, exchange, () -> run(exchange, change));
         }
     }
 
-    private void runAgain(Exchange exchange, Consumer<DocumentService> change) {
-        if (exchange.over()) {
-            return;
-        }
-        try {
-            run(exchange, change);
-        } catch (RuntimeException problem) {
-            exchange.fail(problem);
-        }
+    private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
+        documents.onWritable(() -> exchange.loop().execute(() -> {
+            if (!exchange.over()) {
+                exchange.run(again);
+            }
+        }));
     }
 
     /** Runs a change that takes long, or reads. */
     void runApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
-        readers.execute(() -> {
-            try {
-                change.accept(documents);
-            } catch (RuntimeException problem) {
-                exchange.fail(problem);
-            }
-        });
+        readers.execute(() -> exchange.run(() -> change.accept(documents)));
     }
 
     /** Answers a change when it is durable. */
@@ -60,15 +51,7 @@ final class Writes {
             public void success(T result) {
                 readiness.wrote();
                 // Not on the store's thread, which has others to tell.
-                exchange.loop().execute(() -> answer(result));
-            }
-
-            private void answer(T result) {
-                try {
-                    exchange.answer(answer.apply(result));
-                } catch (RuntimeException problem) {
-                    exchange.fail(problem);
-                }
+                exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 
             @Override
