@@ -38,10 +38,19 @@ final class Writes {
         }));
     }
 
-    /** Runs a change that takes long, or reads. */
+    /**
+     * Runs a change that takes long, or reads, on a thread that may wait. Not for room in the store, though: it would hold
+     * the document's lock, behind which the event loop's own changes would wait.
+     */
     void runApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
-        readers.execute(() -> exchange.run(() -> change.accept(documents)));
+        readers.execute(() -> exchange.run(() -> {
+            if (documents.writable()) {
+                change.accept(documents);
+            } else {
+                whenWritable(documents, exchange, () -> runApart(exchange, change));
+            }
+        }));
     }
 
     /** Answers a change when it is durable. */

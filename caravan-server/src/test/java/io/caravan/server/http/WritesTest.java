@@ -86,4 +86,18 @@ class WritesTest {
         channel.runPendingTasks();
         assertThat(exchange.status()).isEqualTo(500);
     }
+
+    @Test
+    void aChangeOnAThreadThatMayWaitDoesNotWaitForTheStore() {
+        List<String> ran = new ArrayList<>();
+        writable = false;
+        writes.runApart(exchange(), unused -> ran.add("changed"));
+        read();
+        assertThat(ran).isEmpty();
+        writable = true;
+        onWritable.get(0).run();
+        channel.runPendingTasks();
+        read();
+        assertThat(ran).containsExactly("changed");
+    }
 }
