@@ -2,7 +2,11 @@ package io.caravan.server.http;
 
 import io.caravan.CaravanException;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Outcome;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -11,6 +15,7 @@ import java.util.function.Function;
 final class Writes {
     private final Readiness readiness;
     private final Executor readers;
+    private final Map<EventExecutor, LoopTurn> turns = new ConcurrentHashMap<>();
 
     Writes(Readiness readiness, Executor readers) {
         this.readiness = readiness;
@@ -19,11 +24,13 @@ final class Writes {
 
     /**
      * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from the
-     * client.
+     * client. Changes of one turn of the loop share a force.
      */
     void run(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         if (documents.writable()) {
+            turns.computeIfAbsent(exchange.loop(), loop -> new LoopTurn(documents, loop))
+                    .willWrite();
             change.accept(documents);
         } else {
             whenWritable(documents, exchange, () -> run(exchange, change));

@@ -100,4 +100,15 @@ class WritesTest {
         read();
         assertThat(ran).containsExactly("changed");
     }
+
+    @Test
+    void changesOfOneTurnOfTheLoopShareAForce() {
+        writes.run(exchange(), unused -> calls.add("first"));
+        writes.run(exchange(), unused -> calls.add("second"));
+        channel.runPendingTasks();
+        writes.run(exchange(), unused -> calls.add("third"));
+        channel.runPendingTasks();
+        assertThat(calls)
+                .containsExactly("beginGroup", "first", "second", "endGroup", "beginGroup", "third", "endGroup");
+    }
 }
