@@ -69,6 +69,20 @@ class LiveTest {
     }
 
     @Test
+    void aPollFromNowIsNotCached() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        server.awaitTailedDocuments(1);
+        server.append("/v1/stream/a", TEXT, "news");
+        assertThat(poll.get().body()).isEqualTo("news");
+        assertThat(header(poll.get(), "Cache-Control")).isEqualTo("no-store");
+        assertThat(header(poll.get(), "ETag")).isNull();
+        HttpResponse<String> known = server.get("/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        assertThat(header(known, "Cache-Control")).startsWith("public");
+        assertThat(header(known, "ETag")).isNotNull();
+    }
+
+    @Test
     void aPollOfAStreamThatIsDeletedEnds() throws Exception {
         CompletableFuture<HttpResponse<String>> poll =
                 server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
