@@ -120,7 +120,7 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"__ds/subscriptions/a", "__ds"})
+    @ValueSource(strings = {"__ds/subscriptions/a", "__ds", "%5F_ds/x", "__%64s", "__ds%2Fx"})
     void reservedPathsAreNotStreams(String path) throws Exception {
         assertProblem(server.send("PUT", "/v1/stream/" + path, null), 501, "reserved");
     }
