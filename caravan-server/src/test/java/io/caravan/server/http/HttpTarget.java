@@ -125,7 +125,7 @@ final class HttpTarget implements FuzzTarget {
                     refusal(() -> RequestHeaders.producer(request)),
                     refusal(() -> RequestHeaders.number(request, StreamHeaders.TTL)),
                     refusal(() -> RequestHeaders.moment(request, StreamHeaders.EXPIRES_AT)),
-                    String.valueOf(RequestHeaders.contentType(request)));
+                    refusal(() -> RequestHeaders.contentType(request)));
         }
 
         private static void name(String path) {

@@ -120,6 +120,29 @@ class StreamTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"", "json", "application/json/x", "text/plain text/html", "text/plain\u00e9"})
+    void aContentTypeThatIsNoneIsRefused(String contentType) throws Exception {
+        for (String method : List.of("PUT", "POST")) {
+            try (RawClient raw = server.raw()) {
+                raw.send(method + " /v1/stream/t HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType
+                        + "\r\nContent-Length: 1\r\n\r\nx");
+                RawClient.Response refused = raw.read();
+                assertThat(refused.status()).isEqualTo(400);
+                assertThat(refused.body()).contains("invalid_header");
+            }
+        }
+        assertThat(server.documents.find(DocumentName.of("t"))).isNull();
+    }
+
+    @Test
+    void twoContentTypesAreRefused() throws Exception {
+        assertProblem(
+                server.send("PUT", "/v1/stream/t", null, "Content-Type", TEXT, "Content-Type", JSON),
+                400,
+                "invalid_header");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"__ds/subscriptions/a", "__ds", "%5F_ds/x", "__%64s", "__ds%2Fx"})
     void reservedPathsAreNotStreams(String path) throws Exception {
         assertProblem(server.send("PUT", "/v1/stream/" + path, null), 501, "reserved");
