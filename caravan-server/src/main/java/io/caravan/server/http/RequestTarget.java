@@ -1,11 +1,13 @@
 package io.caravan.server.http;
 
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -36,7 +38,22 @@ record RequestTarget(String path, Query query) {
             throw ProblemException.badRequest(
                     "malformed_request", "a request needs one Host header, this has " + hosts);
         }
+        checkTransferEncoding(head);
         return split(withoutAuthority(head.uri()));
+    }
+
+    /** A body that is also compressed would be stored as it came, which nobody could tell from what it stands for. */
+    private static void checkTransferEncoding(HttpRequest head) {
+        List<String> encodings = head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING);
+        if (!encodings.isEmpty()
+                && !(encodings.size() == 1
+                        && HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(
+                                encodings.get(0).strip()))) {
+            throw new ProblemException(new Problem(
+                    HttpResponseStatus.NOT_IMPLEMENTED,
+                    "unsupported_transfer_encoding",
+                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings)));
+        }
     }
 
     /** What was wrong with bytes that are no request. */

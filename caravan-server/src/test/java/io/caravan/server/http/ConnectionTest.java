@@ -149,6 +149,22 @@ class ConnectionTest {
         }
     }
 
+    /** The encoded bytes would be what is stored. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
+    void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(("POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: " + encoding
+                            + "||3|abc|0||")
+                    .replace("|", "\r\n"));
+            RawClient.Response refused = raw.read();
+            assertThat(refused.status()).isEqualTo(501);
+            assertThat(refused.body()).contains("unsupported_transfer_encoding");
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
     @Test
     void headsHaveALimit() throws Exception {
         try (RawClient raw = server.raw()) {
