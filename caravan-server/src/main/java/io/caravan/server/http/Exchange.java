@@ -62,6 +62,11 @@ final class Exchange {
         return writer.loop();
     }
 
+    /** The scheme of the URLs that the client asks by. */
+    String scheme() {
+        return writer.scheme();
+    }
+
     /** Names a part of the route's operation, for the figures; before the answer. */
     void operation(String part) {
         operation = part;

@@ -8,7 +8,8 @@ import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.util.List;
-import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the head of a request asks for.
@@ -16,6 +17,7 @@ import java.util.Locale;
  * @param path the URL's path, percent codes and all
  */
 record RequestTarget(String path, Query query) {
+    private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
 
     /**
      * Takes a head apart that Netty has read.
@@ -74,12 +76,12 @@ record RequestTarget(String path, Query query) {
 
     /** A proxy's form of a URL names the server too. */
     private static String withoutAuthority(String uri) {
-        String scheme = "http://";
-        if (!uri.toLowerCase(Locale.ROOT).startsWith(scheme)) {
+        Matcher authority = AUTHORITY.matcher(uri);
+        if (!authority.lookingAt()) {
             return uri;
         }
-        int slash = uri.indexOf('/', scheme.length());
-        return slash < 0 ? "/" : uri.substring(slash);
+        String rest = uri.substring(authority.end());
+        return rest.startsWith("/") ? rest : "/" + rest;
     }
 
     private static RequestTarget split(String uri) {

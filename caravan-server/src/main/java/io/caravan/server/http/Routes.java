@@ -36,12 +36,7 @@ final class Routes {
                 Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), new StreamCreate(writes))
                         .onDocument(Permission.WRITE)
                         .withBody(),
-                Route.of(
-                                POST,
-                                STREAM,
-                                "appendToStream",
-                                Set.of(200, 204, 404, 409, 410, 507),
-                                new StreamAppend(writes))
+                Route.of(POST, STREAM, "appendToStream", Set.of(200, 204, 404, 409, 410, 507), new StreamAppend(writes))
                         .onDocument(Permission.WRITE)
                         .withBody(),
                 Route.of(GET, STREAM, "readStream", Set.of(200, 204, 304, 404, 409, 410), new StreamRead(reads))

@@ -51,7 +51,7 @@ final class StreamCreate implements Endpoint {
                                 request.flag(StreamHeaders.CLOSED),
                                 values(name, contentType, request.body()),
                                 fork),
-                        writes.answering(exchange, created -> answer(request, created))));
+                        writes.answering(exchange, created -> answer(exchange, created))));
     }
 
     private static List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
@@ -88,18 +88,19 @@ final class StreamCreate implements Endpoint {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    private static Answer answer(Request request, Created created) {
+    private static Answer answer(Exchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == Creation.Result.CREATED;
         Answer answer = StreamAnswers.of(made ? HttpResponseStatus.CREATED : HttpResponseStatus.OK, info)
                 .header("Content-Type", info.attributes().contentType())
                 .header("Cache-Control", "no-store");
-        return made ? answer.header("Location", location(request)) : answer;
+        return made ? answer.header("Location", location(exchange)) : answer;
     }
 
     /** Absolute when the client told whom it asked. */
-    private static String location(Request request) {
+    private static String location(Exchange exchange) {
+        Request request = exchange.request();
         String host = request.headers().get(HttpHeaderNames.HOST, "");
-        return HOST.matcher(host).matches() ? "http://" + host + request.path() : request.path();
+        return HOST.matcher(host).matches() ? exchange.scheme() + "://" + host + request.path() : request.path();
     }
 }

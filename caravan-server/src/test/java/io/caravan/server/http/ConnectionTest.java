@@ -51,7 +51,7 @@ class ConnectionTest {
     @Test
     void aRequestBehindALongPollWaitsForIt() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send(get("/v1/stream/a?offset=now&live=long-poll") + get("/healthz"));
+            raw.send(get("/v1/stream/a?offset=-1&live=long-poll") + get("/healthz"));
             server.awaitTailedDocuments(1);
             server.append("/v1/stream/a", "text/plain", "late");
             assertThat(raw.read().body()).isEqualTo("late");
@@ -163,6 +163,15 @@ class ConnectionTest {
             assertThat(raw.atEnd()).isTrue();
         }
         assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://x/healthz", "https://x/healthz", "HTTPS://x:1/healthz?a=b", "/healthz"})
+    void aUrlMayNameTheServer(String url) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(get(url));
+            assertThat(raw.read().body()).contains("alive");
+        }
     }
 
     @Test
