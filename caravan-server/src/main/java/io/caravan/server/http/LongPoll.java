@@ -43,7 +43,13 @@ final class LongPoll {
 
     private DocumentInfo document() {
         if (documentId != UNKNOWN) {
-            return ReadRequest.findAgain(documents, request.name(), documentId);
+            DocumentInfo now = ReadRequest.findAgain(documents, request.name(), documentId);
+            if (request.position().isNow()) {
+                Position.checkRetained(from, now);
+            } else {
+                from = request.position().in(now);
+            }
+            return now;
         }
         DocumentInfo info = request.use(documents);
         from = request.position().in(info);

@@ -2,6 +2,9 @@ package io.caravan.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -82,6 +85,36 @@ class LiveTest {
         HttpResponse<String> known = server.get("/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
         assertThat(header(known, "Cache-Control")).startsWith("public");
         assertThat(header(known, "ETag")).isNotNull();
+    }
+
+    @Test
+    void aPollWhoseValuesAreTrimmedBeforeItSeesThemIsToldWhereTheStreamBegins() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        server.awaitTailedDocuments(1);
+        CompletableFuture<Object> written = new CompletableFuture<>();
+        server.documents.write(
+                DocumentName.of("a"),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    document.trimTo(1);
+                    return "trimmed";
+                },
+                new Outcome<String>() {
+                    @Override
+                    public void success(String result) {
+                        written.complete(result);
+                    }
+
+                    @Override
+                    public void failure(CaravanException problem) {
+                        written.completeExceptionally(problem);
+                    }
+                });
+        assertThat(written.get()).isEqualTo("trimmed");
+        assertThat(poll.get().statusCode()).isEqualTo(410);
+        assertThat(poll.get().body()).contains("offset_trimmed");
+        assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
     }
 
     @Test
