@@ -32,11 +32,17 @@ final class Routes {
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
         ReadParts reads = new ReadParts(readiness, readers, config, cursors, !gate.closed());
         Writes writes = new Writes(readiness, readers);
+        JsonBody json = new JsonBody(config.maxBatchBytes());
         return new Router(List.of(
-                Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), new StreamCreate(writes))
+                Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), new StreamCreate(writes, json))
                         .onDocument(Permission.WRITE)
                         .withBody(),
-                Route.of(POST, STREAM, "appendToStream", Set.of(200, 204, 404, 409, 410, 507), new StreamAppend(writes))
+                Route.of(
+                                POST,
+                                STREAM,
+                                "appendToStream",
+                                Set.of(200, 204, 404, 409, 410, 507),
+                                new StreamAppend(writes, json))
                         .onDocument(Permission.WRITE)
                         .withBody(),
                 Route.of(GET, STREAM, "readStream", Set.of(200, 204, 304, 404, 409, 410), new StreamRead(reads))

@@ -6,7 +6,6 @@ import io.caravan.server.document.Creation;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.JsonMessages;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -20,9 +19,11 @@ final class StreamCreate implements Endpoint {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
 
     private final Writes writes;
+    private final JsonBody jsonBody;
 
-    StreamCreate(Writes writes) {
+    StreamCreate(Writes writes, JsonBody jsonBody) {
         this.writes = writes;
+        this.jsonBody = jsonBody;
     }
 
     @Override
@@ -54,11 +55,11 @@ final class StreamCreate implements Endpoint {
                         writes.answering(exchange, created -> answer(exchange, created))));
     }
 
-    private static List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
+    private List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
         if (body.length == 0) {
             return List.of();
         }
-        return contentType != null && ContentTypes.isJson(contentType) ? JsonMessages.split(name, body) : List.of(body);
+        return contentType != null && ContentTypes.isJson(contentType) ? jsonBody.messages(name, body) : List.of(body);
     }
 
     private static @Nullable ForkPoint forkPoint(Request request) {

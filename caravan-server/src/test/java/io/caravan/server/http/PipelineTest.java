@@ -37,7 +37,7 @@ class PipelineTest {
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, LONG, LONG, LONG);
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG);
         Router router = new Router(List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
                 Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),

@@ -95,6 +95,20 @@ class StreamTest {
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
     }
 
+    /** Each message takes its place in the log, which is much more than a digit. */
+    @Test
+    void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
+        int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + JsonBody.MESSAGE_OVERHEAD_BYTES);
+        server.create("/v1/stream/j", JSON);
+        String most = "[" + "1,".repeat(fitting - 1) + "1]";
+        String more = "[" + "1,".repeat(fitting) + "1]";
+        assertThat(server.append("/v1/stream/j", JSON, most).statusCode()).isEqualTo(204);
+        assertProblem(server.append("/v1/stream/j", JSON, more), 413, "too_many_messages");
+        assertProblem(server.send("PUT", "/v1/stream/k", more, "Content-Type", JSON), 413, "too_many_messages");
+        assertThat(server.documents.find(DocumentName.of("j")).nextSequence()).isEqualTo(fitting);
+        assertThat(server.documents.find(DocumentName.of("k"))).isNull();
+    }
+
     @Test
     void jsonNestedTooDeepIsRefused() throws Exception {
         server.create("/v1/stream/j", JSON);
