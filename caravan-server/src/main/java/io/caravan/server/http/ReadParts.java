@@ -12,15 +12,6 @@ record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Curso
 
     /** Runs part of a read on a reading thread; what it throws ends the exchange. */
     void read(Exchange exchange, Runnable part) {
-        readers.execute(() -> {
-            try {
-                part.run();
-            } catch (RuntimeException problem) {
-                exchange.fail(problem);
-            } catch (Error broken) {
-                exchange.fail(broken);
-                throw broken;
-            }
-        });
+        readers.execute(() -> exchange.run(part));
     }
 }

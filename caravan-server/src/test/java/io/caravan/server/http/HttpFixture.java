@@ -33,6 +33,7 @@ import java.util.function.BooleanSupplier;
 /** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
+    static final int MAX_BATCH_BYTES = 256 * 1024;
     static final Duration LONG = Duration.ofSeconds(60);
 
     final ListStore store;
@@ -54,7 +55,12 @@ final class HttpFixture implements AutoCloseable {
         this.store = store;
         documents = new DocumentService(store, Catalog.open(store, 0));
         HttpConfig config = new HttpConfig(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, live, live, stall);
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                MAX_BODY_BYTES,
+                MAX_BATCH_BYTES,
+                live,
+                live,
+                stall);
         server = new HttpProtocol(config, readers, authenticator, metrics);
         NetworkLimits limits = new NetworkLimits(2_000, 1 << 20, 64 << 20, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
