@@ -25,7 +25,7 @@ class HttpLimitsTest {
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final int TIMEOUT_MILLIS = 20_000;
-    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n";
+    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
     private final ExecutorService clientThread = Executors.newSingleThreadExecutor();
     private ServerFixture fixture;
@@ -89,7 +89,7 @@ class HttpLimitsTest {
 
     @Test
     void aBodyThatTricklesIsAnsweredWith408() throws Exception {
-        assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"))
+        assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"))
                 .startsWith("HTTP/1.1 408 ");
     }
 

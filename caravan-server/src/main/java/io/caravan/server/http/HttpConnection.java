@@ -121,7 +121,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response = new ResponseWriter(channel, head, service.readiness()::draining);
+        ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
         writer = response;
         requests++;
         try {
@@ -226,7 +226,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     @Override
     public void requestTimedOut() {
         refuse(
-                new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
+                new ResponseWriter(channel, NO_HEAD, service.origins(), service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }

@@ -166,8 +166,9 @@ class ServerPagesTest {
             server.serve();
             server.create("/v1/stream/a", TEXT);
             store.full = true;
-            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
-                    + "GET /v1/stream/a HTTP/1.1\r\nHost: x\r\n\r\n");
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
+                            + "GET /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
             HttpFixture.await(() -> store.awaitingRoom != null);
             assertThat(server.get("/v1/stream/a").body()).isEmpty();
             store.full = false;
