@@ -162,6 +162,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void run(IncomingRequest request, ResponseWriter response) {
+        inFlight.requestCame();
         Exchange begun =
                 new Exchange(response, request.route(), request.principal(), request.complete(), this::answered);
         exchange = begun;
