@@ -57,6 +57,8 @@ public final class Network implements AutoCloseable {
                 .group(loops)
                 .channel(config.transport().listenerType())
                 .childOption(ChannelOption.TCP_NODELAY, true)
+                // Or a client whose machine or network is gone would keep its place for ever.
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .childHandler(new ConnectionSetup(protocol, config.limits(), config.tls(), shared, this::opened))

@@ -6,6 +6,7 @@ import io.caravan.testing.Eventually;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -95,6 +96,17 @@ class NetworkTest {
             protocol.setup.countDown();
             Eventually.await("it is told", () -> protocol.ended);
             assertThat(late.getInputStream().read()).isNegative();
+        }
+    }
+
+    @Test
+    void theSystemLooksWhetherClientsAreStillThere() throws Exception {
+        protocol.setup.countDown();
+        try (Socket client = connect()) {
+            assertThat(client.isConnected()).isTrue();
+            Eventually.await("it is there", () -> network.connections().size() == 1);
+            assertThat(protocol.channel.config().getOption(ChannelOption.SO_KEEPALIVE))
+                    .isTrue();
         }
     }
 }
