@@ -43,6 +43,7 @@ public final class DocumentService implements AutoCloseable {
     private final Expiry expiry;
     private final DocumentReads reads;
     private final Tails tails = new Tails();
+    private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
 
     /** Documents by the system's clock; the space of those that have expired is back within about a minute. */
@@ -88,6 +89,7 @@ public final class DocumentService implements AutoCloseable {
                 more.add(missing.name());
                 locked = more;
             } catch (CaravanException refused) {
+                trouble.refused(refused);
                 outcome.failure(refused);
                 return;
             }
@@ -121,6 +123,7 @@ public final class DocumentService implements AutoCloseable {
 
         @Override
         public void success(long sequence) {
+            trouble.wrote();
             try {
                 outcome.success(result);
             } finally {
@@ -130,6 +133,7 @@ public final class DocumentService implements AutoCloseable {
 
         @Override
         public void failure(CaravanException problem) {
+            trouble.refused(problem);
             try {
                 outcome.failure(problem);
             } finally {
@@ -294,6 +298,14 @@ public final class DocumentService implements AutoCloseable {
     /** Number of documents that somebody waits for. */
     public int tailedDocuments() {
         return tails.documents();
+    }
+
+    /**
+     * Why the store takes no writes, or null when nothing is known of that: a {@link io.caravan.StoreFailedException}, or an
+     * {@link io.caravan.OutOfSpaceException} that no write has got past since.
+     */
+    public @Nullable CaravanException trouble() {
+        return trouble.current();
     }
 
     /** See {@link ListStore#beginGroup()}. */

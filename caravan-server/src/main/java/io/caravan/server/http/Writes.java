@@ -58,7 +58,6 @@ final class Writes {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                readiness.wrote();
                 // Not on the store's thread, which has others to tell.
                 exchange.loop().execute(() -> answer(result));
             }
@@ -73,7 +72,6 @@ final class Writes {
 
             @Override
             public void failure(CaravanException problem) {
-                readiness.refused(problem);
                 exchange.fail(problem);
             }
         };

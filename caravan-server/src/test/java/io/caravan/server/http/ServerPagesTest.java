@@ -9,6 +9,8 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
@@ -144,6 +146,42 @@ class ServerPagesTest {
             store.refusal = null;
             assertThat(server.append("/v1/stream/a", TEXT, "x").statusCode()).isEqualTo(204);
             assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+        }
+    }
+
+    /** A change as another protocol makes it. */
+    private static void push(HttpFixture server) {
+        server.documents.write(
+                DocumentName.of("a".getBytes(StandardCharsets.UTF_8)),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    return true;
+                },
+                new Outcome<Boolean>() {
+                    @Override
+                    public void success(Boolean result) {}
+
+                    @Override
+                    public void failure(CaravanException problem) {}
+                });
+    }
+
+    @Test
+    void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new OutOfSpaceException("the disk is full");
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            store.refusal = null;
+            push(server);
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            push(server);
+            store.refusal = null;
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "store_failed");
         }
     }
 
