@@ -1,12 +1,14 @@
 package io.caravan.server;
 
 import io.caravan.server.config.FileWatch;
+import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.Tls;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -51,6 +53,28 @@ final class SecurityOptions {
             paramLabel = "FILE",
             description = "Authorities for clients' certificates, PEM. With it every client needs one.")
     private @Nullable Path tlsCa;
+
+    @Option(
+            names = "--allow-origin",
+            paramLabel = "ORIGIN",
+            split = ",",
+            description =
+                    "A web origin, such as https://app.example, or * for all, whose pages may use HTTP where nobody"
+                            + " is asked for a secret; several with commas, or said again. Pages of this machine always may.")
+    private List<String> allowedOrigins = List.of();
+
+    /**
+     * The config with the origins whose pages may use the server.
+     *
+     * @throws IllegalArgumentException when one is none
+     */
+    HttpConfig allowOrigins(HttpConfig http) {
+        try {
+            return http.withAllowedOrigins(allowedOrigins);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--allow-origin: " + wrong.getMessage(), wrong);
+        }
+    }
 
     /**
      * Makes what tells who clients are.

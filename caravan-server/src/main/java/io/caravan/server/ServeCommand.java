@@ -113,7 +113,7 @@ final class ServeCommand implements Callable<Integer> {
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()),
+                securityOptions.allowOrigins(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
                 limitOptions.resp(store),
                 store.durability(),
                 network,

@@ -34,6 +34,9 @@ final class SettingsTable {
     private static String text(OptionSpec option, ParseResult parsed, Settings settings) {
         if (parsed.hasMatchedOption(option)) {
             List<String> words = option.originalStringValues();
+            if (option.isMultiValue()) {
+                return String.join(",", words);
+            }
             return words.isEmpty() ? String.valueOf((Object) option.getValue()) : words.get(words.size() - 1);
         }
         String configured = settings.defaultValue(option);

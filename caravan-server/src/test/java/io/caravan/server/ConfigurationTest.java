@@ -93,6 +93,16 @@ class ConfigurationTest {
     }
 
     @Test
+    void severalOriginsAreSaidWithCommasOrOneByOne() throws IOException {
+        String file = file("allow-origin = https://a.example,http://b.example:3000\n");
+        assertThat(printed("--config", file))
+                .containsEntry("allow-origin", List.of("https://a.example,http://b.example:3000", "file " + file));
+        out.getBuffer().setLength(0);
+        assertThat(printed("--allow-origin", "https://a.example", "--allow-origin", "*"))
+                .containsEntry("allow-origin", List.of("https://a.example,*", "command line"));
+    }
+
+    @Test
     void everySettingIsPrintedAndNoSecretIs() {
         environment.put("CARAVAN_PASSWORD", "hunter2");
         Set<String> expected = settings().map(Settings::fileName).collect(Collectors.toCollection(TreeSet::new));
@@ -140,6 +150,12 @@ class ConfigurationTest {
             assertRefused(problem, options.toArray(String[]::new));
         });
         assertThat(directory.resolve("store")).doesNotExist();
+    }
+
+    @Test
+    void anOriginThatIsNoneIsRefused() {
+        assertRefused(
+                "--allow-origin: 'https://a.example/' is not an origin", "--allow-origin", "*,https://a.example/");
     }
 
     private static Stream<OptionSpec> settings() {

@@ -9,13 +9,13 @@ import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -25,9 +25,9 @@ class HttpLimitsTest {
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration LONG = Duration.ofMinutes(10);
     private static final int TIMEOUT_MILLIS = 20_000;
-    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n";
+    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-    private final ExecutorService clientThread = Executors.newSingleThreadExecutor();
+    private final ScheduledExecutorService clientThread = Executors.newSingleThreadScheduledExecutor();
     private ServerFixture fixture;
 
     private void start(int maxConnections, Duration request, Duration idle) throws IOException {
@@ -89,23 +89,25 @@ class HttpLimitsTest {
 
     @Test
     void aBodyThatTricklesIsAnsweredWith408() throws Exception {
-        assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n"))
+        assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"))
                 .startsWith("HTTP/1.1 408 ");
+    }
+
+    private static void trickleOn(Socket socket) {
+        try {
+            send(socket, "x");
+        } catch (IOException closed) {
+            throw new UncheckedIOException(closed);
+        }
     }
 
     private String trickle(String beginning) throws Exception {
         start(10, SHORT, Duration.ZERO);
         try (Socket socket = connect()) {
             send(socket, beginning);
-            Future<?> trickle = clientThread.submit(() -> {
-                while (true) {
-                    send(socket, "x");
-                    TimeUnit.MILLISECONDS.sleep(10);
-                }
-            });
-            String rest = rest(socket);
-            trickle.cancel(true);
-            return rest;
+            // Ends when the server has closed, as a task does that throws.
+            clientThread.scheduleWithFixedDelay(() -> trickleOn(socket), 10, 10, TimeUnit.MILLISECONDS);
+            return rest(socket);
         }
     }
 

@@ -9,6 +9,7 @@ import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.resp.RespLimits;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,6 +17,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +31,7 @@ class LimitsTest {
     private static final Duration NEVER = Duration.ZERO;
 
     private final ExecutorService clientThreads = Executors.newCachedThreadPool();
+    private final ScheduledExecutorService trickles = Executors.newSingleThreadScheduledExecutor();
     private final List<RespClient> clients = new ArrayList<>();
     private ServerFixture fixture;
 
@@ -62,6 +65,7 @@ class LimitsTest {
         }
         fixture.close();
         clientThreads.shutdownNow();
+        trickles.shutdownNow();
     }
 
     @Test
@@ -157,20 +161,23 @@ class LimitsTest {
         }
     }
 
+    private static void trickleOn(RespClient client) {
+        try {
+            client.sendRaw("\r".getBytes(UTF_8));
+        } catch (IOException closed) {
+            throw new UncheckedIOException(closed);
+        }
+    }
+
     @Test
     void aRequestThatDoesNotComeWholeEndsItsConnectionHoweverItTrickles() throws Exception {
         start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
         RespClient patient = connect();
         RespClient trickling = connect();
         trickling.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
-        Future<?> trickle = clientThreads.submit(() -> {
-            while (true) {
-                trickling.sendRaw("\r".getBytes(UTF_8));
-                TimeUnit.MILLISECONDS.sleep(10);
-            }
-        });
+        // Ends when the server has closed, as a task does that throws.
+        trickles.scheduleWithFixedDelay(() -> trickleOn(trickling), 10, 10, TimeUnit.MILLISECONDS);
         assertThat(trickling.read()).startsWith("-ERR Protocol error: ");
-        trickle.cancel(true);
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 

@@ -3,6 +3,7 @@ package io.caravan.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,6 +61,44 @@ class PermissionTest extends RespTestBase {
         fails("NOPERM ", "RPUSH", "k", "c");
         fails("EXECABORT", "EXEC");
         fails("ERR a document's name", "LLEN", "");
+    }
+
+    /** Takes the reader's secret away. */
+    private void withdrawReader() throws IOException {
+        Files.writeString(file, SECRETS.replace("reads-and-reads", "another-one"));
+        authenticator.reload();
+    }
+
+    @Test
+    void whoWaitsIsToldNothingOnceTheSecretIsWithdrawn() throws IOException {
+        become("writer", "writes-and-writes");
+        try (RespClient tail = fixture.connect()) {
+            assertThat(tail.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", "600000");
+            tail.send("LLEN", "k");
+            Eventually.await("it waits", () -> fixture.documents.tailedDocuments() == 1);
+            withdrawReader();
+            answers(":1", "RPUSH", "k", "secret");
+            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
+            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
+        }
+    }
+
+    @Test
+    void aLongAnswerIsCutOffOnceTheSecretIsWithdrawn() throws IOException {
+        become("writer", "writes-and-writes");
+        String value = "v".repeat(512 * 1024);
+        for (int i = 1; i <= 64; i++) {
+            answers(":" + i, "RPUSH", "k", value);
+        }
+        try (RespClient slow = fixture.connect(16 * 1024)) {
+            assertThat(slow.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
+            slow.send("LRANGE", "k", "0", "-1");
+            slow.readRaw(4096);
+            withdrawReader();
+            int most = 64 * value.length();
+            assertThat(slow.readRaw(most).length).isLessThan(most);
+        }
     }
 
     @Test

@@ -8,11 +8,13 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.net.Tls;
+import io.caravan.testing.Eventually;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -106,6 +108,21 @@ class TlsTest {
         out.write("PING\r\n".getBytes(US_ASCII));
         InputStream in = socket.getInputStream();
         assertThat(new String(in.readNBytes("+PONG\r\n".length()), US_ASCII)).isEqualTo("+PONG\r\n");
+    }
+
+    @Test
+    void aClientThatDoesNotFinishTheHandshakeDoesNotDelayTheStop() throws Exception {
+        ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
+        try (Socket silent = new Socket(
+                fixture.server.respAddress().getAddress(),
+                fixture.server.respAddress().getPort())) {
+            Eventually.await(
+                    "it is there", () -> fixture.server.network().connections().size() == 1);
+            long start = System.nanoTime();
+            fixture.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            assertThat(silent.getInputStream().read()).isNegative();
+        }
     }
 
     @Test

@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Has something read again when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS}
- * seconds, and acts when two looks in a row see the same change, so that files that are being written are left alone.
+ * seconds, and acts when two looks in a row see the same change, so that files that are being written are left alone. What
+ * cannot be read is tried again at each look: permissions may change without a trace in times and sizes.
  * Polling works for every file system, and for files that are replaced, as those that are mounted into containers are.
  */
 public final class FileWatch {
@@ -25,6 +26,8 @@ public final class FileWatch {
     private final Reloadable reloadable;
     private List<Stamp> inUse;
     private List<Stamp> seen;
+    /** What went wrong at the last look, which is not said twice; null when nothing did. */
+    private @Nullable String failure;
 
     /** What comes from files. */
     public interface Reloadable {
@@ -62,14 +65,22 @@ public final class FileWatch {
         if (!settled || now.equals(inUse)) {
             return;
         }
-        inUse = now;
         try {
             reloadable.reload();
+            inUse = now;
+            failure = null;
         } catch (IOException | RuntimeException wrong) {
+            failed(wrong.toString());
+        }
+    }
+
+    private void failed(String problem) {
+        if (!problem.equals(failure)) {
+            failure = problem;
             LOG.error(
-                    "what was read before stays in use, as {} has become wrong: {}",
+                    "what was read before stays in use, as {} has become wrong, and is tried again: {}",
                     reloadable.files(),
-                    wrong.toString());
+                    problem);
         }
     }
 

@@ -46,6 +46,7 @@ public final class DocumentService implements AutoCloseable {
     private final Expiry expiry;
     private final DocumentReads reads;
     private final Tails tails = new Tails();
+    private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
 
     /** Documents by the system's clock; the space of those that have expired is back within about a minute. */
@@ -113,6 +114,7 @@ public final class DocumentService implements AutoCloseable {
                 locked = new LinkedHashSet<>(locked);
                 locked.add(missing.name());
             } catch (CaravanException refused) {
+                trouble.refused(refused);
                 outcome.failure(refused);
                 return;
             }
@@ -146,6 +148,7 @@ public final class DocumentService implements AutoCloseable {
 
         @Override
         public void success(long sequence) {
+            trouble.wrote();
             try {
                 outcome.success(result);
             } finally {
@@ -155,6 +158,7 @@ public final class DocumentService implements AutoCloseable {
 
         @Override
         public void failure(CaravanException problem) {
+            trouble.refused(problem);
             try {
                 outcome.failure(problem);
             } finally {
@@ -321,6 +325,14 @@ public final class DocumentService implements AutoCloseable {
     /** Number of documents that somebody waits for. */
     public int tailedDocuments() {
         return tails.documents();
+    }
+
+    /**
+     * Why the store takes no writes, or null when nothing is known of that: a {@link io.caravan.StoreFailedException}, or an
+     * {@link io.caravan.OutOfSpaceException} that no write has got past since.
+     */
+    public @Nullable CaravanException trouble() {
+        return trouble.current();
     }
 
     /** See {@link ListStore#beginGroup()}. */

@@ -1,9 +1,10 @@
 package io.caravan.server.http;
 
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** What every response says: that pages of any origin may use it, and that browsers shall take it for nothing else. */
+/** What every response says: which pages may use it, and that browsers shall take it for nothing else. */
 final class CommonHeaders {
     private static final String ALLOWED_METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
     private static final String ALLOWED_HEADERS = String.join(
@@ -42,10 +43,18 @@ final class CommonHeaders {
 
     private CommonHeaders() {}
 
-    static void addTo(HttpHeaders headers) {
-        headers.set("Access-Control-Allow-Origin", "*");
-        headers.set("Access-Control-Expose-Headers", EXPOSED_HEADERS);
-        headers.set("Cross-Origin-Resource-Policy", "cross-origin");
+    /** Adds what a response to a request with these headers says. */
+    static void addTo(HttpHeaders headers, Origins origins, HttpHeaders request) {
+        String reader = origins.reader(request);
+        if (reader != null) {
+            headers.set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, reader);
+            headers.set(HttpHeaderNames.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        }
+        if (!origins.any()) {
+            headers.add(HttpHeaderNames.VARY, HttpHeaderNames.ORIGIN);
+        }
+        // Of other pages of this machine, which are the same site, whatever their port.
+        headers.set("Cross-Origin-Resource-Policy", origins.any() ? "cross-origin" : "same-site");
         headers.set("X-Content-Type-Options", "nosniff");
     }
 

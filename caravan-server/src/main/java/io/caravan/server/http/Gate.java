@@ -47,6 +47,17 @@ final class Gate {
     }
 
     /**
+     * Lets a client go on whose token is still valid: one that was withdrawn allows nothing more, even of what has begun.
+     *
+     * @throws ProblemException when it was withdrawn
+     */
+    static void checkStillKnown(Principal principal) {
+        if (principal.revoked()) {
+            throw unauthorized("the token has been withdrawn");
+        }
+    }
+
+    /**
      * Lets a client go on that may do this to a document.
      *
      * @throws ProblemException for all others

@@ -2,6 +2,8 @@ package io.caravan.server.http;
 
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Set;
 
 /**
  * What the HTTP side needs to know.
@@ -12,6 +14,8 @@ import java.time.Duration;
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client has to ask again
  * @param stall how long a client may take nothing of an answer
+ * @param allowedOrigins pages of which origins may use the server, beside those of this machine, where nobody is asked for
+ *     a token; {@code *} is all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -19,7 +23,8 @@ public record HttpConfig(
         long maxBatchBytes,
         Duration longPoll,
         Duration eventStream,
-        Duration stall) {
+        Duration stall,
+        Set<String> allowedOrigins) {
     private static final Duration LONG_POLL = Duration.ofSeconds(20);
     private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
     /** What a write may hold beside its messages: the document's attributes, and frames. */
@@ -34,6 +39,23 @@ public record HttpConfig(
      * @param logBufferBytes the store's, of which a write takes one at most
      */
     public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
-        return new HttpConfig(address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, STALL);
+        return new HttpConfig(
+                address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, STALL, Set.of());
+    }
+
+    /**
+     * The same where pages of other origins are allowed too.
+     *
+     * @throws IllegalArgumentException when one is neither an origin nor {@code *}
+     */
+    public HttpConfig withAllowedOrigins(Collection<String> origins) {
+        for (String origin : origins) {
+            if (!Origins.valid(origin)) {
+                throw new IllegalArgumentException("'" + origin
+                        + "' is not an origin, such as http://localhost:3000 or https://app.example, in lower case and"
+                        + " without a path, nor *");
+            }
+        }
+        return new HttpConfig(address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, stall, Set.copyOf(origins));
     }
 }

@@ -101,7 +101,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response = new ResponseWriter(channel, head, service.readiness()::draining);
+        ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
         writer = response;
         try {
             incoming = service.admit(head, channel.remoteAddress());
@@ -141,6 +141,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     }
 
     private void run(IncomingRequest whole, ResponseWriter response) {
+        inFlight.requestCame();
         Exchange begun = new Exchange(response, whole.route(), whole.principal(), whole.complete(), this::answered);
         exchange = begun;
         request++;
@@ -206,7 +207,7 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     @Override
     public void requestTimedOut() {
         refuse(
-                new ResponseWriter(channel, NO_HEAD, service.readiness()::draining),
+                new ResponseWriter(channel, NO_HEAD, service.origins(), service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }

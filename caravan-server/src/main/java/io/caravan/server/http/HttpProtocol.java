@@ -39,7 +39,13 @@ public final class HttpProtocol implements WireProtocol {
         Gate gate = new Gate(authenticator);
         Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
         metrics.connections("http", connections::size);
-        service = new HttpService(config, router, gate, readiness, new HttpMetrics(metrics));
+        service = new HttpService(
+                config,
+                router,
+                Origins.of(config, authenticator.required()),
+                gate,
+                readiness,
+                new HttpMetrics(metrics));
     }
 
     @Override

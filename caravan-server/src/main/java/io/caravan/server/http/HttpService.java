@@ -14,6 +14,7 @@ final class HttpService {
 
     private final HttpConfig config;
     private final Router router;
+    private final Origins origins;
     private final Gate gate;
     private final Readiness readiness;
     private final HttpMetrics metrics;
@@ -24,9 +25,11 @@ final class HttpService {
             Set.of(NO_CONTENT),
             exchange -> exchange.answer(CommonHeaders.preflight()));
 
-    HttpService(HttpConfig config, Router router, Gate gate, Readiness readiness, HttpMetrics metrics) {
+    HttpService(
+            HttpConfig config, Router router, Origins origins, Gate gate, Readiness readiness, HttpMetrics metrics) {
         this.config = config;
         this.router = router;
+        this.origins = origins;
         this.gate = gate;
         this.readiness = readiness;
         this.metrics = metrics;
@@ -38,6 +41,10 @@ final class HttpService {
 
     Router router() {
         return router;
+    }
+
+    Origins origins() {
+        return origins;
     }
 
     Readiness readiness() {
@@ -55,10 +62,11 @@ final class HttpService {
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
         RequestTarget target = RequestTarget.of(head);
-        if (head.method().equals(HttpMethod.OPTIONS)) {
-            return new IncomingRequest(head, target, preflight, Principal.ANYONE, config);
-        }
         try {
+            origins.check(head.method(), head.headers());
+            if (head.method().equals(HttpMethod.OPTIONS)) {
+                return new IncomingRequest(head, target, preflight, Principal.ANYONE, config);
+            }
             Route route = router.find(head.method(), target.path());
             Principal principal = gate.check(route, target.path(), head.headers(), peer);
             return new IncomingRequest(head, target, route, principal, config);

@@ -10,8 +10,14 @@ import java.util.concurrent.Executor;
  */
 record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
-    /** Runs part of a read on a reading thread; what it throws ends the exchange. */
+    /**
+     * Runs part of a read on a reading thread, if the client's token has not been withdrawn since the last part; what it
+     * throws ends the exchange.
+     */
     void read(Exchange exchange, Runnable part) {
-        readers.execute(() -> exchange.run(part));
+        readers.execute(() -> exchange.run(() -> {
+            Gate.checkStillKnown(exchange.principal());
+            part.run();
+        }));
     }
 }

@@ -2,22 +2,14 @@ package io.caravan.server.http;
 
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
-import io.caravan.StoreFailedException;
 import io.caravan.server.document.DocumentService;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Whether the server can do what it is for, and if not, why. Threads share it.
- *
- * <p>That a store has failed, or is out of space, is known from the writes that it refused; that there is space again,
- * from the next one that it took.
- */
+/** Whether the server can do what it is for, and if not, why. Threads share it. */
 public final class Readiness {
     private volatile @Nullable DocumentService documents;
     private volatile boolean draining;
-    private volatile @Nullable String outOfSpace;
-    private volatile @Nullable String failed;
 
     /** The store is open. */
     void serve(DocumentService opened) {
@@ -47,37 +39,22 @@ public final class Readiness {
         return served;
     }
 
-    /** A write was taken. */
-    void wrote() {
-        if (outOfSpace != null) {
-            outOfSpace = null;
-        }
-    }
-
-    /** A read or a write was refused. */
-    void refused(CaravanException problem) {
-        if (problem instanceof OutOfSpaceException) {
-            outOfSpace = problem.getMessage();
-        } else if (problem instanceof StoreFailedException) {
-            failed = problem.getMessage();
-        }
-    }
-
     /** Why the server is not ready, or null when it is. */
     @Nullable
     Problem problem() {
         if (draining) {
             return unavailable("draining", "the server stops");
         }
-        if (documents == null) {
+        DocumentService served = documents;
+        if (served == null) {
             return unavailable("recovering", "the store is being opened");
         }
-        String reason = failed;
-        if (reason != null) {
-            return unavailable("store_failed", reason);
+        CaravanException trouble = served.trouble();
+        if (trouble == null) {
+            return null;
         }
-        reason = outOfSpace;
-        return reason == null ? null : unavailable("out_of_space", reason);
+        String code = trouble instanceof OutOfSpaceException ? "out_of_space" : "store_failed";
+        return unavailable(code, String.valueOf(trouble.getMessage()));
     }
 
     static Problem unavailable(String code, String detail) {

@@ -27,19 +27,24 @@ final class ResponseWriter {
     private final Channel channel;
     private final boolean bodiless;
     private final boolean oldVersion;
+    private final HttpHeaders request;
+    private final Origins origins;
     private final BooleanSupplier ending;
     private boolean keepAlive;
 
     /**
      * Makes a writer.
      *
+     * @param origins say which pages may read the response
      * @param ending whether the connection shall end with this response
      */
-    ResponseWriter(Channel channel, HttpRequest head, BooleanSupplier ending) {
+    ResponseWriter(Channel channel, HttpRequest head, Origins origins, BooleanSupplier ending) {
         this.channel = channel;
         this.bodiless = head.method().equals(HttpMethod.HEAD);
         this.oldVersion = !head.protocolVersion().isKeepAliveDefault();
         this.keepAlive = HttpUtil.isKeepAlive(head);
+        this.request = head.headers();
+        this.origins = origins;
         this.ending = ending;
     }
 
@@ -117,7 +122,7 @@ final class ResponseWriter {
     private void complete(HttpResponse response) {
         keepAlive &= !ending.getAsBoolean();
         HttpHeaders headers = response.headers();
-        CommonHeaders.addTo(headers);
+        CommonHeaders.addTo(headers, origins, request);
         if (!keepAlive) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         } else if (oldVersion) {

@@ -65,14 +65,12 @@ final class Writes {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                readiness.wrote();
                 // Not on the store's thread, which has others to tell.
                 exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 
             @Override
             public void failure(CaravanException problem) {
-                readiness.refused(problem);
                 exchange.fail(problem);
             }
         };

@@ -7,7 +7,8 @@ import io.netty.channel.ChannelHandlerContext;
 
 /**
  * The bytes of one connection's requests that have been read and not answered. Counts what comes in; the protocol tells
- * when all of it has been answered ({@link #settle}), and reads on only when it may ({@link #mayRead}). A connection at a
+ * of each request that has come whole ({@link #requestCame}), and when all of them have been answered ({@link #settle}),
+ * and reads on only when it may ({@link #mayRead}). A connection at a
  * limit has therefore its answers before it is read from again. The event loop's alone, but for {@link #wake}.
  */
 public final class InFlight extends ChannelDuplexHandler {
@@ -21,8 +22,11 @@ public final class InFlight extends ChannelDuplexHandler {
     private boolean cameWhole;
 
     private boolean waiting;
+    /** Whether it waits with part of a request and nothing else; for the others once it is among those who wait. */
+    private boolean waitsBegun;
+
     private boolean paused;
-    private boolean closed;
+    private volatile boolean closed;
 
     InFlight(Channel channel, InFlightBudget budget, long limitBytes) {
         this.channel = channel;
@@ -58,6 +62,11 @@ public final class InFlight extends ChannelDuplexHandler {
         }
     }
 
+    /** A request has come whole. */
+    public void requestCame() {
+        cameWhole = true;
+    }
+
     /**
      * Every request that has come whole has been answered.
      *
@@ -82,7 +91,6 @@ public final class InFlight extends ChannelDuplexHandler {
      */
     public boolean mayRead() {
         boolean begun = onlyUnfinished && heldBytes > 0;
-        cameWhole |= !begun;
         paused = !onlyUnfinished && heldBytes >= limitBytes || !budget.admits(this, begun) && !admitsOrWait(begun);
         return !paused;
     }
@@ -93,8 +101,19 @@ public final class InFlight extends ChannelDuplexHandler {
             return false;
         }
         waiting = true;
+        waitsBegun = begun;
         budget.await(this);
         return budget.admits(this, begun);
+    }
+
+    /** Whether it would go on as the exception; on any thread. */
+    boolean waitsBegun() {
+        return waitsBegun && !closed;
+    }
+
+    /** Whether it holds nothing any more and never will; on any thread. */
+    boolean closed() {
+        return closed;
     }
 
     /** There may be room; on any thread. */
@@ -116,8 +135,14 @@ public final class InFlight extends ChannelDuplexHandler {
 
     /** Nothing more is held, and nothing that comes in is kept. */
     void close() {
-        settle(0);
+        if (closed) {
+            return;
+        }
+        // First, so that who makes this the exception meanwhile sees it.
         closed = true;
+        budget.give(heldBytes);
+        heldBytes = 0;
+        budget.settled(this);
         paused = false;
     }
 }

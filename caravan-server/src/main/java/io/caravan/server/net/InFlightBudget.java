@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but for
  * one at a time, which may finish what it has begun, and is the exception until that is answered: without it, connections
- * that each hold part of a request would wait for each other. Threads share it.
+ * that each hold part of a request would wait for each other. They are the exception in turn, in the order in which they
+ * began to wait. Threads share it.
  */
 final class InFlightBudget {
     private final long limitBytes;
@@ -51,11 +52,35 @@ final class InFlightBudget {
         waiting.add(connection);
     }
 
-    /** What the connection was the exception for has been answered, so another may be. */
+    /**
+     * What the connection was the exception for has been answered: the next in line is it. The connection itself, which may
+     * hold part of another request by now, has to wait for its next turn.
+     */
     void settled(InFlight connection) {
-        if (excepted.compareAndSet(connection, null)) {
-            wakeAll();
+        if (excepted.get() != connection) {
+            return;
         }
+        InFlight next = nextInLine();
+        if (!excepted.compareAndSet(connection, next)) {
+            return;
+        }
+        if (next == null) {
+            // One may have come to wait since.
+            wakeAll();
+        } else if (next.closed()) {
+            settled(next);
+        } else if (waiting.remove(next)) {
+            next.wake();
+        }
+    }
+
+    private @Nullable InFlight nextInLine() {
+        for (InFlight candidate : waiting) {
+            if (candidate.waitsBegun()) {
+                return candidate;
+            }
+        }
+        return null;
     }
 
     private void wakeAll() {

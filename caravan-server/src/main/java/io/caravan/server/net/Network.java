@@ -3,12 +3,14 @@ package io.caravan.server.net;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
@@ -27,8 +29,9 @@ public final class Network implements AutoCloseable {
     private final NetworkConfig config;
     private final EventLoopGroup loops;
     private final SharedLimits shared;
-    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
+    private volatile boolean draining;
 
     /** Starts the event loops. */
     public Network(NetworkConfig config) {
@@ -54,6 +57,8 @@ public final class Network implements AutoCloseable {
                 .group(loops)
                 .channel(config.transport().listenerType())
                 .childOption(ChannelOption.TCP_NODELAY, true)
+                // Or a client whose machine or network is gone would keep its place for ever.
+                .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
                 .childHandler(new ConnectionSetup(protocol, config.limits(), config.tls(), shared, this::opened))
@@ -73,6 +78,10 @@ public final class Network implements AutoCloseable {
     private void opened(Channel channel, Connection connection) {
         channel.attr(CONNECTION).set(connection);
         connections.add(channel);
+        if (draining) {
+            // It was accepted before its listener closed, and may have been missed among the others.
+            channel.eventLoop().execute(() -> end(channel));
+        }
     }
 
     /** All open connections. */
@@ -90,8 +99,12 @@ public final class Network implements AutoCloseable {
         return config;
     }
 
-    /** Accepts no more connections and no more requests, and waits for the answers to those that came. */
+    /**
+     * Accepts no more connections and no more requests, and waits for the answers to those that came. A connection that is
+     * only then set up is closed.
+     */
     public void drain(Duration timeout) {
+        draining = true;
         listeners.forEach(listener -> listener.close().awaitUninterruptibly());
         connections.forEach(channel -> channel.eventLoop().execute(() -> end(channel)));
         connections.newCloseFuture().awaitUninterruptibly(timeout.toNanos(), TimeUnit.NANOSECONDS);
@@ -99,6 +112,12 @@ public final class Network implements AutoCloseable {
     }
 
     private static void end(Channel channel) {
+        ChannelHandlerContext tls = channel.pipeline().context(SslHandler.class);
+        if (tls != null && !((SslHandler) tls.handler()).handshakeFuture().isDone()) {
+            // Nothing has been asked yet, and nothing can be told; past TLS, which would wait for the client.
+            tls.close();
+            return;
+        }
         Connection connection = channel.attr(CONNECTION).get();
         if (connection != null) {
             connection.end();

@@ -55,6 +55,18 @@ final class CommandGate {
     }
 
     /**
+     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then nothing is
+     * allowed any more.
+     *
+     * @throws CommandException when the client is not who it was
+     */
+    static void requireStillKnown(@Nullable Principal principal) {
+        if (principal != null && principal.revoked()) {
+            throw new CommandException(UNKNOWN_USER);
+        }
+    }
+
+    /**
      * Checks what belongs to no document.
      *
      * @throws CommandException when it is not allowed

@@ -46,6 +46,7 @@ final class Pop implements Reading {
 
     @Override
     public boolean proceed() {
+        context.checkStillKnown();
         if (!documents.writable()) {
             documents.onWritable(context.wake());
             return false;

@@ -90,6 +90,8 @@ final class ReadBatch implements Runnable {
     private boolean run(Step step) {
         try {
             if (step.action() instanceof Action.Read read) {
+                // Those before it may have waited for long.
+                CommandGate.requireStillKnown(session.principal());
                 step.place().complete(read.run(session, step.command()));
             } else if (!proceed((Action.Stream) step.action(), step)) {
                 return false;
@@ -108,7 +110,8 @@ final class ReadBatch implements Runnable {
 
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
-            reading = action.start(session, step.command(), new ReadContext(channel, step.place(), this::start));
+            reading = action.start(
+                    session, step.command(), new ReadContext(channel, session.principal(), step.place(), this::start));
         }
         return reading.proceed();
     }

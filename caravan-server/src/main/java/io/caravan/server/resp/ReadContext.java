@@ -1,12 +1,25 @@
 package io.caravan.server.resp;
 
+import io.caravan.server.security.Principal;
 import io.netty.channel.Channel;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a {@link Reading} needs of its connection.
  *
  * @param channel the client's
+ * @param principal who asks; null when the command is for anybody
  * @param place takes the answer
  * @param wake brings the reading back to a reading thread; on any thread, once for each turn that left it to be woken
  */
-record ReadContext(Channel channel, PendingReply place, Runnable wake) {}
+record ReadContext(Channel channel, @Nullable Principal principal, PendingReply place, Runnable wake) {
+
+    /**
+     * For the start of each turn, as the client may have lost its secret since the last one.
+     *
+     * @throws CommandException when it has
+     */
+    void checkStillKnown() {
+        CommandGate.requireStillKnown(principal);
+    }
+}

@@ -2,11 +2,15 @@ package io.caravan.server.resp;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.util.AsciiString;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes requests of bytes: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN
@@ -20,6 +24,10 @@ import org.jspecify.annotations.Nullable;
  * it is made of. What waits stays bytes, until {@link #resume}.
  */
 final class RequestDecoder extends ByteToMessageDecoder {
+    private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
+    /** What a request of HTTP begins with that has a body, and a line that each has before its body. */
+    private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
+
     private static final byte[][] NO_WORDS = new byte[0][];
     private static final String INVALID_ARRAY = "invalid multibulk length";
     private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
@@ -113,7 +121,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
             return;
         }
         try {
-            while (!malformed && out.isEmpty() && in.isReadable() && step(in, out)) {
+            while (!malformed && out.isEmpty() && in.isReadable() && step(decoding, in, out)) {
                 // Each step takes one piece of a request.
             }
         } catch (Violation violation) {
@@ -127,11 +135,11 @@ final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /** Returns false when more bytes are needed. */
-    private boolean step(ByteBuf in, List<Object> out) {
+    private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         if (wordsAnnounced > 0) {
             return wordBytes < 0 ? wordLength(in) : word(in, out);
         }
-        return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(in, out);
+        return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
     }
 
     private boolean arrayLength(ByteBuf in) {
@@ -217,7 +225,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
         return negative ? -number : number;
     }
 
-    private boolean line(ByteBuf in, List<Object> out) {
+    private boolean line(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
         int start = in.readerIndex();
         int end = in.indexOf(start + lineScanned, in.writerIndex(), (byte) '\n');
         int lineBytes = (end < 0 ? in.writerIndex() : end) - start;
@@ -236,9 +244,26 @@ final class RequestDecoder extends ByteToMessageDecoder {
         }
         check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         if (split.length > 0) {
+            refuseHttp(split[0], context.channel());
             out.add(new Command(split));
         }
         return true;
+    }
+
+    /**
+     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its body,
+     * which a foreign page wrote, must not be run as commands.
+     */
+    private static void refuseHttp(byte[] firstWord, Channel channel) {
+        for (AsciiString word : HTTP_WORDS) {
+            if (word.contentEqualsIgnoreCase(new AsciiString(firstWord, false))) {
+                LOG.warn(
+                        "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a browser"
+                                + " attack this server",
+                        channel.remoteAddress());
+                throw new Violation("this port speaks RESP, not HTTP");
+            }
+        }
     }
 
     private static void check(boolean holds, String otherwise) {

@@ -86,6 +86,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     @Override
     protected void channelRead0(ChannelHandlerContext context, Request request) {
         requests++;
+        inFlight.requestCame();
         runner.offer(stopping ? new Request.Refused("ERR the server is stopping") : request);
     }
 

@@ -85,6 +85,7 @@ final class TailRead implements Reading {
 
     /** Looks at the document: answers, or makes a stream of what there is, or does neither because there is nothing. */
     private boolean answered(boolean mayWait) {
+        context.checkStillKnown();
         DocumentInfo info = documents.find(name);
         long next = info == null ? 0 : info.nextSequence();
         if (from == TailOptions.LATEST) {

@@ -73,6 +73,7 @@ final class ValueStream implements Reading, DocumentReader {
     public boolean proceed() {
         turnBytes = 0;
         try {
+            context.checkStillKnown();
             documents.read(name, this::choose, this);
         } catch (RuntimeException problem) {
             fail(problem);

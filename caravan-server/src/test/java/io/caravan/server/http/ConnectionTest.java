@@ -25,12 +25,12 @@ class ConnectionTest {
     }
 
     private static String get(String path) {
-        return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     }
 
     private static String post(String path, String body) {
-        return "POST " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: " + body.length()
-                + "\r\n\r\n" + body;
+        return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
+                + body.length() + "\r\n\r\n" + body;
     }
 
     @Test
@@ -62,7 +62,7 @@ class ConnectionTest {
     @Test
     void aRequestMayComeByteByByte() throws Exception {
         try (RawClient raw = server.raw()) {
-            String request = "POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n"
+            String request = "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
             for (char c : request.toCharArray()) {
                 raw.send(String.valueOf(c));
@@ -75,7 +75,7 @@ class ConnectionTest {
     @Test
     void aChunkedBodyIsCountedAsItComes() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\n"
+            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
                     + "Transfer-Encoding: chunked\r\n\r\n");
             String chunk = "1000\r\n" + "x".repeat(0x1000) + "\r\n";
             raw.send(chunk.repeat(HttpFixture.MAX_BODY_BYTES / 0x1000));
@@ -89,8 +89,9 @@ class ConnectionTest {
     @Test
     void aClientMayAskBeforeItSendsABody() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
-                    + "Expect: 100-continue\r\n\r\n");
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
+                            + "Expect: 100-continue\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(100);
             raw.send("abc");
             assertThat(raw.read().status()).isEqualTo(204);
@@ -101,30 +102,30 @@ class ConnectionTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 3|Transfer-Encoding: chunked||0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Transfer-Encoding: chunked|Content-Length: 3||0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 3|Content-Length: 4||abcd",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 3, 4||abcd",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: -1||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: +3||abc",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 3x||abc",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 99999999999999999999||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Transfer-Encoding: chunked, identity||0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Transfer-Encoding: xchunked||0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: chunked||g|abc|0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: chunked||-1|abc|0||",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: chunked||FFFFFFFFF|abc|",
-                "POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: chunked||2|abc|0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3|Transfer-Encoding: chunked||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: chunked|Content-Length: 3||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3|Content-Length: 4||abcd",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3, 4||abcd",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: -1||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: +3||abc",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3x||abc",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 99999999999999999999||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: chunked, identity||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: xchunked||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||g|abc|0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||-1|abc|0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||FFFFFFFFF|abc|",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||2|abc|0||",
                 "GET /v1/stream/a HTTP/1.1||",
-                "GET /v1/stream/a HTTP/1.1|Host: x|Host: y||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|Host: y||",
                 "GET /v1/stream/a HTTP/1.1|Host : x||",
-                "GET /v1/stream/a HTTP/1.1|Host: x|bad header||",
-                "GET /v1/stream/a?offset=%ZZ HTTP/1.1|Host: x||",
-                "GET /v1/stream/a HTTP/1.1|Host: x|a\u0000b: y||",
-                "GET v1/stream/a HTTP/1.1|Host: x||",
-                "GET /v1/stream/a|Host: x||",
-                "GET /v1/stream/a HTTP/one|Host: x||",
-                "GET  HTTP/1.1|Host: x||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|bad header||",
+                "GET /v1/stream/a?offset=%ZZ HTTP/1.1|Host: localhost||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|a\u0000b: y||",
+                "GET v1/stream/a HTTP/1.1|Host: localhost||",
+                "GET /v1/stream/a|Host: localhost||",
+                "GET /v1/stream/a HTTP/one|Host: localhost||",
+                "GET  HTTP/1.1|Host: localhost||",
                 "\u0000\u0001\u0002|||"
             })
     void whatCouldBeReadInTwoWaysIsRefused(String request) throws Exception {
@@ -144,7 +145,7 @@ class ConnectionTest {
     @CsvSource({"HTTP/1.2, 505", "HTTP/2.0, 505", "HTTP/0.9, 505"})
     void otherVersionsAreRefused(String version, int status) throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET / " + version + "\r\nHost: x\r\n\r\n");
+            raw.send("GET / " + version + "\r\nHost: localhost\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(status);
         }
     }
@@ -177,7 +178,7 @@ class ConnectionTest {
     @Test
     void headsHaveALimit() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: x\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
                     + "\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(431);
             assertThat(raw.atEnd()).isTrue();
@@ -201,7 +202,7 @@ class ConnectionTest {
     @Test
     void aConnectionEndsWhenItsClientSaysSo() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n" + get("/healthz"));
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" + get("/healthz"));
             assertThat(raw.read().headers()).containsEntry("connection", "close");
             assertThat(raw.atEnd()).isTrue();
         }
@@ -218,7 +219,7 @@ class ConnectionTest {
     void halfABodyIsNotAppended() throws Exception {
         try (RawClient raw = server.raw()) {
             raw.send(
-                    "POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nab");
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nab");
             raw.finishSending();
             assertThat(raw.atEnd()).isTrue();
         }
@@ -227,7 +228,10 @@ class ConnectionTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"POST /v1/stream/a HTTP/1.1|Host: x|Content-Length: 5||ab", "GET /v1/str", "GET / HTTP/1.1|Host:"
+            strings = {
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 5||ab",
+                "GET /v1/str",
+                "GET / HTTP/1.1|Host:"
             })
     void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
         try (HttpFixture impatient = HttpFixture.impatient();
@@ -242,7 +246,7 @@ class ConnectionTest {
     @CsvSource({"PATCH, /v1/stream/a, 405", "POST, /healthz, 405", "GET, /nothing, 404", "GET, /v1/stream, 404"})
     void whatIsRefusedForItsHeadDoesNotEndTheConnection(String method, String path, int status) throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send(method + " " + path + " HTTP/1.1\r\nHost: x\r\n\r\n" + get("/healthz"));
+            raw.send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/healthz"));
             assertThat(raw.read().status()).isEqualTo(status);
             assertThat(raw.read().status()).isEqualTo(200);
         }
@@ -251,7 +255,7 @@ class ConnectionTest {
     @Test
     void aHeadHasNoBody() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n" + get("/readyz"));
+            raw.send("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/readyz"));
             assertThat(raw.line()).isEqualTo("HTTP/1.1 200 OK");
             String header = raw.line();
             while (!header.isEmpty()) {
@@ -264,8 +268,8 @@ class ConnectionTest {
     @Test
     void aPageOfAnotherOriginMayAsk() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("OPTIONS /v1/stream/a HTTP/1.1\r\nHost: x\r\nOrigin: http://y\r\n"
-                    + "Access-Control-Request-Method: PUT\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n");
+            raw.send("OPTIONS /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nOrigin: http://y\r\n"
+                    + "Access-Control-Request-Method: PUT\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n");
             RawClient.Response allowed = raw.read();
             assertThat(allowed.status()).isEqualTo(204);
             assertThat(allowed.headers().get("access-control-allow-methods")).contains("PUT", "DELETE");

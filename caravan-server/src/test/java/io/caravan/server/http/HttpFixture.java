@@ -23,6 +23,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -51,7 +52,8 @@ final class HttpFixture implements AutoCloseable {
         this(new MemoryListStore(), Authenticator.open(), LONG, LONG);
     }
 
-    HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall) throws IOException {
+    HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall, String... allowedOrigins)
+            throws IOException {
         this.store = store;
         documents = new DocumentService(store, Catalog.open(store, 0));
         HttpConfig config = new HttpConfig(
@@ -60,7 +62,8 @@ final class HttpFixture implements AutoCloseable {
                 MAX_BATCH_BYTES,
                 live,
                 live,
-                stall);
+                stall,
+                Set.of(allowedOrigins));
         server = new HttpProtocol(config, readers, authenticator, metrics);
         NetworkLimits limits = new NetworkLimits(2_000, 1 << 20, 64 << 20, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));

@@ -31,12 +31,12 @@ final class HttpTarget implements FuzzTarget {
     public List<byte[]> samples() {
         List<byte[]> samples = new ArrayList<>();
         for (String text : List.of(
-                "\3GET /v1/stream/a%20b/c?offset=0000000000000001_0000000000000000&live=sse HTTP/1.1~Host: x~~",
-                "\7POST /v1/stream/a HTTP/1.1~Host: x~Content-Type: application/json~Content-Length: 5~~[1,2]",
-                "\1PUT /v1/stream/a HTTP/1.1~Host: x~Transfer-Encoding: chunked~Stream-TTL: 10~~3;a=b~abc~0~T: x~~",
-                "\5GET http://x/v1/stream/%FF%00 HTTP/1.1~Host: x~~HEAD /readyz HTTP/1.0~~",
-                "\2POST /v1/stream/a?trim=now HTTP/1.1~Host: x~Content-Length: 2~Transfer-Encoding: chunked~~0~~",
-                "\4PUT /v1/stream/a HTTP/1.1~Host: x~Stream-Expires-At: 2026-11-21T00:00:00Z~Producer-Id: p~"
+                "\3GET /v1/stream/a%20b/c?offset=0000000000000001_0000000000000000&live=sse HTTP/1.1~Host: localhost~~",
+                "\7POST /v1/stream/a HTTP/1.1~Host: localhost~Content-Type: application/json~Content-Length: 5~~[1,2]",
+                "\1PUT /v1/stream/a HTTP/1.1~Host: localhost~Transfer-Encoding: chunked~Stream-TTL: 10~~3;a=b~abc~0~T: x~~",
+                "\5GET http://x/v1/stream/%FF%00 HTTP/1.1~Host: localhost~~HEAD /readyz HTTP/1.0~~",
+                "\2POST /v1/stream/a?trim=now HTTP/1.1~Host: localhost~Content-Length: 2~Transfer-Encoding: chunked~~0~~",
+                "\4PUT /v1/stream/a HTTP/1.1~Host: localhost~Stream-Expires-At: 2026-11-21T00:00:00Z~Producer-Id: p~"
                         + "Producer-Epoch: 1~Producer-Seq: 2~Expect: 100-continue~Content-Length: 1~~x")) {
             samples.add(text.replace("~", "\r\n").getBytes(ISO_8859_1));
         }

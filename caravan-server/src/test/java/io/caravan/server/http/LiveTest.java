@@ -36,7 +36,7 @@ class LiveTest {
     }
 
     private static void listen(RawClient raw, String path) throws Exception {
-        raw.send("GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n");
+        raw.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
     }
 
     private static void skipHead(RawClient raw) throws Exception {

@@ -37,7 +37,7 @@ class PipelineTest {
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG);
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of());
         Router router = new Router(List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
                 Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
@@ -45,7 +45,12 @@ class PipelineTest {
                     throw new StackOverflowError();
                 })));
         HttpService service = new HttpService(
-                config, router, new Gate(Authenticator.open()), new Readiness(), new HttpMetrics(metrics));
+                config,
+                router,
+                Origins.of(config, true),
+                new Gate(Authenticator.open()),
+                new Readiness(),
+                new HttpMetrics(metrics));
         channel = new EmbeddedChannel();
         InFlight inFlight = UnboundedInFlight.of(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight);

@@ -7,6 +7,7 @@ import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.ssl.SslHandler;
+import java.net.InetSocketAddress;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.junit.jupiter.api.Test;
@@ -15,7 +16,12 @@ import org.junit.jupiter.api.Test;
 class ResponseWriterTest {
     private static String scheme(EmbeddedChannel channel) {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");
-        return new ResponseWriter(channel, head, () -> false).scheme();
+        return new ResponseWriter(
+                        channel,
+                        head,
+                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        () -> false)
+                .scheme();
     }
 
     @Test

@@ -9,6 +9,8 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.security.Authenticator;
 import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
@@ -159,6 +161,42 @@ class ServerPagesTest {
         }
     }
 
+    /** A change as another protocol makes it. */
+    private static void push(HttpFixture server) {
+        server.documents.write(
+                DocumentName.of("a".getBytes(StandardCharsets.UTF_8)),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    return true;
+                },
+                new Outcome<Boolean>() {
+                    @Override
+                    public void success(Boolean result) {}
+
+                    @Override
+                    public void failure(CaravanException problem) {}
+                });
+    }
+
+    @Test
+    void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new OutOfSpaceException("the disk is full");
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            store.refusal = null;
+            push(server);
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            push(server);
+            store.refusal = null;
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "store_failed");
+        }
+    }
+
     @Test
     void aFailedStoreIsTold() throws Exception {
         MoodyStore store = new MoodyStore(new MemoryListStore());
@@ -178,8 +216,9 @@ class ServerPagesTest {
             server.serve();
             server.create("/v1/stream/a", TEXT);
             store.full = true;
-            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
-                    + "GET /v1/stream/a HTTP/1.1\r\nHost: x\r\n\r\n");
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
+                            + "GET /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
             HttpFixture.await(() -> store.awaitingRoom != null);
             assertThat(server.get("/v1/stream/a").body()).isEmpty();
             store.full = false;

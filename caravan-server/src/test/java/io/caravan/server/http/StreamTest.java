@@ -356,7 +356,7 @@ class StreamTest {
                         .statusCode())
                 .isEqualTo(204);
         try (RawClient raw = server.raw()) {
-            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: "
+            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
                     + (HttpFixture.MAX_BODY_BYTES + 1) + "\r\n\r\n");
             RawClient.Response refused = raw.read();
             assertThat(refused.status()).isEqualTo(413);

@@ -14,6 +14,7 @@ import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +70,16 @@ class WritesTest {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
         Route route = Route.of(HttpMethod.GET, "/", "test", Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
-        return new Exchange(new ResponseWriter(channel, head, () -> false), route, Principal.ANYONE, request, () -> {});
+        return new Exchange(
+                new ResponseWriter(
+                        channel,
+                        head,
+                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        () -> false),
+                route,
+                Principal.ANYONE,
+                request,
+                () -> {});
     }
 
     private void read() {

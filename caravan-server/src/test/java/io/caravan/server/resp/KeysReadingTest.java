@@ -10,6 +10,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
 import java.util.List;
@@ -49,7 +50,7 @@ class KeysReadingTest {
                 new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
-        ReadContext context = new ReadContext(channel, place, woken::incrementAndGet);
+        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading keys =
                 new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;

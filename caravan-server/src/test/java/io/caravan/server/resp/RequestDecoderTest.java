@@ -50,6 +50,20 @@ class RequestDecoderTest {
         return text.replace("~", "\r\n").getBytes(ISO_8859_1);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"POST / HTTP/1.1~", "post /~", "GET / HTTP/1.1~Host: 127.0.0.1:6380~", "PUT /~\"HOST:\" x~"})
+    void whatABrowserSendsIsRefusedBeforeItsBody(String head) {
+        List<String> requests = decode(head + "~RPUSH pwned x~");
+        assertThat(requests).last().isEqualTo("!this port speaks RESP, not HTTP");
+        assertThat(requests).noneMatch(request -> request.contains("RPUSH"));
+    }
+
+    @Test
+    void aNameThatLooksLikeHttpIsTakenAnywhereElse() {
+        assertThat(decode("LLEN Host:~*2~$4~LLEN~$4~POST~")).containsExactly("[LLEN][Host:]", "[LLEN][POST]");
+    }
+
     private static List<String> decode(String... pieces) {
         byte[][] all = new byte[pieces.length][];
         for (int i = 0; i < pieces.length; i++) {

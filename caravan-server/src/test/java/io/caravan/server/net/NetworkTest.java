@@ -1,0 +1,112 @@
+package io.caravan.server.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Eventually;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of connections, whatever is spoken on them. */
+class NetworkTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Network network = new Network(new NetworkConfig(Transport.NIO, 2, NetworkLimits.defaults(), null));
+    private final Held protocol = new Held();
+    private InetSocketAddress address;
+
+    /** Sets connections up when it is told to. */
+    private static final class Held implements WireProtocol, Connection {
+        final CountDownLatch setup = new CountDownLatch(1);
+        volatile Channel channel;
+        volatile boolean ended;
+
+        @Override
+        public String name() {
+            return "test";
+        }
+
+        @Override
+        public Connection connect(Channel accepted, InFlight inFlight) {
+            channel = accepted;
+            try {
+                setup.await();
+            } catch (InterruptedException stopped) {
+                Thread.currentThread().interrupt();
+            }
+            return this;
+        }
+
+        @Override
+        public ByteBuf tooManyConnections() {
+            return Unpooled.EMPTY_BUFFER;
+        }
+
+        @Override
+        public boolean idle() {
+            return true;
+        }
+
+        @Override
+        public long unfinishedRequest() {
+            return 0;
+        }
+
+        @Override
+        public void requestTimedOut() {}
+
+        @Override
+        public void end() {
+            ended = true;
+            channel.close();
+        }
+    }
+
+    @BeforeEach
+    void listen() throws IOException {
+        address = network.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), "--test", protocol);
+    }
+
+    @AfterEach
+    void stop() {
+        protocol.setup.countDown();
+        network.drain(PATIENCE);
+        network.close();
+    }
+
+    private Socket connect() throws IOException {
+        return new Socket(address.getAddress(), address.getPort());
+    }
+
+    @Test
+    void aConnectionThatIsSetUpWhileTheServerStopsIsEndedToo() throws Exception {
+        try (Socket late = connect()) {
+            Eventually.await("it is accepted", () -> protocol.channel != null);
+            network.drain(PATIENCE);
+            protocol.setup.countDown();
+            Eventually.await("it is told", () -> protocol.ended);
+            assertThat(late.getInputStream().read()).isNegative();
+        }
+    }
+
+    @Test
+    void theSystemLooksWhetherClientsAreStillThere() throws Exception {
+        protocol.setup.countDown();
+        try (Socket client = connect()) {
+            assertThat(client.isConnected()).isTrue();
+            Eventually.await("it is there", () -> network.connections().size() == 1);
+            assertThat(protocol.channel.config().getOption(ChannelOption.SO_KEEPALIVE))
+                    .isTrue();
+        }
+    }
+}
