@@ -10,6 +10,7 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Future;
@@ -177,7 +178,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             inFlight.settle(decoder.unfinishedBytes());
         }
         closeWhenDone();
-        if (!closing) {
+        // A socket that will give no more cannot be asked for it: epoll may have forgotten it.
+        if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(!runner.full() && channel.isWritable() && inFlight.mayRead());
         }
     }
