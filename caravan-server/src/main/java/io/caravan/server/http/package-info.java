@@ -2,9 +2,9 @@
  * HTTP/1.1 over the document service: the Durable Streams protocol under {@code /v1/stream/}, and what the server tells of
  * itself.
  *
- * <p>A request's way: Netty's decoder makes HTTP objects of bytes; {@link io.caravan.server.http.HttpConnection} asks for
- * them one by one, finds the {@link io.caravan.server.http.Route} as soon as the head is there, lets {@link
- * io.caravan.server.http.Gate} say whether the client may, gathers the body, and hands an {@link
+ * <p>A request's way: {@link io.caravan.server.http.RequestDecoder} makes HTTP objects of bytes, up to the end of one
+ * request; {@link io.caravan.server.http.HttpConnection} finds the {@link io.caravan.server.http.Route} as soon as the head
+ * is there, lets {@link io.caravan.server.http.Gate} say whether the client may, gathers the body, and hands an {@link
  * io.caravan.server.http.Exchange} to the route's {@link io.caravan.server.http.Endpoint}. One request of a connection is
  * answered at a time, so answers are in order and a client that takes none of them is read no more of.
  *
