@@ -181,6 +181,25 @@ class LimitsTest {
         assertThat(patient.call("PING")).isEqualTo("+PONG");
     }
 
+    /** It is the only one that is read from then, so all others would wait for it. */
+    @Test
+    void aRequestThatStopsWhileAllHoldAsMuchAsTheyMayEndsItsConnection() throws Exception {
+        start(new NetworkLimits(20, 9 * MIB, 9 * MIB, SHORT, NEVER));
+        byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
+        List<Future<String>> answers = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            RespClient client = connect();
+            answers.add(clientThreads.submit(() -> {
+                client.sendRaw(request, 0, request.length * 7 / 8);
+                return client.read();
+            }));
+        }
+        for (Future<String> answer : answers) {
+            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith("-ERR Protocol error: ");
+        }
+        Eventually.await("nothing is held", () -> inFlight() == 0);
+    }
+
     @Test
     void manyWholeRequestsMayTakeLongerThanOneMay() throws Exception {
         start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
