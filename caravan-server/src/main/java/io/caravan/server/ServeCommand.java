@@ -13,10 +13,12 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.slf4j.Logger;
@@ -139,10 +141,13 @@ final class ServeCommand implements Callable<Integer> {
 
     /** Opens the store while the server already tells how it stands, and has it serve the store. */
     private static ListStore open(StoreConfig config, Server server) throws IOException {
+        CompletableFuture<Void> warmUp = CompletableFuture.runAsync(
+                () -> WarmUp.run(server.network().config().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
         ListStore store = null;
         boolean serving = false;
         try {
             store = DurableListStore.open(config);
+            warmUp.join();
             server.serve(store);
             serving = true;
             return store;
