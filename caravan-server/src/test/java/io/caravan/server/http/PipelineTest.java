@@ -68,7 +68,7 @@ class PipelineTest {
     }
 
     private static String get(String path) {
-        return "GET " + path + " HTTP/1.1\r\nHost: x\r\n\r\n";
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
     }
 
     /** What the socket would give in one read; runs none of the loop's tasks. */

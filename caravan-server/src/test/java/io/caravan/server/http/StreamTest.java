@@ -138,7 +138,7 @@ class StreamTest {
     void aContentTypeThatIsNoneIsRefused(String contentType) throws Exception {
         for (String method : List.of("PUT", "POST")) {
             try (RawClient raw = server.raw()) {
-                raw.send(method + " /v1/stream/t HTTP/1.1\r\nHost: x\r\nContent-Type: " + contentType
+                raw.send(method + " /v1/stream/t HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + contentType
                         + "\r\nContent-Length: 1\r\n\r\nx");
                 RawClient.Response refused = raw.read();
                 assertThat(refused.status()).isEqualTo(400);
