@@ -74,7 +74,9 @@ async function runMethods(client, other) {
   assert.deepStrictEqual(names, ['io:list']);
   const tail = other.call('CARAVAN.READ', 'io:tail', 'FROM', 0, 'BLOCK', 20000);
   await client.rpush('io:tail', 'value');
-  assert.deepStrictEqual(plain(await tail), [1, [[0, 'value']], 0]);
+  const [next, values, end, id] = plain(await tail);
+  assert.deepStrictEqual([next, values, end], [1, [[0, 'value']], 0]);
+  assert.ok(id > 0);
   assert.strictEqual(await client.del('io:list', 'io:tail'), 2);
 }
 

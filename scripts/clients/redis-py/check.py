@@ -91,7 +91,8 @@ def run_methods(client):
     reader.start()
     client.rpush("py:tail", "value")
     reader.join()
-    assert plain(tail[0]) == [1, [[0, "value"]], 0], tail
+    next_sequence, values, end, document = plain(tail[0])
+    assert [next_sequence, values, end] == [1, [[0, "value"]], 0] and document > 0, tail
     assert client.delete("py:list", "py:tail") == 2
 
 

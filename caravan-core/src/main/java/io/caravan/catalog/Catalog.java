@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -108,8 +109,9 @@ public final class Catalog {
     }
 
     /**
-     * The documents whose names fall in one stripe, in no order: a way to go through a catalog of any size in bounded steps.
-     * A document that exists all the while is told of exactly once over all stripes. Waits as {@link #find} does.
+     * The documents whose names fall in one stripe, as they were accepted and in no order: a way to go through a catalog of
+     * any size in bounded steps. A document that exists all the while is told of exactly once over all stripes. Waits for no
+     * write, so what is told of may not be durable until the store is flushed.
      *
      * @param stripe from 0, below {@link #STRIPES}
      * @param wanted tells by a document's attributes whether it is wanted; called under the stripe's lock
@@ -117,7 +119,6 @@ public final class Catalog {
     public List<NamedDocument> list(int stripe, Predicate<Attributes> wanted) {
         DocumentTable table = stripes[stripe];
         List<NamedDocument> found = new ArrayList<>();
-        boolean inFlight;
         table.lock.lock();
         try {
             table.forEach(document -> {
@@ -125,12 +126,8 @@ public final class Catalog {
                     found.add(new NamedDocument(DocumentName.of(document.name), document.state()));
                 }
             });
-            inFlight = table.changesInFlight.get() > 0;
         } finally {
             table.lock.unlock();
-        }
-        if (inFlight) {
-            store.flush();
         }
         return found;
     }
@@ -216,6 +213,7 @@ public final class Catalog {
     private static final class InFlight implements WriteCallback {
         private final List<DocumentEdit> changed;
         private final WriteCallback callback;
+        private final AtomicBoolean ended = new AtomicBoolean();
 
         InFlight(List<DocumentEdit> changed, WriteCallback callback) {
             this.changed = changed;
@@ -223,8 +221,11 @@ public final class Catalog {
             changed.forEach(document -> document.stripe().changesInFlight.incrementAndGet());
         }
 
+        /** Counts once, though a write that was accepted may end here and by its callback. */
         void end() {
-            changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+            if (!ended.getAndSet(true)) {
+                changed.forEach(document -> document.stripe().changesInFlight.decrementAndGet());
+            }
         }
 
         @Override

@@ -112,9 +112,9 @@ final class CatalogLog {
         return sequences;
     }
 
-    /** A compaction that the store refuses, for want of space, is tried again after the next change. */
+    /** A compaction that the store refuses, or would have to wait for, is tried again after the next change. */
     private void compact() {
-        if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES) {
+        if (nextSequence - firstSequence <= 2 * order.size() + FLOOR_ENTRIES || !store.writable()) {
             return;
         }
         WriteBatch batch = WriteBatch.create().expect(listId, nextSequence);

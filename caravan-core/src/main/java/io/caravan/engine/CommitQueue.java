@@ -205,11 +205,9 @@ final class CommitQueue {
         flusherKnows = false;
         if (!sealed.frame().isEmpty()) {
             tail = geometry.positionAfter(sealed.frame().endLsn());
+            lastSealedLsn = sealed.frame().baseLsn();
             // A segment that is full to its last byte is left here, not when the next frame is placed: nobody may place
             // one before the segments behind the tail are ready.
-            provisioner.enteredSegment(geometry.segmentOf(tail));
-            lastSealedLsn = sealed.frame().baseLsn();
-            // The frame may have filled its segment: the next one is in use from now on, with as much ready behind it.
             provisioner.enteredSegment(geometry.segmentOf(tail));
         }
         state.changed.signalAll();

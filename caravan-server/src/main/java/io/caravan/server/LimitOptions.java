@@ -40,7 +40,8 @@ final class LimitOptions {
             names = "--max-pipeline",
             paramLabel = "COUNT",
             defaultValue = "1024",
-            description = "Requests that wait for their answers, for each connection.")
+            description = "RESP requests that wait for their answers, for each connection. Over HTTP one is taken at a"
+                    + " time.")
     private int maxPipeline;
 
     @Option(

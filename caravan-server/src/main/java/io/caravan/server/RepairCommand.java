@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
             "What followed is lost to the store; every file that is changed or removed is copied first."
         },
         footer = "Exit code 0: repaired, or nothing to repair; 1: it cannot help; 2: wrongly called.",
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.VersionProvider.class)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RepairCommand implements Callable<Integer> {
     @Spec

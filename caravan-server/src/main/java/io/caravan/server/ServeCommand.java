@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = "Serves a store over RESP, the protocol of Redis, and over HTTP, until SIGTERM or SIGINT.",
         mixinStandardHelpOptions = true,
+        versionProvider = Main.VersionProvider.class,
         showDefaultValues = true,
         sortOptions = false,
         abbreviateSynopsis = true,
@@ -112,7 +113,7 @@ final class ServeCommand implements Callable<Integer> {
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                securityOptions.allowOrigins(HttpConfig.of(http, store.maxValueBytes())),
+                securityOptions.allowOrigins(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
                 limitOptions.resp(store),
                 store.durability(),
                 network,

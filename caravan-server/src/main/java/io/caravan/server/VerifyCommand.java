@@ -16,7 +16,8 @@ import picocli.CommandLine.Spec;
         name = "verify",
         description = "Verifies a store that nobody has open: every checkpoint, log frame and value. Changes nothing.",
         footer = "Exit code 0: clean; 1: faults, or it cannot be read; 2: wrongly called.",
-        mixinStandardHelpOptions = true)
+        mixinStandardHelpOptions = true,
+        versionProvider = Main.VersionProvider.class)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class VerifyCommand implements Callable<Integer> {
     @Spec

@@ -25,13 +25,13 @@ class ExtensionsTest extends RespTestBase {
     @Test
     void readsBySequenceWhichTrimsDoNotShift() throws IOException {
         client.call("RPUSH", "k", "a", "b", "c", "d");
-        answers("[:4, [[:0, $a], [:1, $b], [:2, $c], [:3, $d]], :0]", "CARAVAN.READ", "k", "FROM", "0");
+        answers("[:4, [[:0, $a], [:1, $b], [:2, $c], [:3, $d]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
         answers(":2", "CARAVAN.TRIM", "k", "TO", "2");
         answers(":2", "CARAVAN.TRIM", "k", "TO", "1");
-        answers("[:3, [[:2, $c]], :0]", "CARAVAN.READ", "k", "FROM", "2", "COUNT", "1");
-        answers("[:4, [], :0]", "CARAVAN.READ", "k", "FROM", "4");
-        answers("[:4, [], :0]", "CARAVAN.READ", "k", "FROM", "$");
-        answers("[:0, [], :0]", "CARAVAN.READ", "absent", "FROM", "0");
+        answers("[:3, [[:2, $c]], :0, :1]", "CARAVAN.READ", "k", "FROM", "2", "COUNT", "1");
+        answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "4");
+        answers("[:4, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "$");
+        answers("[:0, [], :0, null]", "CARAVAN.READ", "absent", "FROM", "0");
         answers("-TRIMMED sequence 1 has been dropped, the first retained one is 2", "CARAVAN.READ", "k", "FROM", "1");
         fails("BEYOND sequence 5 is past the next one, 4", "CARAVAN.READ", "k", "FROM", "5");
         fails("BEYOND sequence 5 is past the next one, 0", "CARAVAN.READ", "absent", "FROM", "5");
@@ -50,15 +50,27 @@ class ExtensionsTest extends RespTestBase {
         client.call("RPUSH", "k", "abc", "d");
         client.call("CARAVAN.TRIM", "k", "TO", "1");
         answers(
-                "[$first, :1, $next, :2, $values, :1, $bytes, :1, $content-type, $application/octet-stream, $closed, :0,"
+                "[$id, :1, $first, :1, $next, :2, $values, :1, $bytes, :1, $content-type, $application/octet-stream, $closed, :0,"
                         + " $expires-at-ms, null, $ttl-seconds, null, $forks, :0]",
                 "CARAVAN.INFO",
                 "k");
         answers("nullarray", "CARAVAN.INFO", "absent");
         client.call("HELLO", "3");
-        assertThat(client.call("CARAVAN.INFO", "k")).startsWith("{$first: :1, ").contains("$closed: #f", "$forks: :0}");
+        assertThat(client.call("CARAVAN.INFO", "k"))
+                .startsWith("{$id: :1, $first: :1, ")
+                .contains("$closed: #f", "$forks: :0}");
         answers("_", "CARAVAN.INFO", "absent");
-        answers("[:2, [[:1, $d]], #f]", "CARAVAN.READ", "k", "FROM", "1");
+        answers("[:2, [[:1, $d]], #f, :1]", "CARAVAN.READ", "k", "FROM", "1");
+    }
+
+    @Test
+    void aDocumentThatIsBegunAnewHasAnotherId() throws IOException {
+        client.call("RPUSH", "k", "a");
+        answers("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0");
+        client.call("DEL", "k");
+        client.call("RPUSH", "k", "b", "c");
+        answers("[:2, [[:1, $c]], :0, :2]", "CARAVAN.READ", "k", "FROM", "1");
+        assertThat(client.call("CARAVAN.INFO", "k")).startsWith("[$id, :2, ");
     }
 
     private void create(String name, DocumentAttributes attributes, String... values) throws IOException {
@@ -78,8 +90,8 @@ class ExtensionsTest extends RespTestBase {
         TestDocuments.close(fixture.documents, "closed");
         fails("CLOSED document 'closed' is closed", "RPUSH", "closed", "v");
         fails("CLOSED document 'closed' is closed", "CARAVAN.APPEND", "closed", "IFSEQ", "1", "v");
-        answers("[:1, [[:0, $last]], :1]", "CARAVAN.READ", "closed", "FROM", "0", "BLOCK", "60000");
-        answers("[:1, [], :1]", "CARAVAN.READ", "closed", "FROM", "1", "BLOCK", "60000");
+        answers("[:1, [[:0, $last]], :1, :2]", "CARAVAN.READ", "closed", "FROM", "0", "BLOCK", "60000");
+        answers("[:1, [], :1, :2]", "CARAVAN.READ", "closed", "FROM", "1", "BLOCK", "60000");
         assertThat(client.call("CARAVAN.INFO", "closed")).contains("$closed, :1");
         answers("+OK", "LTRIM", "closed", "1", "-1");
         answers(":0", "DEL", "closed");

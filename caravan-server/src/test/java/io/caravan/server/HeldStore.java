@@ -1,6 +1,7 @@
 package io.caravan.server;
 
 import io.caravan.CaravanException;
+import io.caravan.EntryStream;
 import io.caravan.ListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -8,6 +9,7 @@ import io.caravan.testing.ForwardingListStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** A store whose disk can be stopped: it accepts writes and tells of them only when it runs; and it can be full of them. */
 final class HeldStore extends ForwardingListStore {
@@ -16,6 +18,7 @@ final class HeldStore extends ForwardingListStore {
     private boolean holding;
     private boolean noRoom;
     private int accepted;
+    private final AtomicInteger reads = new AtomicInteger();
 
     HeldStore(ListStore store) {
         super(store);
@@ -38,6 +41,17 @@ final class HeldStore extends ForwardingListStore {
             accepted++;
             notifyAll();
         }
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        reads.incrementAndGet();
+        super.get(id, fromSequence, stream);
+    }
+
+    /** How often something was read. */
+    int reads() {
+        return reads.get();
     }
 
     private void tell(Runnable callback) {

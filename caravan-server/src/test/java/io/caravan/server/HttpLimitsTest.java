@@ -33,7 +33,7 @@ class HttpLimitsTest {
     private void start(int maxConnections, Duration request, Duration idle) throws IOException {
         NetworkConfig defaults = NetworkConfig.defaults();
         NetworkLimits limits = new NetworkLimits(maxConnections, 16 << 20, 64 << 20, request, idle);
-        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20);
+        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
         fixture = new ServerFixture(
                 new MemoryListStore(),
                 config -> config.withHttp(http).withNetwork(new NetworkConfig(defaults.transport(), 1, limits, null)));

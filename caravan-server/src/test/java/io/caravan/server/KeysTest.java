@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -31,6 +32,35 @@ class KeysTest extends RespTestBase {
         answers(":1", "DBSIZE");
         answers(":1", "UNLINK", "k", "absent");
         answers(":0", "DBSIZE");
+    }
+
+    @Test
+    void oneCommandNamesOnlySoManyDocuments() throws IOException {
+        for (String command : new String[] {"DEL", "UNLINK", "EXISTS"}) {
+            answers(":0", words(16_385, "k", command));
+            fails("ERR " + command + " takes at most 16384 documents at a time", words(16_386, "k", command));
+        }
+    }
+
+    private static String[] words(int count, String rest, String... first) {
+        String[] words = new String[count];
+        Arrays.fill(words, rest);
+        System.arraycopy(first, 0, words, 0, first.length);
+        return words;
+    }
+
+    /** Each one more was a call within a call, until the stack was full. */
+    @Test
+    void ofAnOptionThatIsGivenAgainTheLastCounts() throws IOException {
+        client.call("RPUSH", "a", "v");
+        client.call("RPUSH", "b", "v");
+        answers("[$0, [$b]]", "SCAN", "0", "COUNT", "5000", "MATCH", "a", "MATCH", "b");
+        answers("[$0, [$a]]", "SCAN", "0", "COUNT", "5000", "TYPE", "x", "MATCH", "a", "TYPE", "list");
+        String[] scan = words(200_004, "MATCH", "SCAN", "0", "COUNT", "5000");
+        for (int i = 5; i < scan.length; i += 2) {
+            scan[i] = "a";
+        }
+        answers("[$0, [$a]]", scan);
     }
 
     @Test
@@ -87,6 +117,8 @@ class KeysTest extends RespTestBase {
     @Test
     void scanAndKeysRefuseWhatTheyCannotDo() throws IOException {
         fails("ERR invalid cursor", "SCAN", "x");
+        fails("ERR invalid cursor", "SCAN", "+1");
+        fails("ERR invalid cursor", "SCAN", "4294967296");
         fails("ERR there is no cursor", "SCAN", "999999");
         fails("ERR syntax error", "SCAN", "0", "MATCH");
         fails("ERR syntax error", "SCAN", "0", "COUNT", "0");

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /** What the command line says and returns when it cannot do what it was asked, and when it verifies. */
@@ -41,6 +42,14 @@ class MainTest {
                 .asString()
                 .startsWith("caravan: ")
                 .contains(part);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "serve", "verify", "repair"})
+    void everyCommandWithAStoreTellsTheVersion(String command) {
+        String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
+        assertThat(run(words)).isZero();
+        assertThat(out.toString()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
     }
 
     @ParameterizedTest

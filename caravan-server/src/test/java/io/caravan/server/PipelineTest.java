@@ -238,6 +238,23 @@ class PipelineTest {
         }
     }
 
+    /** Some of them are still bytes when the end of what the client sends is seen. */
+    @Test
+    void evenTheAnswersToRequestsThatHadToWait() throws Exception {
+        int pushes = 1_500;
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.sendRaw("RPUSH k v\n".repeat(pushes).getBytes(UTF_8));
+            client.finishSending();
+            fixture.store.awaitAccepted(1_024);
+            fixture.store.release();
+            for (int i = 1; i <= pushes; i++) {
+                assertThat(client.read()).isEqualTo(":" + i);
+            }
+            assertThat(client.atEnd()).isTrue();
+        }
+    }
+
     @Test
     void aStopFinishesWhatWasAccepted() throws Exception {
         try (RespClient client = fixture.connect()) {

@@ -26,7 +26,7 @@ class PopTest extends RespTestBase {
         answers("nullarray", "LPOP", "absent", "0");
         fails("ERR value is out of range", "LPOP", "k", "-1");
         fails("ERR wrong number of arguments for 'lpop'", "LPOP", "k", "1", "2");
-        assertThat(client.call("CARAVAN.INFO", "k")).startsWith("[$first, :5, $next, :5, ");
+        assertThat(client.call("CARAVAN.INFO", "k")).contains("$first, :5, $next, :5, ");
     }
 
     @Test

@@ -32,7 +32,7 @@ class ReadmeTourTest {
         assumeTrue(has("redis-cli") && has("curl"), "redis-cli and curl are needed");
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         ServerConfig config = new ServerConfig(any, new RespLimits(VALUE_BYTES, VALUE_BYTES), Durability.NONE)
-                .withHttp(HttpConfig.of(any, VALUE_BYTES));
+                .withHttp(HttpConfig.of(any, VALUE_BYTES, 4 * VALUE_BYTES));
         List<Step> tour = tour();
         assertThat(tour).hasSizeGreaterThan(6);
         try (ListStore store = new MemoryListStore();

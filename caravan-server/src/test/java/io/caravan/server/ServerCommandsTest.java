@@ -3,11 +3,24 @@ package io.caravan.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Commands about the server and its connections. */
 class ServerCommandsTest extends RespTestBase {
+
+    /** The answer is made on the event loop. */
+    @Test
+    void commandTellsOfNoMoreCommandsThanThereAre() throws IOException {
+        String[] words = new String[1_000];
+        Arrays.fill(words, "rpush");
+        words[0] = "COMMAND";
+        for (String subcommand : new String[] {"INFO", "DOCS"}) {
+            words[1] = subcommand;
+            fails("ERR 1000 words are too many for COMMAND", words);
+        }
+    }
 
     @Test
     void checkpointsAndDurability() throws IOException {

@@ -104,4 +104,45 @@ class SlowReaderTest extends RespTestBase {
             assertThat(stalled.readRaw(4 * VALUE_BYTES)).hasSizeLessThan(4 * VALUE_BYTES);
         }
     }
+
+    /** Whole answers were bounded in number only, and a small request may have a large one. */
+    @Test
+    void largeAnswersThatNobodyTakesAreNotMade() throws IOException {
+        client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
+            int reads = fixture.store.reads();
+            for (int i = 0; i < 1_000; i++) {
+                stalled.send("LINDEX", "k", "0");
+            }
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+            assertThat(fixture.store.reads() - reads).isBetween(1, 20);
+        }
+    }
+
+    /** The same for answers that are made on the event loop, which nothing else counts. */
+    @Test
+    void whoTakesNoneOfManyAnswersIsLetGo() throws IOException {
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
+            for (int i = 0; i < 2_000; i++) {
+                stalled.send("COMMAND", "DOCS");
+            }
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+        }
+    }
+
+    @Test
+    void manyLargeAnswersAllComeToWhoTakesThem() throws IOException {
+        client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        String expected = "$" + "v".repeat(VALUE_BYTES);
+        for (int i = 0; i < 200; i++) {
+            client.send("LINDEX", "k", "0");
+            client.send("RPUSH", "n", "v");
+        }
+        for (int i = 1; i <= 200; i++) {
+            assertThat(client.read()).isEqualTo(expected);
+            assertThat(client.read()).isEqualTo(":" + i);
+        }
+    }
 }

@@ -6,6 +6,7 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.bench.Directories;
 import io.caravan.bench.Machine;
+import io.caravan.bench.WorkDirectory;
 import io.caravan.bench.report.ForceProbe;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Report;
@@ -13,7 +14,6 @@ import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -75,8 +75,8 @@ public final class EngineCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException, ExecutionException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         check(runs >= 0, "--runs must be 1 or more");
-        Path work = directory == null ? Files.createTempDirectory("caravan-bench") : Files.createDirectories(directory);
-        try {
+        try (WorkDirectory made = WorkDirectory.make(directory)) {
+            Path work = made.path();
             measure(work);
             Report report = new Report("engine", Machine.facts(work), List.of(new Table("", "", results)));
             System.out.println(report);
@@ -84,8 +84,6 @@ public final class EngineCommand implements Callable<Integer> {
                 report.writeTo(out);
                 System.out.println("written to " + out);
             }
-        } finally {
-            Directories.delete(work);
         }
         return 0;
     }

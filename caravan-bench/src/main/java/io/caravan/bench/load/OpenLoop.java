@@ -14,9 +14,16 @@ import org.HdrHistogram.Histogram;
 /**
  * Appends at a fixed rate, each at its moment whether the ones before are answered or not, and timed from that moment: a
  * server that stalls is charged for all that should have come meanwhile (no coordinated omission). One thread, which never
- * sleeps, as any sleep would be late by more than a good server takes.
+ * sleeps, as any sleep would be late by more than a good server takes. How late it was itself is told, because that is in
+ * the times too. It should be {@linkplain #warmUp warmed up}, or what Java takes to compile it is in them as well.
  */
 public final class OpenLoop {
+    /** Longer ones would fill what a connection keeps of requests that the server does not take at once. */
+    public static final int MAX_VALUE_BYTES = 64 * 1024;
+
+    private static final long TOO_LATE_MICROS = 5_000;
+    private static final int WARM_UP_SECONDS = 3;
+
     /** How long answers may take after the last request. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
@@ -29,9 +36,16 @@ public final class OpenLoop {
      * @param rate appends a second
      * @param seconds for how long
      * @param documents how many there are
-     * @param valueBytes length of each value
+     * @param valueBytes length of each value, at most {@link #MAX_VALUE_BYTES}
      */
     public record Plan(int rate, int connections, int seconds, int documents, int valueBytes, long seed) {
+        public Plan {
+            if (valueBytes < 0 || valueBytes > MAX_VALUE_BYTES) {
+                throw new IllegalArgumentException(
+                        "valueBytes must be from 0 to " + MAX_VALUE_BYTES + ", was " + valueBytes);
+            }
+        }
+
         /** Appends in all. */
         public long requests() {
             return (long) rate * seconds;
@@ -43,10 +57,16 @@ public final class OpenLoop {
      *
      * @param all waits of all answered requests, in microseconds
      * @param first those of the requests due in the first second
+     * @param late how late requests were sent, in microseconds: this program's own doing, not the server's
      * @param errors answers that were errors
      * @param unanswered requests without an answer
      */
-    public record Outcome(Histogram all, Histogram first, long errors, long unanswered) {}
+    public record Outcome(Histogram all, Histogram first, Histogram late, long errors, long unanswered) {
+        /** Whether this program was late so often that its times say little of the server. */
+        public boolean clientTooSlow() {
+            return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
+        }
+    }
 
     private final Plan plan;
     private final InetSocketAddress server;
@@ -54,6 +74,7 @@ public final class OpenLoop {
     private final byte[] tail;
     private final Histogram all = new Histogram(GREATEST_MICROS, 3);
     private final Histogram first = new Histogram(GREATEST_MICROS, 3);
+    private final Histogram late = new Histogram(GREATEST_MICROS, 3);
     private final List<LoadConnection> connections = new ArrayList<>();
     private long startNanos;
     private long errors;
@@ -64,6 +85,20 @@ public final class OpenLoop {
         this.random = new Random(plan.seed());
         this.tail = ("\r\n$" + plan.valueBytes() + "\r\n" + "x".repeat(plan.valueBytes()) + "\r\n")
                 .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /**
+     * Runs a plan of the same kind on a server that does nothing, within this process: later runs find the client compiled.
+     *
+     * @throws IOException when even that fails
+     */
+    public static void warmUp(Plan plan) throws IOException {
+        int seconds = Math.min(WARM_UP_SECONDS, plan.seconds());
+        Plan shorter =
+                new Plan(plan.rate(), plan.connections(), seconds, plan.documents(), plan.valueBytes(), plan.seed());
+        try (Echo echo = Echo.start()) {
+            new OpenLoop(shorter, echo.address()).run();
+        }
     }
 
     /**
@@ -79,7 +114,7 @@ public final class OpenLoop {
             drive(selector);
             long unanswered =
                     connections.stream().mapToLong(LoadConnection::unanswered).sum();
-            return new Outcome(all, first, errors, unanswered);
+            return new Outcome(all, first, late, errors, unanswered);
         } finally {
             for (LoadConnection connection : connections) {
                 connection.close();
@@ -93,7 +128,9 @@ public final class OpenLoop {
         long sent = 0;
         long nextDue = startNanos;
         while (sent < plan.requests()) {
-            if (System.nanoTime() - nextDue >= 0) {
+            long lateNanos = System.nanoTime() - nextDue;
+            if (lateNanos >= 0) {
+                late.recordValue(Math.min(GREATEST_MICROS, lateNanos / 1000));
                 connections.get((int) (sent % plan.connections())).send(request(), nextDue);
                 sent++;
                 nextDue = startNanos + (long) (sent * nanosEach);

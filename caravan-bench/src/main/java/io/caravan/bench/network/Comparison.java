@@ -4,15 +4,20 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
-/** Adds one run's measurements, Caravan's first, and how each peer did beside it in the same run. */
+/** Adds one run's measurements, in any order, and how each peer did beside Caravan in the same run. */
 final class Comparison {
     private final Results results;
     private final Figure figure;
     private final boolean lessIsBetter;
-    private final Map<String, Double> caravan = new HashMap<>();
+    /** By workload. */
+    private final Map<String, Measurement> caravan = new HashMap<>();
+    /** Those that were measured before Caravan, by workload. */
+    private final Map<String, List<Measurement>> waiting = new HashMap<>();
 
     private Comparison(Results results, Figure figure, boolean lessIsBetter) {
         this.results = results;
@@ -31,20 +36,23 @@ final class Comparison {
     }
 
     void add(String workload, Subject subject, Measurement measurement) {
-        double value = measurement.get(figure);
+        Measurement ours = caravan.get(workload);
         if (subject instanceof Caravan) {
-            caravan.put(workload, value);
-        } else if (caravan.containsKey(workload)) {
-            relate(measurement, caravan.get(workload), value);
+            caravan.put(workload, measurement);
+            waiting.getOrDefault(workload, List.of()).forEach(peer -> relate(peer, measurement));
+        } else if (ours != null) {
+            relate(measurement, ours);
+        } else {
+            waiting.computeIfAbsent(workload, key -> new ArrayList<>()).add(measurement);
         }
         results.add(new Row(workload, subject.name(), subject.durability()), measurement);
     }
 
-    private void relate(Measurement measurement, double ours, double theirs) {
+    private void relate(Measurement peer, Measurement ours) {
         if (lessIsBetter) {
-            measurement.with(Figure.PEER_RATIO, theirs / ours);
+            peer.with(Figure.PEER_RATIO, peer.get(figure) / ours.get(figure));
         } else {
-            measurement.with(Figure.CARAVAN_RATIO, ours / theirs);
+            peer.with(Figure.CARAVAN_RATIO, ours.get(figure) / peer.get(figure));
         }
     }
 }

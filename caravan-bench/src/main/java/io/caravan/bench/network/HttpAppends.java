@@ -52,7 +52,7 @@ final class HttpAppends implements NetworkMeasure {
     @Override
     public void run(Stage stage) throws IOException, InterruptedException {
         Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
-        for (Subject subject : List.of(Caravan.asDelivered(), new ReferenceServer())) {
+        for (Subject subject : stage.inTurn(List.of(Caravan.asDelivered(), new ReferenceServer()))) {
             for (Load load : LOADS) {
                 stage.with(
                         subject,

@@ -30,6 +30,13 @@ final class RedisBenchmark {
     private final Path directory;
 
     /**
+     * What came of a run.
+     *
+     * @param cpuTime what the program itself has used of processors
+     */
+    record Outcome(double requestsPerSecond, Duration cpuTime) {}
+
+    /**
      * Describes runs of the program.
      *
      * @param directory for what it puts out
@@ -47,17 +54,18 @@ final class RedisBenchmark {
      * Runs it.
      *
      * @param depth requests that a connection sends before it waits for the answers
-     * @return requests a second
      */
-    double run(InetSocketAddress server, int depth, int count) throws IOException {
+    Outcome run(InetSocketAddress server, int depth, int count) throws IOException {
         Path log = Files.createTempFile(directory, PROGRAM, ".csv");
+        Duration cpuBefore = EndedChildren.cpuTime();
         try (ChildProcess program = new ChildProcess(command(server, depth, count), log)) {
             int status = program.awaitExit(PATIENCE);
             Matcher rate = RATE.matcher(program.output());
             if (status != 0 || !rate.find()) {
                 throw new IOException(PROGRAM + " ended with status " + status + " and said: " + program.output());
             }
-            return Double.parseDouble(rate.group(1));
+            return new Outcome(
+                    Double.parseDouble(rate.group(1)), EndedChildren.cpuTime().minus(cpuBefore));
         } finally {
             Files.delete(log);
         }

@@ -18,7 +18,6 @@ final class RespRates implements NetworkMeasure {
     private static final int WARM_UP_DEPTH = 16;
     private static final int WARM_UP_COUNT = 400_000;
     private static final int QUICK_DIVISOR = 100;
-    private static final double MICROS_PER_NANO = 1e-3;
 
     private final Results results = new Results();
     private final int divisor;
@@ -36,7 +35,7 @@ final class RespRates implements NetworkMeasure {
         }
         RedisBenchmark benchmark = new RedisBenchmark(stage.work());
         Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
-        for (Subject subject : SUBJECTS) {
+        for (Subject subject : stage.inTurn(SUBJECTS)) {
             stage.with(subject, WORKLOAD, results, server -> {
                 benchmark.run(server.resp(), WARM_UP_DEPTH, WARM_UP_COUNT / divisor);
                 for (int i = 0; i < DEPTHS.length; i++) {
@@ -52,11 +51,12 @@ final class RespRates implements NetworkMeasure {
     private static Measurement measure(RedisBenchmark benchmark, RunningServer server, int depth, int count)
             throws IOException {
         long cpuNanos = server.cpuTime().toNanos();
-        double rate = benchmark.run(server.resp(), depth, count);
-        cpuNanos = server.cpuTime().toNanos() - cpuNanos;
-        return new Measurement()
-                .with(Figure.REQUESTS_PER_SECOND, rate)
-                .with(Figure.SERVER_CPU_MICROS, cpuNanos * MICROS_PER_NANO / count);
+        RedisBenchmark.Outcome outcome = benchmark.run(server.resp(), depth, count);
+        CpuTimes used = new CpuTimes(
+                server.cpuTime().toNanos() - cpuNanos, outcome.cpuTime().toNanos());
+        Measurement measurement = new Measurement().with(Figure.REQUESTS_PER_SECOND, outcome.requestsPerSecond());
+        used.addTo(measurement, count);
+        return measurement;
     }
 
     @Override

@@ -2,9 +2,9 @@ package io.caravan.bench.network;
 
 import io.caravan.bench.Directories;
 import io.caravan.bench.Machine;
+import io.caravan.bench.WorkDirectory;
 import io.caravan.bench.report.Report;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Caravan's server, with its defaults, in a process of its own, beside its peers on the same machine: each is"
-                    + " started fresh and alone, in turn, several times; figures are medians. The force times of the"
+                    + " started fresh and alone, in turn, several times, each time another one first; figures are medians. The force times of the"
                     + " machine itself are measured in every run.",
             "redis-server, redis-benchmark, node and npm are taken from the PATH; npm installs the Node server once,"
                     + " beside this program. What is missing is said in its row."
@@ -81,11 +81,8 @@ public final class ServerCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         check(runs >= 0, "--runs must be 1 or more");
-        Path work = directory == null ? Files.createTempDirectory("caravan-bench") : Files.createDirectories(directory);
-        try {
-            measure(work);
-        } finally {
-            Directories.delete(work);
+        try (WorkDirectory made = WorkDirectory.make(directory)) {
+            measure(made.path());
         }
         return 0;
     }
@@ -96,7 +93,7 @@ public final class ServerCommand implements Callable<Integer> {
         List<NetworkMeasure> measures = measures();
         int times = runs > 0 ? runs : quick ? 1 : RUNS;
         for (int run = 1; run <= times; run++) {
-            Stage stage = new Stage(work, alone, "run " + run + " of " + times);
+            Stage stage = new Stage(work, run, alone, "run " + run + " of " + times);
             for (NetworkMeasure measure : measures) {
                 measure.run(stage);
             }

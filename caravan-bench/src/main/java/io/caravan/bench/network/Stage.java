@@ -3,21 +3,32 @@ package io.caravan.bench.network;
 import io.caravan.bench.report.Results;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where servers are started, for one run of all parts.
  *
  * @param work on the disk to measure
+ * @param run which of the runs this is, from 1 on
  * @param alone whether Caravan is measured without its peers
  * @param title which of the runs this is, for people
  */
-record Stage(Path work, boolean alone, String title) {
+record Stage(Path work, int run, boolean alone, String title) {
 
     /** What is done to a server. */
     @FunctionalInterface
     interface Task {
         void run(RunningServer server) throws IOException, InterruptedException;
+    }
+
+    /** In the order for this run: each is the first one in one of them, because a machine may tire or warm up meanwhile. */
+    <T> List<T> inTurn(List<T> all) {
+        List<T> rotated = new ArrayList<>(all);
+        Collections.rotate(rotated, 1 - run);
+        return rotated;
     }
 
     /** Tells people what is being done now. */

@@ -26,7 +26,7 @@ final class TailLatencies implements NetworkMeasure {
     @Override
     public void run(Stage stage) throws IOException, InterruptedException {
         Comparison comparison = Comparison.ofTimes(results, Figure.P50_MILLIS);
-        for (Subject subject : List.of(Caravan.asDelivered(), new ReferenceServer())) {
+        for (Subject subject : stage.inTurn(List.of(Caravan.asDelivered(), new ReferenceServer()))) {
             stage.with(subject, "append to tail", results, server -> {
                 for (String mode : List.of(LongPollTail.MODE, EventStreamTail.MODE)) {
                     comparison.add("append to tail, " + mode, subject, measure(server, mode));

@@ -20,6 +20,8 @@ public enum Figure {
     P99_MILLIS("p99, ms", "%,.2f"),
     P999_MILLIS("p99.9, ms", "%,.2f"),
     MAX_MILLIS("max, ms", "%,.1f"),
+    CLIENT_LATE_P999_MILLIS("client late, p99.9, ms", "%,.2f"),
+    CLIENT_LATE_MAX_MILLIS("client late, max, ms", "%,.1f"),
     ERRORS("errors", "%,.0f"),
     MISSED("never seen", "%,.0f"),
     RSS_BEFORE_MIB("RSS before, MiB", "%,.0f"),

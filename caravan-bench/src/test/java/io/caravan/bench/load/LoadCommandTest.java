@@ -7,6 +7,7 @@ import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -24,10 +25,35 @@ class LoadCommandTest {
             assertThat(outcome.all().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.first().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.all().getMinValue()).isPositive();
+            assertThat(outcome.late().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.errors() + outcome.unanswered()).isZero();
             assertThat(load(address, "--value", "0")).isZero();
             assertThat(load(address, "--rate", "0")).isEqualTo(2);
+            assertThat(load(address, "--value", "-1")).isEqualTo(2);
+            assertThat(load(address, "--value", "65537")).isEqualTo(2);
         }
+    }
+
+    @Test
+    void itsOwnServerToWarmUpOnAnswersEverything() throws IOException {
+        try (Echo echo = Echo.start()) {
+            OpenLoop.Plan plan = new OpenLoop.Plan(2_000, 5, 1, 20, OpenLoop.MAX_VALUE_BYTES, 1);
+            OpenLoop.Outcome outcome = new OpenLoop(plan, echo.address()).run();
+            assertThat(outcome.all().getTotalCount()).isEqualTo(2_000);
+            assertThat(outcome.errors() + outcome.unanswered()).isZero();
+        }
+    }
+
+    @Test
+    void aClientThatWasLateSaysSo() {
+        Histogram waits = new Histogram(3);
+        Histogram late = new Histogram(3);
+        late.recordValueWithCount(1, 997);
+        assertThat(new OpenLoop.Outcome(waits, waits, late, 0, 0).clientTooSlow())
+                .isFalse();
+        late.recordValueWithCount(6_000, 3);
+        assertThat(new OpenLoop.Outcome(waits, waits, late, 0, 0).clientTooSlow())
+                .isTrue();
     }
 
     private static int load(InetSocketAddress server, String... options) {

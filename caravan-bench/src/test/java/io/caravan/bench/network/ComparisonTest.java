@@ -6,6 +6,8 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
+import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** A peer is compared with Caravan in the same run, not with another run's median. */
@@ -25,6 +27,28 @@ class ComparisonTest {
         assertThat(ratio).isNotNull();
         assertThat(ratio.runs()).containsExactly(2.0, 3.0, 1.0);
         assertThat(ratio.median()).isEqualTo(2.0);
+    }
+
+    @Test
+    void aPeerMayComeFirst() {
+        Comparison comparison = Comparison.ofRates(results, Figure.REQUESTS_PER_SECOND);
+        Measurement peer = rate(50);
+        comparison.add(WORKLOAD, PEER, peer);
+        comparison.add(WORKLOAD, Caravan.asDelivered(), rate(100));
+        assertThat(peer.get(Figure.CARAVAN_RATIO)).isEqualTo(2);
+    }
+
+    @Test
+    void inEachRunAnotherOneIsTheFirst() {
+        List<String> all = List.of("a", "b", "c");
+        assertThat(stage(1).inTurn(all)).containsExactly("a", "b", "c");
+        assertThat(stage(2).inTurn(all)).containsExactly("b", "c", "a");
+        assertThat(stage(3).inTurn(all)).containsExactly("c", "a", "b");
+        assertThat(stage(4).inTurn(all)).containsExactly("a", "b", "c");
+    }
+
+    private static Stage stage(int run) {
+        return new Stage(Path.of("unused"), run, false, "");
     }
 
     @Test

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
             "Appends values to a document, which begins to exist with its first one, and tells, when they are on the"
                     + " server's disk, the sequence of the first one and the one that the next value will get.",
             "The values are the words behind the name, or a file, or else the standard input. Many are sent in several"
-                    + " requests: each is appended as a whole or not at all, and a failure tells how far it came."
+                    + " requests, and lines at the latest when the input has no more of them at once: each request is appended as a whole or not at all, and a failure tells how far it came."
         },
         footer = {
             "  caravan append letters/1 'Dear Ada,' 'how are you?'",
@@ -65,7 +65,7 @@ final class AppendCommand extends ClientCommand {
                 Progress progress = new Progress(err(), console().showsProgress());
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(new Documents(connection), bytes(name), expected, progress);
-            append.all(source(in));
+            append.all(source(in, append));
             print(append, output);
         }
     }
@@ -80,11 +80,11 @@ final class AppendCommand extends ClientCommand {
                 };
     }
 
-    private ValueSource source(InputStream in) throws IOException {
+    private ValueSource source(InputStream in, BatchAppend append) throws IOException {
         if (!words.isEmpty()) {
             return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
         }
-        return lines ? ValueSource.lines(in) : ValueSource.whole(in);
+        return lines ? ValueSource.lines(in, append::sendBatch) : ValueSource.whole(in);
     }
 
     private void print(BatchAppend append, Output output) throws IOException {

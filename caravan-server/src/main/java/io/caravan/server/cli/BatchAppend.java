@@ -6,7 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Appends any number of values in requests of bounded size, the next one when the one before it is durable. */
+/**
+ * Appends any number of values in requests of bounded size, the next one when the one before it is durable. A source that
+ * has to wait for its next value has those before it sent first, by {@link #sendBatch}.
+ */
 final class BatchAppend {
     /** Every server takes that much in one request. */
     private static final int BATCH_BYTES = 1024 * 1024;
@@ -44,12 +47,12 @@ final class BatchAppend {
         try {
             for (byte[] value = source.next(); value != null; value = source.next()) {
                 if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
-                    send();
+                    sendBatch();
                 }
                 batch.add(value);
                 batchBytes += value.length;
             }
-            send();
+            sendBatch();
         } catch (ClientException refused) {
             throw values == 0 ? refused : refused.with("; " + done());
         } catch (ConnectionLostException lost) {
@@ -67,7 +70,8 @@ final class BatchAppend {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    private void send() {
+    /** Sends the values that have been read; an exception is for {@link #all}, which tells how far it came. */
+    void sendBatch() {
         if (batch.isEmpty()) {
             return;
         }

@@ -75,6 +75,8 @@ abstract class ClientCommand implements Callable<Integer> {
         } catch (FileSystemException unreadable) {
             tell("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
             return ClientException.FAILED;
+        } catch (Output.ClosedException enough) {
+            return CommandLine.ExitCode.OK;
         } catch (IOException problem) {
             tell(String.valueOf(problem.getMessage()));
             return ClientException.FAILED;

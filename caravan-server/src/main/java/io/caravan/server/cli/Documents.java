@@ -14,8 +14,11 @@ import redis.clients.jedis.util.KeyValue;
 
 /** What the server's documents can do, over one connection; every method waits for the answer. */
 final class Documents {
-    /** Values in one answer: they, and no more, are held in memory. */
-    static final int PAGE_VALUES = 16;
+    /** Of values in one answer, about: they, and no more, are held in memory. */
+    private static final int PAGE_BYTES = 1024 * 1024;
+
+    /** Values may be longer than those before them were, so even of short ones there are no more in an answer. */
+    private static final int MAX_PAGE_VALUES = 16;
 
     private static final int NAMES_PER_SCAN = 1_000;
 
@@ -32,6 +35,25 @@ final class Documents {
      * @param next sequence after that of the last one
      */
     record Sequences(long first, long next) {}
+
+    /**
+     * A document at one moment.
+     *
+     * @param id no other document has it, not even one of the same name after this one is deleted
+     * @param first sequence of the first value
+     * @param next sequence after that of the last one
+     * @param bytes length of the values together, without those that a fork has of its source
+     */
+    record Document(long id, long first, long next, long bytes) {
+        /** How many values one answer should have, by what is known of their lengths: 1 when nothing is. */
+        int pageValues() {
+            if (bytes == 0) {
+                return 1;
+            }
+            long meanBytes = Math.max(1, bytes / Math.max(1, next - first));
+            return (int) Math.max(1, Math.min(MAX_PAGE_VALUES, PAGE_BYTES / meanBytes));
+        }
+    }
 
     /**
      * Names of documents.
@@ -55,8 +77,9 @@ final class Documents {
      *
      * @param next sequence to go on from
      * @param end whether nothing will ever follow
+     * @param id of the document that they are of, see {@link Document}; empty when there is none
      */
-    record Page(long next, List<Value> values, boolean end) {}
+    record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
     /** A value and its sequence. */
     record Value(long sequence, byte[] bytes) {}
@@ -67,15 +90,17 @@ final class Documents {
         return fields(connection.call(Verb.INFO.of(name)));
     }
 
-    /**
-     * The first sequence that a document retains, and the next one.
-     *
-     * @return null when there is no document
-     */
+    /** The document of a name; null when there is none. */
     @Nullable
-    Sequences range(byte[] name) {
+    Document find(byte[] name) {
         Map<String, @Nullable Object> info = info(name);
-        return info == null ? null : new Sequences(number(info.get("first")), number(info.get("next")));
+        return info == null
+                ? null
+                : new Document(
+                        number(info.get("id")),
+                        number(info.get("first")),
+                        number(info.get("next")),
+                        number(info.get("bytes")));
     }
 
     /** Appends values, all or none, at the end or, if given, at a sequence that must be the end. */
@@ -131,7 +156,12 @@ final class Documents {
     private static Page page(@Nullable Object answer) {
         List<?> parts = list(answer);
         List<Value> values = list(parts.get(1)).stream().map(Documents::value).toList();
-        return new Page(number(parts.get(0)), values, Boolean.TRUE.equals(parts.get(2)));
+        Object id = parts.get(3);
+        return new Page(
+                number(parts.get(0)),
+                values,
+                Boolean.TRUE.equals(parts.get(2)),
+                id == null ? OptionalLong.empty() : OptionalLong.of(number(id)));
     }
 
     private static Value value(@Nullable Object answer) {

@@ -1,7 +1,7 @@
 package io.caravan.server.cli;
 
+import io.caravan.server.cli.Documents.Document;
 import io.caravan.server.cli.Documents.Page;
-import io.caravan.server.cli.Documents.Sequences;
 import io.caravan.server.cli.Documents.Value;
 import java.io.IOException;
 import java.util.OptionalLong;
@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes a document's values as they come, over as many connections as it needs. It knows the next sequence, and asks for
- * that, so that none is lost and none comes twice.
+ * that, so that none is lost and none comes twice; and it knows which document it follows, and does not go on with another
+ * one of the same name.
  *
  * <p>One thread follows; another may {@link #stop} it.
  */
@@ -32,6 +33,10 @@ final class Follower {
     /** The next sequence, unknown as long as it is empty. */
     private OptionalLong next;
 
+    /** Which document it is, unknown as long as there is none. */
+    private OptionalLong id = OptionalLong.empty();
+
+    private int pageValues = 1;
     private long left;
     private boolean everConnected;
     private boolean lost;
@@ -103,14 +108,13 @@ final class Follower {
 
     /** Follows over one connection; returns whether there is nothing more to come. */
     private boolean follow(Documents documents, RangeReader.Sink sink, Flush flush) throws IOException {
-        Sequences range = documents.range(name);
-        begin(range);
-        if (range != null && next.orElseThrow() >= range.first() && next.orElseThrow() < range.next()) {
-            catchUp(documents, range.next(), sink);
-        }
+        Document document = documents.find(name);
+        begin(document);
+        catchUp(documents, document, sink);
         while (left > 0 && !stopped()) {
             flush.flush();
-            Page page = documents.await(name, next.orElseThrow(), Math.min(left, Documents.PAGE_VALUES), BLOCK_MILLIS);
+            Page page = documents.await(name, next.orElseThrow(), Math.min(left, pageValues), BLOCK_MILLIS);
+            recognize(page.id());
             for (Value value : page.values()) {
                 take(value, sink);
             }
@@ -118,35 +122,42 @@ final class Follower {
                 messages.accept("the document is closed, nothing will follow");
                 return true;
             }
-            if (page.values().size() == Documents.PAGE_VALUES) {
-                catchUp(documents, sink);
+            if (page.values().size() == pageValues) {
+                // Takes what has come meanwhile in one go: asking for every page alone is slow when many come.
+                catchUp(documents, documents.find(name), sink);
             }
         }
         return true;
     }
 
-    private void begin(@Nullable Sequences range) {
+    private void begin(@Nullable Document document) {
         if (lost) {
             lost = false;
             messages.accept("connected again, going on with sequence " + next.orElseThrow());
         }
-        next = OptionalLong.of(next.orElse(range == null ? 0 : range.next()));
+        next = OptionalLong.of(next.orElse(document == null ? 0 : document.next()));
         everConnected = true;
         pauseMillis = FIRST_PAUSE_MILLIS;
     }
 
-    /** Takes what has come meanwhile in one go: asking for every page alone is slow when many come. */
-    private void catchUp(Documents documents, RangeReader.Sink sink) throws IOException {
-        Sequences range = documents.range(name);
-        if (range != null) {
-            catchUp(documents, range.next(), sink);
+    private void recognize(OptionalLong found) {
+        if (id.isPresent() && !id.equals(found)) {
+            throw ClientException.otherState(
+                    "the document was deleted" + (found.isPresent() ? ", and another one has its name" : ""));
         }
+        id = found;
     }
 
-    private void catchUp(Documents documents, long end, RangeReader.Sink sink) throws IOException {
+    /** Takes what there is; what was trimmed is found out by asking for it. */
+    private void catchUp(Documents documents, @Nullable Document document, RangeReader.Sink sink) throws IOException {
+        recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();
-        long to = Math.min(end, from + Math.min(left, Long.MAX_VALUE - from));
-        new RangeReader(documents, name).read(from, to, value -> take(value, sink));
+        if (document == null || from < document.first()) {
+            return;
+        }
+        pageValues = document.pageValues();
+        long to = Math.min(document.next(), from + Math.min(left, Long.MAX_VALUE - from));
+        new RangeReader(documents, name).read(document, from, to, value -> take(value, sink));
     }
 
     private void take(Value value, RangeReader.Sink sink) throws IOException {

@@ -1,6 +1,6 @@
 package io.caravan.server.cli;
 
-import io.caravan.server.cli.Documents.Sequences;
+import io.caravan.server.cli.Documents.Document;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -53,24 +53,24 @@ final class GetCommand extends ClientCommand {
         try (ServerConnection connection = connect();
                 Progress progress = new Progress(err(), console().showsProgress())) {
             Documents documents = new Documents(connection);
-            Sequences range = documents.range(bytes(name));
-            if (range == null) {
+            Document document = documents.find(bytes(name));
+            if (document == null) {
                 throw ClientException.missing(name);
             }
-            long first = begin == FIRST ? range.first() : begin;
-            checkRetained(range, first);
-            long end = first + Math.min(most, range.next() - first);
-            new RangeReader(documents, bytes(name)).read(first, end, value -> {
+            long first = begin == FIRST ? document.first() : begin;
+            checkRetained(document, first);
+            long end = first + Math.min(most, document.next() - first);
+            new RangeReader(documents, bytes(name)).read(document, first, end, value -> {
                 printer.print(value, json(), output);
                 progress.add(1, value.bytes().length);
             });
         }
     }
 
-    private void checkRetained(Sequences range, long first) {
-        if (first < range.first() || first > range.next()) {
+    private void checkRetained(Document document, long first) {
+        if (first < document.first() || first > document.next()) {
             throw ClientException.otherState("'" + name + "' has no sequence " + first + ": it retains those from "
-                    + range.first() + " up to, not including, " + range.next());
+                    + document.first() + " up to, not including, " + document.next());
         }
     }
 }

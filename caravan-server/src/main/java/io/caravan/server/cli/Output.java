@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Results, as lines of text, as bytes or as lines of JSON; buffered until {@link #flush}. */
@@ -19,6 +20,15 @@ final class Output implements Closeable {
 
     private final OutputStream out;
     private final JsonGenerator json;
+
+    /** Whoever read the output wants no more of it. */
+    static final class ClosedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private ClosedException(IOException cause) {
+            super(cause);
+        }
+    }
 
     /** Writes the fields of one object. */
     interface Fields {
@@ -101,8 +111,16 @@ final class Output implements Closeable {
             try {
                 to.write(bytes, offset, length);
             } catch (IOException failed) {
+                if (isBrokenPipe(failed)) {
+                    throw new ClosedException(failed);
+                }
                 throw new IOException("the output cannot be written: " + failed.getMessage(), failed);
             }
+        }
+
+        /** Java tells the system's error by its text only, which differs between languages but for this word. */
+        private static boolean isBrokenPipe(IOException failed) {
+            return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
         }
 
         @Override

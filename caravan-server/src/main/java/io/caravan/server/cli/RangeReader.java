@@ -1,8 +1,10 @@
 package io.caravan.server.cli;
 
+import io.caravan.server.cli.Documents.Document;
 import io.caravan.server.cli.Documents.Page;
 import io.caravan.server.cli.Documents.Value;
 import java.io.IOException;
+import java.util.OptionalLong;
 
 /**
  * Reads ranges of any length in pages, several of which are asked for ahead, so that the way to the server and back counts
@@ -27,20 +29,23 @@ final class RangeReader {
     /**
      * Reads a range that exists.
      *
+     * @param document of which it is to be
      * @throws ClientException when it has ceased to, after the values before it have been taken
      */
-    void read(long from, long to, Sink sink) throws IOException {
+    void read(Document document, long from, long to, Sink sink) throws IOException {
+        int pageValues = document.pageValues();
+        OptionalLong id = OptionalLong.of(document.id());
         long asked = from;
         long next = from;
         while (next < to) {
-            while (asked < to && asked - next < (long) PAGES_AHEAD * Documents.PAGE_VALUES) {
-                long count = Math.min(Documents.PAGE_VALUES, to - asked);
+            while (asked < to && asked - next < (long) PAGES_AHEAD * pageValues) {
+                long count = Math.min(pageValues, to - asked);
                 documents.ask(name, asked, count);
                 asked += count;
             }
             Page page = documents.page();
-            long wanted = Math.min(next + Documents.PAGE_VALUES, to);
-            if (page.next() != wanted) {
+            long wanted = Math.min(next + pageValues, to);
+            if (page.next() != wanted || !page.id().equals(id)) {
                 throw ClientException.otherState(
                         "the document was trimmed or deleted while it was read, at sequence " + next);
             }

@@ -28,7 +28,7 @@ final class RemoveCommand extends ClientCommand {
             // What a deletion answers leaves out the documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()
-                    .filter(name -> documents.range(bytes(name)) == null)
+                    .filter(name -> documents.find(bytes(name)) == null)
                     .toList();
             long deleted = names.stream().distinct().count() - missing.size();
             if (deleted > 0) {

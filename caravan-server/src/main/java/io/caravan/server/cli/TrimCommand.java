@@ -1,6 +1,6 @@
 package io.caravan.server.cli;
 
-import io.caravan.server.cli.Documents.Sequences;
+import io.caravan.server.cli.Documents.Document;
 import java.io.IOException;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
@@ -51,11 +51,11 @@ final class TrimCommand extends ClientCommand {
     }
 
     private long allBut(long keep, Documents documents) {
-        Sequences range = documents.range(bytes(name));
-        if (range == null) {
+        Document document = documents.find(bytes(name));
+        if (document == null) {
             throw ClientException.missing(name);
         }
-        return Math.max(0, range.next() - keep);
+        return Math.max(0, document.next() - keep);
     }
 
     private void print(long first, Output output) throws IOException {

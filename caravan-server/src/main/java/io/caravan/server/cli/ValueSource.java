@@ -38,9 +38,13 @@ interface ValueSource {
         }
     }
 
-    /** Each line as a value, without the line feed that ends it; the last one may have none. */
-    static ValueSource lines(InputStream in) {
-        return new Lines(in);
+    /**
+     * Each line as a value, without the line feed that ends it; the last one may have none.
+     *
+     * @param beforeWait is run, within {@link #next}, when nothing more can be read at once
+     */
+    static ValueSource lines(InputStream in, Runnable beforeWait) {
+        return new Lines(in, beforeWait);
     }
 
     /** Reads lines in blocks. */
@@ -48,13 +52,15 @@ interface ValueSource {
         private static final int BLOCK_BYTES = 64 * 1024;
 
         private final InputStream in;
+        private final Runnable beforeWait;
         private final byte[] block = new byte[BLOCK_BYTES];
         private int position;
         private int limit;
         private long number;
 
-        private Lines(InputStream in) {
+        private Lines(InputStream in, Runnable beforeWait) {
             this.in = in;
+            this.beforeWait = beforeWait;
         }
 
         @Override
@@ -86,6 +92,9 @@ interface ValueSource {
         /** Sees to it that there are bytes in the block; returns false when there are no more. */
         private boolean fill() throws IOException {
             if (position == limit) {
+                if (in.available() == 0) {
+                    beforeWait.run();
+                }
                 position = 0;
                 limit = Math.max(0, in.read(block));
             }

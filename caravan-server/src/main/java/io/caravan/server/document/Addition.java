@@ -6,7 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What is to be appended to a document that exists, all or nothing.
  *
- * @param values none only when the document is to be closed
+ * @param values none only when the document is to be closed; when a content type is told and it is JSON, as {@link
+ *     JsonMessages#split} makes them
  * @param close whether these are the document's last values
  * @param contentType the values', which must be the document's; null when it is not told
  * @param streamSeq the writer's own sequence, which must be above the last one told, compared byte by byte; or null

@@ -131,7 +131,11 @@ final class AdditionWrite {
     }
 
     private Added append(DocumentInfo before) {
-        document.append(addition.values());
+        if (addition.contentType() == null) {
+            document.append(addition.values());
+        } else {
+            document.appendValid(addition.values());
+        }
         DocumentAttributes after = before.attributes();
         Producer producer = addition.producer();
         if (producer != null) {

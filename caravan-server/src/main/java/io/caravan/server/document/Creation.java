@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param ttlSeconds a sliding expiry
  * @param expiresAtMillis or a moment, in milliseconds since 1970
  * @param closed whether nothing can be appended to {@code values}, ever
- * @param values its first values
+ * @param values its first values; when a content type is told and it is JSON, as {@link
+ *     JsonMessages#split} makes them
  * @param fork which document it is forked off, or null
  */
 public record Creation(

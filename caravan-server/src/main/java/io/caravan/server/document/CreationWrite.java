@@ -58,13 +58,22 @@ final class CreationWrite {
             fork(document, point);
         }
         if (!creation.values().isEmpty()) {
-            document.append(creation.values());
+            appendFirst(document);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());
         if (creation.closed()) {
             document.attributes(made.attributes().withClosed(null));
         }
         return new Created(DocumentReads.required(name, document.info()), Creation.Result.CREATED);
+    }
+
+    /** Values whose type is not told have not been looked at: a fork's may have to be JSON. */
+    private void appendFirst(EditedDocument document) {
+        if (creation.contentType() == null) {
+            document.append(creation.values());
+        } else {
+            document.appendValid(creation.values());
+        }
     }
 
     private DocumentAttributes attributes() {

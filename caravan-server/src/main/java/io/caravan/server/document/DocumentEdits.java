@@ -4,7 +4,9 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentEdits {
     private final Edit edit;
+    /** Quick to search: a set when there are several. */
     private final Collection<DocumentName> names;
+
     private final Expiry expiry;
     /** The document that was asked for first, which most changes leave it at; the others are in the map. */
     private @Nullable EditedDocument first;
@@ -22,7 +26,7 @@ public final class DocumentEdits {
 
     DocumentEdits(Edit edit, Collection<DocumentName> names, Expiry expiry) {
         this.edit = edit;
-        this.names = names;
+        this.names = names.size() > 1 && !(names instanceof Set) ? new HashSet<>(names) : names;
         this.expiry = expiry;
     }
 

@@ -79,8 +79,21 @@ final class DocumentReads {
                 reader.begin(0);
                 return;
             }
-            expiry.use(info.id(), info.attributes());
+            use(name, info);
             done = read(name, info, range, reader);
+        }
+    }
+
+    /** Puts off a sliding expiry. */
+    void use(DocumentName name, DocumentInfo info) {
+        if (info.attributes().ttlSeconds().isEmpty()) {
+            return;
+        }
+        expiry.use(info.id(), info.attributes());
+        DocumentState now = catalog.peek(name);
+        if (now == null || now.id() != info.id()) {
+            // It was deleted meanwhile, and nobody would forget it any more.
+            expiry.forget(info.id());
         }
     }
 

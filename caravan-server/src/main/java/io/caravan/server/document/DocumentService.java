@@ -7,6 +7,7 @@ import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.Edit;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
@@ -15,8 +16,10 @@ import io.caravan.server.document.CreationWrite.SourceValue;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
@@ -67,7 +70,7 @@ public final class DocumentService implements AutoCloseable {
 
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> void write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        write(List.of(name), edits -> change.apply(edits.document(name)), outcome);
+        writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), outcome);
     }
 
     /**
@@ -79,15 +82,37 @@ public final class DocumentService implements AutoCloseable {
      *     if that is a {@link CaravanException}
      */
     public <T> void write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        Collection<DocumentName> locked = names;
+        writeLocking(withSources(names), change, outcome);
+    }
+
+    /**
+     * These documents and those that they were forked off, which their deletion would change: found before anything is
+     * locked, because a change that finds one missing is made again from the start.
+     */
+    private Set<DocumentName> withSources(Collection<DocumentName> names) {
+        Set<DocumentName> all = new LinkedHashSet<>(names);
+        Deque<DocumentName> unseen = new ArrayDeque<>(all);
+        while (!unseen.isEmpty()) {
+            DocumentState state = catalog.peek(unseen.remove());
+            Fork fork = state == null
+                    ? null
+                    : DocumentAttributes.of(state.attributes()).fork();
+            if (fork != null && all.add(fork.source())) {
+                unseen.add(fork.source());
+            }
+        }
+        return all;
+    }
+
+    private <T> void writeLocking(Set<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+        Set<DocumentName> locked = names;
         while (true) {
             try {
                 attempt(locked, change, outcome);
                 return;
             } catch (MissingNameException missing) {
-                Set<DocumentName> more = new LinkedHashSet<>(locked);
-                more.add(missing.name());
-                locked = more;
+                locked = new LinkedHashSet<>(locked);
+                locked.add(missing.name());
             } catch (CaravanException refused) {
                 trouble.refused(refused);
                 outcome.failure(refused);
@@ -96,7 +121,7 @@ public final class DocumentService implements AutoCloseable {
         }
     }
 
-    private <T> void attempt(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+    private <T> void attempt(Set<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         try (Edit edit = edit(names)) {
             DocumentEdits edits = new DocumentEdits(edit, names, expiry);
             T result = change.apply(edits);
@@ -235,8 +260,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /** Puts off a sliding expiry, as a read does. */
-    public void use(DocumentInfo info) {
-        expiry.use(info.id(), info.attributes());
+    public void use(DocumentName name, DocumentInfo info) {
+        reads.use(name, info);
     }
 
     /**
@@ -287,6 +312,8 @@ public final class DocumentService implements AutoCloseable {
                         }
                     });
         }
+        // Or a crash could take back what is told of.
+        store.flush();
         return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
     }
 

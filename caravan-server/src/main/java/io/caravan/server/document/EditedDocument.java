@@ -17,6 +17,7 @@ public final class EditedDocument {
     private final DocumentEdit edit;
     private final Expiry expiry;
     private final long idBefore;
+    private boolean used;
 
     EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry) {
         this.edits = edits;
@@ -74,6 +75,7 @@ public final class EditedDocument {
 
     /** Creates the document, empty; there must be none. */
     void create(DocumentAttributes attributes) {
+        used = true;
         edit.attributes(attributes.raw());
     }
 
@@ -84,21 +86,30 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
-        DocumentInfo before = info();
-        if (before != null) {
-            checkAppendable(before, values);
-        }
-        values.forEach(edit::append);
-        return before == null ? 0 : before.nextSequence();
-    }
-
-    private void checkAppendable(DocumentInfo info, List<byte[]> values) {
-        if (info.attributes().closed()) {
-            throw closed(name, info);
-        }
-        if (info.attributes().isJson()) {
+        DocumentInfo before = appendable();
+        if (before != null && before.attributes().isJson()) {
             values.forEach(value -> JsonMessages.validate(name, value));
         }
+        return append(before, values);
+    }
+
+    /** The same with values that are known to be JSON if they have to be. */
+    long appendValid(List<byte[]> values) {
+        return append(appendable(), values);
+    }
+
+    private @Nullable DocumentInfo appendable() {
+        DocumentInfo before = info();
+        if (before != null && before.attributes().closed()) {
+            throw closed(name, before);
+        }
+        return before;
+    }
+
+    private long append(@Nullable DocumentInfo before, List<byte[]> values) {
+        used = true;
+        values.forEach(edit::append);
+        return before == null ? 0 : before.nextSequence();
     }
 
     static DocumentException closed(DocumentName name, DocumentInfo info) {
@@ -116,6 +127,7 @@ public final class EditedDocument {
         if (info == null || sequence <= info.firstSequence()) {
             return;
         }
+        used = true;
         DocumentAttributes attributes = info.attributes();
         if (attributes.forks() > 0) {
             throw new DocumentException(
@@ -206,6 +218,7 @@ public final class EditedDocument {
      */
     public void attributes(DocumentAttributes attributes) {
         info();
+        used = true;
         edit.attributes(attributes.raw());
     }
 
@@ -215,7 +228,7 @@ public final class EditedDocument {
         if (idBefore != 0 && id != idBefore) {
             expiry.forget(idBefore);
         }
-        if (state != null) {
+        if (state != null && used) {
             expiry.use(id, DocumentAttributes.of(state.attributes()));
         }
     }

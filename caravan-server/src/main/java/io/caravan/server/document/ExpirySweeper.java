@@ -48,15 +48,20 @@ final class ExpirySweeper implements AutoCloseable {
     private void step() {
         try {
             sweep();
-        } catch (RuntimeException problem) {
-            LOG.debug("expired documents wait for the next sweep: {}", problem.getMessage());
+        } catch (RuntimeException | Error problem) {
+            // What is thrown here would be the last that is heard of the sweeper.
+            LOG.error("expired documents wait for the next sweep", problem);
         }
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
+    /** A document that is kept for its forks goes with the last of them. */
+    private static boolean expiring(DocumentAttributes attributes) {
+        return attributes.expires() && !attributes.deleted();
+    }
+
     private void sweep() {
-        for (NamedDocument found :
-                catalog.list(stripe, raw -> DocumentAttributes.of(raw).expires())) {
+        for (NamedDocument found : catalog.list(stripe, raw -> expiring(DocumentAttributes.of(raw)))) {
             if (expiry.expired(
                     found.state().id(), DocumentAttributes.of(found.state().attributes()))) {
                 delete(found.name());

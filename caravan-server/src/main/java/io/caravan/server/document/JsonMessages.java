@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,19 +37,30 @@ public final class JsonMessages {
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static List<byte[]> split(DocumentName name, byte[] body) {
+        List<byte[]> messages = new ArrayList<>();
+        forEach(name, body, messages::add);
+        return messages;
+    }
+
+    /**
+     * Passes on the messages of a body, one after the other, as {@link #split} tells. Of a body that turns out to be no
+     * JSON, those before the error have been passed on.
+     *
+     * @param action may throw to end it
+     * @throws DocumentException {@link Reason#NOT_JSON}
+     */
+    public static void forEach(DocumentName name, byte[] body, Consumer<byte[]> action) {
         try (JsonParser parser = JSON.createParser(body)) {
-            List<byte[]> messages = new ArrayList<>();
             if (parser.nextToken() == JsonToken.START_ARRAY) {
                 while (parser.nextToken() != JsonToken.END_ARRAY) {
-                    messages.add(message(parser, body));
+                    action.accept(message(parser, body));
                 }
                 checkEnd(name, parser);
             } else {
                 finishValue(parser);
                 checkEnd(name, parser);
-                messages.add(stripped(body));
+                action.accept(stripped(body));
             }
-            return messages;
         } catch (IOException | IllegalArgumentException problem) {
             throw notJson(name, problem.getMessage());
         }

@@ -33,8 +33,11 @@ final class DocumentList implements Endpoint {
     @Override
     public void handle(Exchange exchange) {
         Query query = exchange.request().query();
-        int cursor = number(query, "cursor", 0, Integer.MAX_VALUE);
-        int limit = number(query, "limit", DEFAULT_LIMIT, MAX_LIMIT);
+        int cursor = number(query, "cursor", 0);
+        int limit = Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
+        if (limit < 1) {
+            throw ProblemException.badRequest("invalid_parameter", "limit must be 1 or more");
+        }
         String prefix = query.get("prefix");
         byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
         DocumentService documents = parts.readiness().documents();
@@ -44,7 +47,7 @@ final class DocumentList implements Endpoint {
                         HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
     }
 
-    private static int number(Query query, String name, int otherwise, int most) {
+    private static int number(Query query, String name, int otherwise) {
         String value = query.get(name);
         if (value == null) {
             return otherwise;
@@ -52,7 +55,7 @@ final class DocumentList implements Endpoint {
         if (!NUMBER.matcher(value).matches()) {
             throw ProblemException.badRequest("invalid_parameter", name + " must be a number");
         }
-        return Math.min(Integer.parseInt(value), most);
+        return Integer.parseInt(value);
     }
 
     private static Map<String, Object> page(Principal principal, ScanPage page, byte[] prefix) {

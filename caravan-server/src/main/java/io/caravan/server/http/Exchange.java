@@ -62,6 +62,11 @@ final class Exchange {
         return writer.loop();
     }
 
+    /** The scheme of the URLs that the client asks by. */
+    String scheme() {
+        return writer.scheme();
+    }
+
     /** Names a part of the route's operation, for the figures; before the answer. */
     void operation(String part) {
         operation = part;
@@ -109,6 +114,18 @@ final class Exchange {
                 writer.abort();
             }
         });
+    }
+
+    /** Runs part of what makes the answer, on any thread; what it throws ends the exchange. An {@link Error} goes on. */
+    void run(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException problem) {
+            fail(problem);
+        } catch (Error broken) {
+            fail(broken);
+            throw broken;
+        }
     }
 
     private void onLoop(Runnable action) {

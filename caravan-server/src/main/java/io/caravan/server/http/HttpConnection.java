@@ -19,16 +19,14 @@ import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * One client's connection: takes what the decoder makes of its bytes in turn, and has at most one request in hand. What came
- * in with it waits, and nothing more is read while something waits; otherwise the socket is read all the time, because one
- * that is not read does not tell that its client has gone.
+ * behind that waits in the decoder, and nothing more is read while something waits; otherwise the socket is read all the
+ * time, because one that is not read does not tell that its client has gone.
  */
 final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
@@ -39,18 +37,15 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     private final Channel channel;
     private final HttpService service;
     private final InFlight inFlight;
-    private final Deque<Object> inbox = new ArrayDeque<>();
+    private final RequestDecoder decoder = new RequestDecoder(this::busy);
     private final WriteStall writeStall;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
-    /** Whether bytes of a request have come that are not yet its head. */
-    private boolean headBegun;
+    /** The number of the request that is in hand or comes next. */
+    private long request = 1;
 
-    private boolean decoded;
-    private long requests;
     private boolean inputEnded;
-    private boolean taking;
     private boolean closing;
 
     HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
@@ -61,51 +56,36 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         inFlight.onRoom(this::readMore);
     }
 
+    /** What makes requests of the connection's bytes; to stand before this handler. */
+    RequestDecoder decoder() {
+        return decoder;
+    }
+
+    /** Whether what comes has to wait. Behind the last request it has not, as nobody will look at it. */
+    private boolean busy() {
+        return exchange != null && !closing;
+    }
+
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        decoded = true;
-        headBegun = false;
-        inbox.add(message);
-        takeAll();
+        try {
+            take(message);
+        } finally {
+            ReferenceCountUtil.release(message);
+        }
     }
 
     /** Comes after each read of the socket, whether the decoder could make something of it or not. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
-        if (!decoded && answeredAll() && incoming == null && !headBegun) {
-            headBegun = true;
-            requests++;
-        }
-        decoded = false;
         readMore();
     }
 
-    private boolean answeredAll() {
-        return exchange == null && inbox.isEmpty();
-    }
-
     private void readMore() {
-        if (answeredAll()) {
+        if (exchange == null) {
             inFlight.settle(incoming == null ? 0 : incoming.bytes());
         }
-        channel.config().setAutoRead(!closing && inbox.isEmpty() && inFlight.mayRead());
-    }
-
-    /** Takes what waits, up to the end of the next request. */
-    private void takeAll() {
-        if (taking) {
-            return;
-        }
-        taking = true;
-        while (!inbox.isEmpty() && (exchange == null || closing)) {
-            Object message = inbox.remove();
-            try {
-                take(message);
-            } finally {
-                ReferenceCountUtil.release(message);
-            }
-        }
-        taking = false;
+        channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
     }
 
     private void take(Object message) {
@@ -123,7 +103,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     private void begin(HttpRequest head) {
         ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
         writer = response;
-        requests++;
         try {
             incoming = service.admit(head, channel.remoteAddress());
             if (incoming.expectsContinue()) {
@@ -143,34 +122,30 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         end(true);
     }
 
-    private void take(IncomingRequest request, HttpContent content) {
+    private void take(IncomingRequest begun, HttpContent content) {
         ResponseWriter response = HttpService.required(writer);
         if (content.decoderResult().isFailure()) {
             refuse(response, RequestTarget.malformed(content.decoderResult().cause()));
             return;
         }
         try {
-            request.add(content.content());
+            begun.add(content.content());
         } catch (ProblemException refused) {
             refuse(response, refused.problem());
             return;
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
-            run(request, response);
+            run(begun, response);
         }
     }
 
-    private void run(IncomingRequest request, ResponseWriter response) {
+    private void run(IncomingRequest whole, ResponseWriter response) {
         inFlight.requestCame();
-        Exchange begun =
-                new Exchange(response, request.route(), request.principal(), request.complete(), this::answered);
+        Exchange begun = new Exchange(response, whole.route(), whole.principal(), whole.complete(), this::answered);
         exchange = begun;
-        try {
-            begun.route().endpoint().handle(begun);
-        } catch (RuntimeException problem) {
-            begun.fail(problem);
-        }
+        request++;
+        begun.run(() -> begun.route().endpoint().handle(begun));
     }
 
     /** The answer is on its way: the next request may come. */
@@ -186,19 +161,20 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
         channel.eventLoop().execute(this::next);
     }
 
+    /** Asked for again when the channel becomes writable, so by then the next request may have begun. */
     private void next() {
         writeStall.watch();
-        if (closing || !channel.isWritable()) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
             return;
         }
         exchange = null;
-        takeAll();
+        decoder.resume();
         readMore();
         closeAfterLast();
     }
 
     private void closeAfterLast() {
-        if (inputEnded && inbox.isEmpty() && exchange == null) {
+        if (inputEnded && exchange == null) {
             end(false);
         }
     }
@@ -216,12 +192,16 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
 
     @Override
     public boolean idle() {
-        return answeredAll() && incoming == null && !headBegun;
+        return exchange == null && !unfinished();
     }
 
     @Override
     public long unfinishedRequest() {
-        return answeredAll() && (incoming != null || headBegun) && !closing ? requests : 0;
+        return exchange == null && unfinished() && !closing ? request : 0;
+    }
+
+    private boolean unfinished() {
+        return incoming != null || decoder.begun();
     }
 
     @Override
@@ -272,7 +252,6 @@ final class HttpConnection extends ChannelInboundHandlerAdapter implements Conne
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         closing = true;
-        takeAll();
         writeStall.stop();
         incoming = null;
         if (exchange != null && !exchange.over()) {

@@ -11,8 +11,6 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.codec.http.HttpDecoderConfig;
-import io.netty.handler.codec.http.HttpRequestDecoder;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
@@ -24,11 +22,6 @@ import java.util.concurrent.Executor;
  * serves} some.
  */
 public final class HttpProtocol implements WireProtocol {
-    /** A name of the greatest length with each byte in three, and a query. */
-    static final int MAX_LINE_BYTES = 8 * 1024;
-
-    static final int MAX_HEADER_BYTES = 16 * 1024;
-    private static final int MAX_PART_BYTES = 64 * 1024;
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
 
@@ -64,19 +57,8 @@ public final class HttpProtocol implements WireProtocol {
     public Connection connect(Channel channel, InFlight inFlight) {
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight);
-        channel.pipeline().addLast(decoder(), new HttpResponseEncoder(), connection);
+        channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
         return connection;
-    }
-
-    /** Reads requests, and takes what could be read in two ways for none. */
-    static HttpRequestDecoder decoder() {
-        return new HttpRequestDecoder(new HttpDecoderConfig()
-                .setMaxInitialLineLength(MAX_LINE_BYTES)
-                .setMaxHeaderSize(MAX_HEADER_BYTES)
-                .setMaxChunkSize(MAX_PART_BYTES)
-                .setAllowDuplicateContentLengths(false)
-                .setStrictLineParsing(true)
-                .setUseRfc9112TransferEncoding(true));
     }
 
     @Override

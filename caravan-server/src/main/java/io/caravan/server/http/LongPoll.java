@@ -43,7 +43,13 @@ final class LongPoll {
 
     private DocumentInfo document() {
         if (documentId != UNKNOWN) {
-            return ReadRequest.findAgain(documents, request.name(), documentId);
+            DocumentInfo now = ReadRequest.findAgain(documents, request.name(), documentId);
+            if (request.position().isNow()) {
+                Position.checkRetained(from, now);
+            } else {
+                from = request.position().in(now);
+            }
+            return now;
         }
         DocumentInfo info = request.use(documents);
         from = request.position().in(info);
@@ -52,11 +58,15 @@ final class LongPoll {
     }
 
     private Answer head(DocumentInfo info) {
-        String visibility = parts.shared() ? "public" : "private";
-        return StreamAnswers.read(info)
-                .header("ETag", StreamAnswers.etag(info, from))
-                .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300")
+        Answer head = StreamAnswers.read(info)
                 .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()));
+        if (request.position().isNow()) {
+            // The same URL asks for other values the next time.
+            return head.header("Cache-Control", "no-store");
+        }
+        String visibility = parts.shared() ? "public" : "private";
+        return head.header("ETag", StreamAnswers.etag(info, from))
+                .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }
 
     private Answer nothing(boolean closed) {

@@ -54,6 +54,20 @@ final class Position {
         if (sequence == NOW) {
             return info.nextSequence();
         }
+        checkRetained(sequence, info);
+        if (sequence > info.nextSequence()) {
+            throw ProblemException.badRequest(
+                    "offset_beyond_tail", "the stream has not got there: it ends at " + Offset.of(info.nextSequence()));
+        }
+        return sequence;
+    }
+
+    /**
+     * Checks that no value from a sequence on was trimmed.
+     *
+     * @throws ProblemException when one was
+     */
+    static void checkRetained(long sequence, DocumentInfo info) {
         if (sequence < info.firstSequence()) {
             throw new ProblemException(new Problem(
                             HttpResponseStatus.GONE,
@@ -62,10 +76,5 @@ final class Position {
                                     + Offset.of(info.firstSequence()))
                     .with(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())));
         }
-        if (sequence > info.nextSequence()) {
-            throw ProblemException.badRequest(
-                    "offset_beyond_tail", "the stream has not got there: it ends at " + Offset.of(info.nextSequence()));
-        }
-        return sequence;
     }
 }

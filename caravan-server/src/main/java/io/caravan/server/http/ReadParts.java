@@ -15,16 +15,9 @@ record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Curso
      * throws ends the exchange.
      */
     void read(Exchange exchange, Runnable part) {
-        readers.execute(() -> {
-            try {
-                Gate.checkStillKnown(exchange.principal());
-                part.run();
-            } catch (RuntimeException problem) {
-                exchange.fail(problem);
-            } catch (Error broken) {
-                exchange.fail(broken);
-                throw broken;
-            }
-        });
+        readers.execute(() -> exchange.run(() -> {
+            Gate.checkStillKnown(exchange.principal());
+            part.run();
+        }));
     }
 }

@@ -21,7 +21,7 @@ record ReadRequest(
     /** The document, whose sliding expiry is put off, because it is being read. */
     DocumentInfo use(DocumentService documents) {
         DocumentInfo info = find(documents, name);
-        documents.use(info);
+        documents.use(name, info);
         return info;
     }
 

@@ -1,9 +1,11 @@
 package io.caravan.server.http;
 
 import io.caravan.server.document.Producer;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -56,14 +58,26 @@ final class RequestHeaders {
         }
     }
 
-    /** The content type, or null when there is none or it is malformed. */
+    /**
+     * The content type, or null when there is none.
+     *
+     * @throws ProblemException when there is more than one, or it is malformed
+     */
     static @Nullable String contentType(Request request) {
-        String value = request.header("Content-Type");
-        return value != null
-                        && value.length() <= MAX_CONTENT_TYPE
-                        && MEDIA_TYPE.matcher(value).matches()
-                ? value
-                : null;
+        List<String> values = request.headers().getAll(HttpHeaderNames.CONTENT_TYPE);
+        if (values.isEmpty()) {
+            return null;
+        }
+        String value = values.get(0);
+        if (values.size() > 1
+                || value.length() > MAX_CONTENT_TYPE
+                || !MEDIA_TYPE.matcher(value).matches()) {
+            throw ProblemException.badRequest(
+                    "invalid_header",
+                    "Content-Type must be one media type such as text/plain, of at most " + MAX_CONTENT_TYPE
+                            + " characters");
+        }
+        return value;
     }
 
     /**

@@ -1,12 +1,15 @@
 package io.caravan.server.http;
 
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
-import java.util.Locale;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What the head of a request asks for.
@@ -14,6 +17,7 @@ import java.util.Locale;
  * @param path the URL's path, percent codes and all
  */
 record RequestTarget(String path, Query query) {
+    private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
 
     /**
      * Takes a head apart that Netty has read.
@@ -36,7 +40,22 @@ record RequestTarget(String path, Query query) {
             throw ProblemException.badRequest(
                     "malformed_request", "a request needs one Host header, this has " + hosts);
         }
+        checkTransferEncoding(head);
         return split(withoutAuthority(head.uri()));
+    }
+
+    /** A body that is also compressed would be stored as it came, which nobody could tell from what it stands for. */
+    private static void checkTransferEncoding(HttpRequest head) {
+        List<String> encodings = head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING);
+        if (!encodings.isEmpty()
+                && !(encodings.size() == 1
+                        && HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(
+                                encodings.get(0).strip()))) {
+            throw new ProblemException(new Problem(
+                    HttpResponseStatus.NOT_IMPLEMENTED,
+                    "unsupported_transfer_encoding",
+                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings)));
+        }
     }
 
     /** What was wrong with bytes that are no request. */
@@ -57,12 +76,12 @@ record RequestTarget(String path, Query query) {
 
     /** A proxy's form of a URL names the server too. */
     private static String withoutAuthority(String uri) {
-        String scheme = "http://";
-        if (!uri.toLowerCase(Locale.ROOT).startsWith(scheme)) {
+        Matcher authority = AUTHORITY.matcher(uri);
+        if (!authority.lookingAt()) {
             return uri;
         }
-        int slash = uri.indexOf('/', scheme.length());
-        return slash < 0 ? "/" : uri.substring(slash);
+        String rest = uri.substring(authority.end());
+        return rest.startsWith("/") ? rest : "/" + rest;
     }
 
     private static RequestTarget split(String uri) {

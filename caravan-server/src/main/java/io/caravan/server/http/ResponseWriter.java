@@ -17,6 +17,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
 import java.util.function.BooleanSupplier;
@@ -53,6 +54,11 @@ final class ResponseWriter {
 
     SocketAddress peer() {
         return channel.remoteAddress();
+    }
+
+    /** The scheme of the URLs that the client asks by. */
+    String scheme() {
+        return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
 
     boolean writable() {

@@ -30,7 +30,7 @@ record Route(
     static final String REST = "{path}";
 
     /** What any request may be answered with, before it is known what it asks for or whatever it does. */
-    static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 503, 505);
+    static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
 
     static Route of(HttpMethod method, String path, String operation, Set<Integer> statuses, Endpoint endpoint) {
         return new Route(method, path, operation, null, false, false, statuses, endpoint);

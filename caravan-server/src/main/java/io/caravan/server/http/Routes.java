@@ -32,23 +32,24 @@ final class Routes {
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
         ReadParts reads = new ReadParts(readiness, readers, config, cursors, !gate.closed());
         Writes writes = new Writes(readiness, readers);
+        JsonBody json = new JsonBody(config.maxBatchBytes());
         return new Router(List.of(
-                Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 501, 507), new StreamCreate(writes))
+                Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), new StreamCreate(writes, json))
                         .onDocument(Permission.WRITE)
                         .withBody(),
                 Route.of(
                                 POST,
                                 STREAM,
                                 "appendToStream",
-                                Set.of(200, 204, 404, 409, 410, 501, 507),
-                                new StreamAppend(writes))
+                                Set.of(200, 204, 404, 409, 410, 507),
+                                new StreamAppend(writes, json))
                         .onDocument(Permission.WRITE)
                         .withBody(),
-                Route.of(GET, STREAM, "readStream", Set.of(200, 204, 304, 404, 409, 410, 501), new StreamRead(reads))
+                Route.of(GET, STREAM, "readStream", Set.of(200, 204, 304, 404, 409, 410), new StreamRead(reads))
                         .onDocument(Permission.READ),
-                Route.of(HEAD, STREAM, "describeStream", Set.of(200, 404, 410, 501), new StreamHead(reads))
+                Route.of(HEAD, STREAM, "describeStream", Set.of(200, 404, 410), new StreamHead(reads))
                         .onDocument(Permission.READ),
-                Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 409, 410, 501, 507), new StreamDelete(writes))
+                Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 409, 410, 507), new StreamDelete(writes))
                         .onDocument(Permission.WRITE),
                 Route.of(GET, "/v1/documents", "listDocuments", Set.of(200), new DocumentList(reads))
                         .needing(Permission.READ),

@@ -6,7 +6,6 @@ import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.JsonMessages;
 import io.caravan.server.document.Producer;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
@@ -18,10 +17,12 @@ final class StreamAppend implements Endpoint {
     private static final int SMALL_BYTES = 16 * 1024;
 
     private final Writes writes;
+    private final JsonBody jsonBody;
     private final StreamTrim trim;
 
-    StreamAppend(Writes writes) {
+    StreamAppend(Writes writes, JsonBody jsonBody) {
         this.writes = writes;
+        this.jsonBody = jsonBody;
         this.trim = new StreamTrim(writes);
     }
 
@@ -58,14 +59,14 @@ final class StreamAppend implements Endpoint {
         }
     }
 
-    private static List<byte[]> values(DocumentName name, byte[] body, boolean json) {
+    private List<byte[]> values(DocumentName name, byte[] body, boolean json) {
         if (body.length == 0) {
             return List.of();
         }
         if (!json) {
             return List.of(body);
         }
-        List<byte[]> messages = JsonMessages.split(name, body);
+        List<byte[]> messages = jsonBody.messages(name, body);
         if (messages.isEmpty()) {
             throw ProblemException.badRequest("empty_array", "the array holds no messages to append");
         }

@@ -6,7 +6,6 @@ import io.caravan.server.document.Creation;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.JsonMessages;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -20,9 +19,11 @@ final class StreamCreate implements Endpoint {
     private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
 
     private final Writes writes;
+    private final JsonBody jsonBody;
 
-    StreamCreate(Writes writes) {
+    StreamCreate(Writes writes, JsonBody jsonBody) {
         this.writes = writes;
+        this.jsonBody = jsonBody;
     }
 
     @Override
@@ -51,14 +52,14 @@ final class StreamCreate implements Endpoint {
                                 request.flag(StreamHeaders.CLOSED),
                                 values(name, contentType, request.body()),
                                 fork),
-                        writes.answering(exchange, created -> answer(request, created))));
+                        writes.answering(exchange, created -> answer(exchange, created))));
     }
 
-    private static List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
+    private List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
         if (body.length == 0) {
             return List.of();
         }
-        return contentType != null && ContentTypes.isJson(contentType) ? JsonMessages.split(name, body) : List.of(body);
+        return contentType != null && ContentTypes.isJson(contentType) ? jsonBody.messages(name, body) : List.of(body);
     }
 
     private static @Nullable ForkPoint forkPoint(Request request) {
@@ -88,18 +89,19 @@ final class StreamCreate implements Endpoint {
         return StreamName.of(path.substring(StreamName.PREFIX.length()));
     }
 
-    private static Answer answer(Request request, Created created) {
+    private static Answer answer(Exchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == Creation.Result.CREATED;
         Answer answer = StreamAnswers.of(made ? HttpResponseStatus.CREATED : HttpResponseStatus.OK, info)
                 .header("Content-Type", info.attributes().contentType())
                 .header("Cache-Control", "no-store");
-        return made ? answer.header("Location", location(request)) : answer;
+        return made ? answer.header("Location", location(exchange)) : answer;
     }
 
     /** Absolute when the client told whom it asked. */
-    private static String location(Request request) {
+    private static String location(Exchange exchange) {
+        Request request = exchange.request();
         String host = request.headers().get(HttpHeaderNames.HOST, "");
-        return HOST.matcher(host).matches() ? "http://" + host + request.path() : request.path();
+        return HOST.matcher(host).matches() ? exchange.scheme() + "://" + host + request.path() : request.path();
     }
 }

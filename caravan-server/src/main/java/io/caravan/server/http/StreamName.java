@@ -2,6 +2,7 @@ package io.caravan.server.http;
 
 import io.caravan.catalog.DocumentName;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
 
 /** The names of streams: what follows {@value #PREFIX} in a URL's path, percent codes decoded, byte for byte. */
 final class StreamName {
@@ -18,13 +19,13 @@ final class StreamName {
      * @throws ProblemException when it can be no document's name
      */
     static DocumentName of(String rest) {
-        if (rest.equals(RESERVED) || rest.startsWith(RESERVED + "/")) {
+        byte[] name = PercentCode.bytes(rest, "the stream's path");
+        if (reserved(name)) {
             throw new ProblemException(new Problem(
                     HttpResponseStatus.NOT_IMPLEMENTED,
                     "reserved",
                     "paths below " + RESERVED + " are reserved for subscriptions, which this server does not have"));
         }
-        byte[] name = PercentCode.bytes(rest, "the stream's path");
         if (name.length == 0) {
             throw new ProblemException(
                     new Problem(HttpResponseStatus.NOT_FOUND, "unknown_path", "a stream's path is not empty"));
@@ -36,6 +37,12 @@ final class StreamName {
                     "a stream's name has at most " + DocumentName.MAX_BYTES + " bytes, this has " + name.length));
         }
         return DocumentName.of(name);
+    }
+
+    /** However the name was written in the path. */
+    private static boolean reserved(byte[] name) {
+        String latin = new String(name, StandardCharsets.ISO_8859_1);
+        return latin.equals(RESERVED) || latin.startsWith(RESERVED + "/");
     }
 
     /** The path of a document's stream. */

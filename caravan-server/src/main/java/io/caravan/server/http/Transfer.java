@@ -81,9 +81,14 @@ final class Transfer {
     }
 
     private void checkProgress(SliceReader slice) {
-        if (slice.nextSequence() == next) {
-            throw changedMeanwhile(request.name());
+        if (slice.nextSequence() != next) {
+            return;
         }
+        if (!begun) {
+            // Where nothing has gone out yet, the client can still be told that its offset was trimmed.
+            request.position().in(ReadRequest.findAgain(documents, request.name(), info.id()));
+        }
+        throw changedMeanwhile(request.name());
     }
 
     static DocumentException changedMeanwhile(DocumentName name) {

@@ -2,7 +2,11 @@ package io.caravan.server.http;
 
 import io.caravan.CaravanException;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Outcome;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -11,6 +15,7 @@ import java.util.function.Function;
 final class Writes {
     private final Readiness readiness;
     private final Executor readers;
+    private final Map<EventExecutor, LoopTurn> turns = new ConcurrentHashMap<>();
 
     Writes(Readiness readiness, Executor readers) {
         this.readiness = readiness;
@@ -19,38 +24,40 @@ final class Writes {
 
     /**
      * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from the
-     * client.
+     * client. Changes of one turn of the loop share a force.
      */
     void run(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         if (documents.writable()) {
+            turns.computeIfAbsent(exchange.loop(), loop -> new LoopTurn(documents, loop))
+                    .willWrite();
             change.accept(documents);
         } else {
-            documents.onWritable(() -> exchange.loop().execute(() -> runAgain(exchange, change)));
+            whenWritable(documents, exchange, () -> run(exchange, change));
         }
     }
 
-    private void runAgain(Exchange exchange, Consumer<DocumentService> change) {
-        if (exchange.over()) {
-            return;
-        }
-        try {
-            run(exchange, change);
-        } catch (RuntimeException problem) {
-            exchange.fail(problem);
-        }
+    private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
+        documents.onWritable(() -> exchange.loop().execute(() -> {
+            if (!exchange.over()) {
+                exchange.run(again);
+            }
+        }));
     }
 
-    /** Runs a change that takes long, or reads. */
+    /**
+     * Runs a change that takes long, or reads, on a thread that may wait. Not for room in the store, though: it would hold
+     * the document's lock, behind which the event loop's own changes would wait.
+     */
     void runApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
-        readers.execute(() -> {
-            try {
+        readers.execute(() -> exchange.run(() -> {
+            if (documents.writable()) {
                 change.accept(documents);
-            } catch (RuntimeException problem) {
-                exchange.fail(problem);
+            } else {
+                whenWritable(documents, exchange, () -> runApart(exchange, change));
             }
-        });
+        }));
     }
 
     /** Answers a change when it is durable. */
@@ -59,15 +66,7 @@ final class Writes {
             @Override
             public void success(T result) {
                 // Not on the store's thread, which has others to tell.
-                exchange.loop().execute(() -> answer(result));
-            }
-
-            private void answer(T result) {
-                try {
-                    exchange.answer(answer.apply(result));
-                } catch (RuntimeException problem) {
-                    exchange.fail(problem);
-                }
+                exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 
             @Override

@@ -9,6 +9,10 @@ import java.util.Locale;
 final class Command implements Request {
     /** How much of a word an error repeats, as in Redis. */
     private static final int SHORT_CHARS = 128;
+    /** No command and no keyword is longer. */
+    private static final int MAX_KEYWORD_BYTES = 32;
+    /** Sign and digits of the longest number. */
+    private static final int MAX_NUMBER_BYTES = 20;
 
     private final byte[][] words;
 
@@ -60,22 +64,42 @@ final class Command implements Request {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
-    /** The word in upper case, as keywords are compared. */
+    /** The word in upper case, as keywords are compared; one that is too long for a keyword is cut off, and still is none. */
     String keyword(int index) {
-        return new String(words[index], StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
+        byte[] word = words[index];
+        int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
+        return new String(word, 0, bytes, StandardCharsets.ISO_8859_1).toUpperCase(Locale.ROOT);
     }
 
     /**
-     * The word as a decimal number.
+     * The word as a decimal number: digits of ASCII, and perhaps a minus sign.
      *
      * @throws CommandException when it is none
      */
     long number(int index) {
-        try {
-            return Long.parseLong(text(index));
-        } catch (NumberFormatException none) {
-            throw new CommandException("ERR value is not an integer or out of range");
+        byte[] word = words[index];
+        if (word.length <= MAX_NUMBER_BYTES && isDecimal(word)) {
+            try {
+                return Long.parseLong(new String(word, StandardCharsets.US_ASCII));
+            } catch (NumberFormatException tooGreat) {
+                throw notANumber();
+            }
         }
+        throw notANumber();
+    }
+
+    private static boolean isDecimal(byte[] word) {
+        int firstDigit = word.length > 1 && word[0] == '-' ? 1 : 0;
+        for (int i = firstDigit; i < word.length; i++) {
+            if (word[i] < '0' || word[i] > '9') {
+                return false;
+            }
+        }
+        return word.length > 0;
+    }
+
+    private static CommandException notANumber() {
+        return new CommandException("ERR value is not an integer or out of range");
     }
 
     /**

@@ -50,6 +50,7 @@ final class CommandCommand {
         if (command.size() <= 2) {
             specs.get().values().forEach(spec -> found.add(spec.describe()));
         }
+        checkNames(command);
         for (int i = 2; i < command.size(); i++) {
             CommandSpec spec = specs.get().get(command.keyword(i));
             found.add(spec == null ? Reply.Null.ARRAY : spec.describe());
@@ -57,11 +58,21 @@ final class CommandCommand {
         return new Reply.Array(found);
     }
 
+    /** Nobody needs more names than there are commands, and the answer is made on the event loop. */
+    private void checkNames(Command command) {
+        int most = specs.get().size();
+        if (command.size() - 2 > most) {
+            throw new CommandException("ERR " + command.size() + " words are too many for COMMAND: it tells of at most "
+                    + most + " commands at a time");
+        }
+    }
+
     private Reply document(Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
         if (command.size() == 2) {
             specs.get().values().forEach(spec -> found.put(spec.lowerName(), spec.document()));
         }
+        checkNames(command);
         for (int i = 2; i < command.size(); i++) {
             CommandSpec spec = specs.get().get(command.keyword(i));
             if (spec != null) {

@@ -14,10 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
  * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
- * none behind it. Nothing runs while the store has no room or too many answers are pending; {@link #full()} then tells the
- * connection to read no more. The event loop's alone.
+ * none behind it. Nothing runs while the store has no room, too many answers are pending, or the client does not take what
+ * there is; {@link #full()} then tells the connection to read no more. The event loop's alone.
  */
-final class CommandRunner {
+final class CommandRunner implements RequestDecoder.Intake {
     /** Requests that may wait to be run; what has been read from the socket may go beyond. */
     private static final int MAX_WAITING = 128;
 
@@ -34,7 +34,11 @@ final class CommandRunner {
     private final int maxPending;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
-    private boolean reading;
+    /** Reads that are under way. */
+    private @Nullable ReadBatch batch;
+    /** Whether they have left their thread. */
+    private boolean batchPaused;
+
     private boolean awaitingRoom;
     private boolean refusedLast;
 
@@ -65,7 +69,27 @@ final class CommandRunner {
 
     /** Whether nothing should be read from the socket. */
     boolean full() {
-        return awaitingRoom || session.quitting() || waiting.size() >= MAX_WAITING || replies.size() >= maxPending;
+        return session.quitting() || mustWait();
+    }
+
+    /** After the last request there is room for any number: they are dropped. */
+    @Override
+    public boolean open() {
+        return session.quitting() || !mustWait();
+    }
+
+    @Override
+    public boolean stranger() {
+        return session.stranger();
+    }
+
+    /** What a stranger sends may make it known: what comes behind that is another's. */
+    private boolean mustWait() {
+        return awaitingRoom
+                || !waiting.isEmpty() && stranger()
+                || waiting.size() >= MAX_WAITING
+                || replies.size() >= maxPending
+                || !answersAreTaken();
     }
 
     /** Whether every request so far has been run and its answer written. */
@@ -86,9 +110,30 @@ final class CommandRunner {
 
     /** Runs what can be run now. */
     void run() {
-        while (!reading && !awaitingRoom && replies.size() < maxPending && !waiting.isEmpty()) {
+        if (batch != null && batchPaused) {
+            goOnReading(batch);
+        }
+        while (batch == null
+                && !awaitingRoom
+                && replies.size() < maxPending
+                && answersAreTaken()
+                && !waiting.isEmpty()) {
             runNext();
         }
+    }
+
+    private void goOnReading(ReadBatch paused) {
+        if (paused.finished()) {
+            batch = null;
+        } else if (answersAreTaken()) {
+            batchPaused = false;
+            paused.start();
+        }
+    }
+
+    /** Whether there is room for more answers: a number of them does not tell how much memory they take. */
+    private boolean answersAreTaken() {
+        return channel.isWritable() && !replies.full();
     }
 
     private void runNext() {
@@ -184,15 +229,16 @@ final class CommandRunner {
     }
 
     private void read() {
-        ReadBatch batch = new ReadBatch(channel, session, readers, this::readsDone);
+        ReadBatch reads = new ReadBatch(channel, session, readers, replies, this::readsPaused);
         Action action = nextRead();
-        while (action != null && batch.size() < MAX_READS_TOGETHER) {
+        while (action != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();
-            batch.add(action, command, takePlace());
+            reads.add(action, command, takePlace());
             action = nextRead();
         }
-        reading = true;
-        batch.start();
+        batch = reads;
+        batchPaused = false;
+        reads.start();
     }
 
     /** What the next request does, or null when it is none that may go to a reading thread. */
@@ -208,8 +254,8 @@ final class CommandRunner {
         return action instanceof Action.Read || action instanceof Action.Stream ? action : null;
     }
 
-    private void readsDone() {
-        reading = false;
+    private void readsPaused() {
+        batchPaused = true;
         progress.run();
     }
 }

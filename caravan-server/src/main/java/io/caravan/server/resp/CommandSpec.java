@@ -182,6 +182,11 @@ record CommandSpec(
             return build(action);
         }
 
+        /** As {@link #waiting}, in several turns. */
+        CommandSpec waitingInTurns(Action.Stream action) {
+            return build(action);
+        }
+
         private CommandSpec build(String flag, Access usual, Action action) {
             flags.add(0, flag);
             access = access == Access.KNOWN ? usual : access;

@@ -31,8 +31,7 @@ final class ExtensionCommands {
                 CommandSpec.list("CARAVAN.READ", -4, "Tells the values from a sequence on, or waits for them.")
                         .keys(FIRST)
                         .flags("blocking")
-                        .stream((session, command, context) ->
-                        new TailRead(documents, limits, session, command, context)),
+                        .stream((session, command, context) -> new TailRead(documents, session, command, context)),
                 CommandSpec.list("CARAVAN.TRIM", 4, "Drops the values before a sequence.")
                         .keys(FIRST)
                         .flags("fast")
@@ -82,6 +81,7 @@ final class ExtensionCommands {
     private Reply describe(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         Map<String, Reply> entries = new LinkedHashMap<>();
+        entries.put("id", new Reply.Number(info.id()));
         entries.put("first", new Reply.Number(info.firstSequence()));
         entries.put("next", new Reply.Number(info.nextSequence()));
         entries.put("values", new Reply.Number(info.count()));

@@ -10,6 +10,9 @@ import java.util.List;
 
 /** Redis's commands about documents as a whole; see {@link Presence} for documents without values. */
 final class KeyCommands {
+    /** Greatest number of documents that one command may name: all of them are locked together. */
+    static final int MAX_NAMES = 16 * 1024;
+
     private final DocumentService documents;
 
     KeyCommands(DocumentService documents) {
@@ -64,6 +67,10 @@ final class KeyCommands {
     }
 
     private static List<DocumentName> names(Command command) {
+        if (command.size() - 1 > MAX_NAMES) {
+            throw new CommandException("ERR " + command.shortText(0) + " takes at most " + MAX_NAMES
+                    + " documents at a time; name them in several commands");
+        }
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
     }
 }

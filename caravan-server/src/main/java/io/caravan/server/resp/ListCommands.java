@@ -104,7 +104,6 @@ final class ListCommands {
                 name(command),
                 info -> range.within(info.firstSequence(), info.nextSequence()),
                 ValueFormat.VALUES,
-                limits,
                 context);
     }
 

@@ -11,14 +11,15 @@ import org.jspecify.annotations.Nullable;
  * The place of one answer in the order of its connection's answers. The answer comes whole, by {@link #complete}, or
  * piece by piece, by {@link #add} and {@link #end}.
  *
- * <p>Fields are the event loop's, but for {@code reply}, which the completing thread writes before it passes this on, and
- * {@code nextCompleted}, which is {@link CompletionInbox}'s.
+ * <p>Fields are the event loop's, but for {@code reply} and {@code heldBytes}, which the completing thread writes before it
+ * passes this on, and {@code nextCompleted}, which is {@link CompletionInbox}'s.
  */
 final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     private final Protocol protocol;
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
+    private long heldBytes;
     private boolean done;
 
     @Nullable
@@ -28,9 +29,10 @@ final class PendingReply implements Outcome<Reply> {
      * Part of an answer.
      *
      * @param bytes released once they are written
+     * @param heldBytes what {@link ReplyQueue#hold} has been told of them
      * @param gone is run then, on the event loop
      */
-    record Piece(ByteBuf bytes, Runnable gone) {
+    record Piece(ByteBuf bytes, long heldBytes, Runnable gone) {
         void drop() {
             bytes.release();
             gone.run();
@@ -47,8 +49,20 @@ final class PendingReply implements Outcome<Reply> {
         return protocol;
     }
 
+    /** Says what the answer will take in memory, on the thread that goes on to see to it that it is given. */
+    void hold(long bytes) {
+        queue.hold(bytes - heldBytes);
+        heldBytes = bytes;
+    }
+
+    /** What has been said of the whole answer. */
+    long heldBytes() {
+        return heldBytes;
+    }
+
     /** Gives the answer; on any thread, once. */
     void complete(Reply answer) {
+        hold(answer.heldBytes());
         reply = answer;
         queue.completed(this);
     }

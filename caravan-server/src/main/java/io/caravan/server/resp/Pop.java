@@ -69,6 +69,8 @@ final class Pop implements Reading {
             context.place().complete(Reply.Array.EMPTY);
             return true;
         }
+        // Or the values of many would wait together for their trims to be durable.
+        context.place().hold(head.bytes);
         try {
             documents.write(name, document -> take(document, head), context.place());
             return true;

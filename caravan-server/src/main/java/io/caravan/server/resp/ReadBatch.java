@@ -10,13 +10,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A read
  * that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later write
- * comes before them.
+ * comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for one too, and
+ * when the client has enough answers to take.
  */
 final class ReadBatch implements Runnable {
+    /** How long a batch keeps a thread; a single read may take longer. */
+    private static final long TURN_NANOS = 10_000_000;
+
     private final Channel channel;
     private final Session session;
     private final Executor readers;
-    private final Runnable done;
+    private final ReplyQueue replies;
+    private final Runnable paused;
     private final List<Step> steps = new ArrayList<>();
 
     private int next;
@@ -27,13 +32,16 @@ final class ReadBatch implements Runnable {
     /**
      * A batch without reads.
      *
-     * @param done is run on the event loop when all have been done
+     * @param replies where the answers go
+     * @param paused is run on the event loop when the batch is finished, or is to be started again once there is room for
+     *     more answers
      */
-    ReadBatch(Channel channel, Session session, Executor readers, Runnable done) {
+    ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
         this.channel = channel;
         this.session = session;
         this.readers = readers;
-        this.done = done;
+        this.replies = replies;
+        this.paused = paused;
     }
 
     /** Adds a read, before the batch is started. */
@@ -45,6 +53,11 @@ final class ReadBatch implements Runnable {
         return steps.size();
     }
 
+    /** Whether all have been done; while no thread is at it. */
+    boolean finished() {
+        return next == steps.size();
+    }
+
     /** Has the batch go on, on a reading thread; on any thread. */
     void start() {
         try {
@@ -54,18 +67,21 @@ final class ReadBatch implements Runnable {
         }
     }
 
-    /** Goes on until there is nothing more to do, or a read waits. */
+    /** Goes on until there is nothing more to do, the turn is over, or a read waits. */
     @Override
     public void run() {
+        long start = System.nanoTime();
         boolean waiting = false;
+        boolean over = false;
         try {
-            while (!waiting && next < steps.size() && channel.isActive()) {
+            while (!waiting && !over && !finished() && channel.isActive()) {
                 waiting = !run(steps.get(next));
+                over = replies.full() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
             // Or the connection would wait for ever.
             if (!waiting) {
-                channel.eventLoop().execute(done);
+                channel.eventLoop().execute(paused);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.caravan.server.resp;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 
@@ -11,8 +12,24 @@ sealed interface Reply {
     /** The usual answer of a command that has nothing to tell. */
     Reply OK = new Simple("OK");
 
+    /** What an answer takes in memory beside its text or bytes, about. */
+    int OBJECT_BYTES = 48;
+
     /** Writes the answer as it goes over the wire to a connection that speaks this version. */
     void encode(ByteBuf out, Protocol protocol);
+
+    /** What the answer takes in memory, about. */
+    default long heldBytes() {
+        return OBJECT_BYTES;
+    }
+
+    private static long heldBytes(Collection<? extends Reply> elements) {
+        long bytes = OBJECT_BYTES;
+        for (Reply element : elements) {
+            bytes += element.heldBytes();
+        }
+        return bytes;
+    }
 
     /** A short text without line ends. */
     record Simple(String text) implements Reply {
@@ -20,6 +37,11 @@ sealed interface Reply {
         public void encode(ByteBuf out, Protocol protocol) {
             out.writeByte('+');
             RespBytes.putLine(out, text);
+        }
+
+        @Override
+        public long heldBytes() {
+            return OBJECT_BYTES + text.length();
         }
     }
 
@@ -33,6 +55,11 @@ sealed interface Reply {
         public void encode(ByteBuf out, Protocol protocol) {
             out.writeByte('-');
             RespBytes.putLine(out, text.replace('\r', ' ').replace('\n', ' '));
+        }
+
+        @Override
+        public long heldBytes() {
+            return OBJECT_BYTES + text.length();
         }
     }
 
@@ -68,6 +95,11 @@ sealed interface Reply {
             out.writeBytes(value);
             RespBytes.putLineEnd(out);
         }
+
+        @Override
+        public long heldBytes() {
+            return OBJECT_BYTES + value.length;
+        }
     }
 
     /** A text for people to read; a byte string in RESP 2. */
@@ -84,6 +116,11 @@ sealed interface Reply {
             RespBytes.putNumber(out, '=', bytes.length);
             out.writeBytes(bytes);
             RespBytes.putLineEnd(out);
+        }
+
+        @Override
+        public long heldBytes() {
+            return OBJECT_BYTES + text.length();
         }
     }
 
@@ -113,6 +150,11 @@ sealed interface Reply {
             RespBytes.putNumber(out, '*', elements.size());
             elements.forEach(element -> element.encode(out, protocol));
         }
+
+        @Override
+        public long heldBytes() {
+            return Reply.heldBytes(elements);
+        }
     }
 
     /** Several answers in no order; an array in RESP 2. */
@@ -121,6 +163,11 @@ sealed interface Reply {
         public void encode(ByteBuf out, Protocol protocol) {
             RespBytes.putNumber(out, protocol == Protocol.RESP2 ? '*' : '~', elements.size());
             elements.forEach(element -> element.encode(out, protocol));
+        }
+
+        @Override
+        public long heldBytes() {
+            return Reply.heldBytes(elements);
         }
     }
 
@@ -140,6 +187,11 @@ sealed interface Reply {
                 value.encode(out, protocol);
             });
         }
+
+        @Override
+        public long heldBytes() {
+            return entries.size() * (long) OBJECT_BYTES + Reply.heldBytes(entries.values());
+        }
     }
 
     /**
@@ -151,6 +203,11 @@ sealed interface Reply {
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             reply.encode(out, version);
+        }
+
+        @Override
+        public long heldBytes() {
+            return reply.heldBytes();
         }
     }
 }

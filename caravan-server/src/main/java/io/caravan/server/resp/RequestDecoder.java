@@ -1,6 +1,7 @@
 package io.caravan.server.resp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
@@ -18,6 +19,9 @@ import org.slf4j.LoggerFactory;
  * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory for
  * words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed} is
  * passed on and all further bytes are dropped.
+ *
+ * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the bytes that
+ * it is made of. What waits stays bytes, until {@link #resume}.
  */
 final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
@@ -26,6 +30,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
 
     private static final byte[][] NO_WORDS = new byte[0][];
     private static final String INVALID_ARRAY = "invalid multibulk length";
+    private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
     private static final String INVALID_WORD = "invalid bulk length";
     private static final int FIRST_WORDS = 8;
     /** More digits than any length within the limits has. */
@@ -36,7 +41,10 @@ final class RequestDecoder extends ByteToMessageDecoder {
     private static final long INCOMPLETE = Long.MIN_VALUE;
 
     private final RespLimits limits;
+    private final Intake intake;
 
+    private @Nullable ChannelHandlerContext context;
+    private boolean heldBack;
     private boolean malformed;
     /** Words of the request that have arrived, in the first {@link #wordCount} places. */
     private byte[][] words = NO_WORDS;
@@ -51,8 +59,53 @@ final class RequestDecoder extends ByteToMessageDecoder {
     /** Bytes of an unfinished line that are known to hold no line end. */
     private int lineScanned;
 
-    RequestDecoder(RespLimits limits) {
+    /** Who takes the requests; asked on the event loop. */
+    interface Intake {
+        /** Whether the next request may come. */
+        boolean open();
+
+        /** Whether nobody knows who sends the requests: then little memory is spent on them. */
+        boolean stranger();
+    }
+
+    RequestDecoder(RespLimits limits, Intake intake) {
         this.limits = limits;
+        this.intake = intake;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    /** Whether there may be whole requests among the bytes, which came while the intake was not open. */
+    boolean heldBack() {
+        return heldBack;
+    }
+
+    /** Goes on with the bytes that were held back, if the intake is open now; not while requests are being passed on. */
+    void resume() throws Exception {
+        if (heldBack && context != null && intake.open()) {
+            heldBack = false;
+            channelRead(context, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    /** Netty's would read from the socket, whatever its settings, because no request has been passed on. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
+        if (heldBack) {
+            discardSomeReadBytes();
+            reading.fireChannelReadComplete();
+        } else {
+            super.channelReadComplete(reading);
+        }
+    }
+
+    /** Netty's would drop what is held back when the client says that it will send no more. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext told, Object event) {
+        told.fireUserEventTriggered(event);
     }
 
     /** Bytes that are held of a request that has not come whole. */
@@ -62,9 +115,13 @@ final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     @Override
-    protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+    protected void decode(ChannelHandlerContext decoding, ByteBuf in, List<Object> out) {
+        heldBack = !intake.open();
+        if (heldBack) {
+            return;
+        }
         try {
-            while (!malformed && in.isReadable() && step(context, in, out)) {
+            while (!malformed && out.isEmpty() && in.isReadable() && step(decoding, in, out)) {
                 // Each step takes one piece of a request.
             }
         } catch (Violation violation) {
@@ -91,6 +148,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
             return false;
         }
         check(length <= RespLimits.MAX_WORDS, INVALID_ARRAY);
+        check(length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         wordsAnnounced = (int) Math.max(0, length);
         words = NO_WORDS;
         wordCount = 0;
@@ -110,6 +168,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
         check(length >= 0 && length <= limits.maxWordBytes(), INVALID_WORD);
         requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
         check(requestBytes <= limits.maxRequestBytes(), "too big request");
+        check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
         wordBytes = (int) length;
         return true;
     }
@@ -170,7 +229,8 @@ final class RequestDecoder extends ByteToMessageDecoder {
         int start = in.readerIndex();
         int end = in.indexOf(start + lineScanned, in.writerIndex(), (byte) '\n');
         int lineBytes = (end < 0 ? in.writerIndex() : end) - start;
-        check(lineBytes <= RespLimits.MAX_INLINE_BYTES, "too big inline request");
+        int most = intake.stranger() ? RespLimits.MAX_STRANGER_BYTES : RespLimits.MAX_INLINE_BYTES;
+        check(lineBytes <= most, "too big inline request");
         if (end < 0) {
             lineScanned = lineBytes;
             return false;
@@ -182,6 +242,7 @@ final class RequestDecoder extends ByteToMessageDecoder {
         if (split == null) {
             throw new Violation("unbalanced quotes in request");
         }
+        check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
         if (split.length > 0) {
             refuseHttp(split[0], context.channel());
             out.add(new Command(split));

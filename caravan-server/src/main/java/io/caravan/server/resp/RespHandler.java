@@ -12,7 +12,9 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +41,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private final CommandRunner runner;
     private final RequestDecoder decoder;
     private final InFlight inFlight;
+    private @Nullable Future<?> strangerDeadline;
     private long requests;
     private boolean noMoreRequests;
     private boolean stopping;
@@ -46,15 +49,38 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespService service, RequestDecoder decoder, InFlight inFlight) {
+    RespHandler(Channel channel, RespService service, InFlight inFlight) {
         this.channel = channel;
         this.service = service;
         this.session = service.newSession(channel);
-        this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), this::progress);
+        this.replies = new ReplyQueue(
+                channel, service.inbox(channel.eventLoop()), service.limits().stall(), this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
-        this.decoder = decoder;
+        this.decoder = new RequestDecoder(service.limits(), runner);
         this.inFlight = inFlight;
         inFlight.onRoom(this::progress);
+    }
+
+    /** Makes the requests; belongs before this in the pipeline. */
+    RequestDecoder decoder() {
+        return decoder;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        if (session.stranger()) {
+            Duration patience = service.limits().stall();
+            strangerDeadline =
+                    channel.eventLoop().schedule(() -> endStranger(patience), patience.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void endStranger(Duration patience) {
+        if (session.stranger() && !session.quitting()) {
+            runner.offer(new Request.Refused(
+                    "NOAUTH Authentication required within " + patience.toSeconds() + " s of connecting"));
+            progress();
+        }
     }
 
     @Override
@@ -113,20 +139,41 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
                         TimeUnit.NANOSECONDS);
     }
 
-    /** Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. */
+    /**
+     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes wrong ends
+     * this connection, and no other that waits for its turn on the loop.
+     */
     private void progress() {
         moreProgress = true;
         if (inProgress) {
             return;
         }
         inProgress = true;
-        while (moreProgress) {
-            moreProgress = false;
-            runner.run();
-            moreProgress |= replies.flush();
+        try {
+            while (moreProgress) {
+                moreProgress = false;
+                runner.run();
+                moreProgress |= replies.flush();
+                moreProgress |= decodeMore();
+            }
+            readOnOrClose();
+        } catch (Throwable broken) {
+            LOG.error("closing {}", channel.remoteAddress(), broken);
+            channel.close();
+        } finally {
+            inProgress = false;
         }
-        inProgress = false;
-        if (runner.idle()) {
+    }
+
+    /** Takes requests that had to wait as bytes; returns whether there were any. */
+    private boolean decodeMore() throws Exception {
+        long before = requests;
+        decoder.resume();
+        return requests != before;
+    }
+
+    private void readOnOrClose() {
+        if (answeredAll()) {
             inFlight.settle(decoder.unfinishedBytes());
         }
         closeWhenDone();
@@ -135,8 +182,13 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
+    private boolean answeredAll() {
+        return runner.idle() && !decoder.heldBack();
+    }
+
     private void closeWhenDone() {
-        if ((noMoreRequests || session.quitting()) && runner.idle() && !closing) {
+        boolean done = noMoreRequests && answeredAll() || session.quitting() && runner.idle();
+        if (done && !closing) {
             closing = true;
             boolean lingers = runner.refusedLast() || stopping;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -150,6 +202,9 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+        if (strangerDeadline != null) {
+            strangerDeadline.cancel(false);
+        }
         service.forget(session);
         session.end();
         session.transaction(null);

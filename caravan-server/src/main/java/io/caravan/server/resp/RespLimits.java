@@ -9,7 +9,8 @@ import java.time.Duration;
  * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes for
  *     each
  * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
- * @param stall time in which a client must take something of a long answer
+ * @param stall patience for slow clients: the time in which one must take something of an answer, and must have
+ *     authenticated itself where that is required
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending, Duration stall) {
     /** How many requests of a connection may wait for their answers, when nothing else is said. */
@@ -20,6 +21,10 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending,
     public static final int MAX_WORDS = 1024 * 1024;
     /** Greatest length of a request in a single line. */
     public static final int MAX_INLINE_BYTES = 64 * 1024;
+    /** Greatest number of words in a request of a client that has not authenticated itself, where that is required. */
+    public static final int MAX_STRANGER_WORDS = 16;
+    /** Greatest length of such a request, counted as {@code maxRequestBytes} is. */
+    public static final int MAX_STRANGER_BYTES = 16 * 1024;
     /** What a word takes in memory beside its bytes, about. */
     public static final int WORD_OVERHEAD_BYTES = 24;
 

@@ -38,9 +38,8 @@ public final class RespProtocol implements WireProtocol {
 
     @Override
     public Connection connect(Channel channel, InFlight inFlight) {
-        RequestDecoder decoder = new RequestDecoder(service.limits());
-        RespHandler handler = new RespHandler(channel, service, decoder, inFlight);
-        channel.pipeline().addLast(decoder, handler);
+        RespHandler handler = new RespHandler(channel, service, inFlight);
+        channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
     }
 

@@ -12,9 +12,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Which documents there are: those that the user may read, with or without values. */
 final class ScanCommands {
-    /** Greatest number of names in the answer to {@code KEYS}. */
-    static final int MAX_KEYS = 10_000;
-
     private static final int USUAL_COUNT = 10;
     private static final int MAX_COUNT = 10_000;
 
@@ -31,7 +28,8 @@ final class ScanCommands {
                         .waiting(this::scan),
                 CommandSpec.generic("KEYS", 2, "Tells the names of all documents, if they are not too many.")
                         .flags("readonly")
-                        .waiting(this::keys),
+                        .waitingInTurns(
+                                (session, command, context) -> new KeysReading(documents, session, command, context)),
                 CommandSpec.server("DBSIZE", 1, "Tells the number of documents.")
                         .flags("readonly", "fast")
                         .immediate((session, command) -> new Reply.Number(documents.documents())));
@@ -51,45 +49,47 @@ final class ScanCommands {
 
     private static int cursor(Command command) {
         try {
-            return Integer.parseInt(command.shortText(1));
-        } catch (NumberFormatException none) {
+            return Math.toIntExact(command.number(1));
+        } catch (CommandException | ArithmeticException none) {
             throw new CommandException("ERR invalid cursor");
         }
     }
 
-    private static boolean mayRead(@Nullable Principal principal, DocumentName name) {
+    static boolean mayRead(@Nullable Principal principal, DocumentName name) {
         return principal != null && principal.may(Permission.READ, name);
     }
 
     /**
-     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}.
+     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; of one that is given again the last counts.
      *
      * @param count about how many documents to look at
-     * @param wanted which of them to tell of
+     * @param match which names to tell of
+     * @param type which documents to tell of
      */
-    private record ScanOptions(int count, Predicate<ScanPage.Found> wanted) {
+    private record ScanOptions(int count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
         boolean takes(ScanPage.Found found) {
-            return wanted.test(found);
+            return type.test(found) && match.test(found);
         }
 
         static ScanOptions of(Command command) {
             int count = USUAL_COUNT;
-            Predicate<ScanPage.Found> wanted = found -> true;
+            Predicate<ScanPage.Found> match = found -> true;
+            Predicate<ScanPage.Found> type = match;
             for (int i = 2; i < command.size(); i += 2) {
                 if (i + 1 == command.size()) {
                     throw CommandException.syntax();
                 }
                 switch (command.keyword(i)) {
-                    case "MATCH" -> wanted = wanted.and(match(command.word(i + 1)));
+                    case "MATCH" -> match = match(command.word(i + 1));
                     case "COUNT" -> count = count(command, i + 1);
                     case "TYPE" -> {
                         boolean lists = command.is(i + 1, "LIST");
-                        wanted = wanted.and(found -> lists && found.info().count() > 0);
+                        type = found -> lists && found.info().count() > 0;
                     }
                     default -> throw CommandException.syntax();
                 }
             }
-            return new ScanOptions(count, wanted);
+            return new ScanOptions(count, match, type);
         }
 
         private static Predicate<ScanPage.Found> match(byte[] pattern) {
@@ -104,25 +104,5 @@ final class ScanCommands {
             }
             return (int) Math.min(count, MAX_COUNT);
         }
-    }
-
-    private Reply keys(Session session, Command command) {
-        Glob glob = new Glob(command.word(1));
-        List<Reply> names = new ArrayList<>();
-        int cursor = 0;
-        do {
-            ScanPage page = documents.scan(cursor, MAX_COUNT);
-            for (ScanPage.Found found : page.documents()) {
-                byte[] name = found.name().toBytes();
-                if (glob.matches(name) && mayRead(session.principal(), found.name())) {
-                    names.add(new Reply.Bulk(name));
-                }
-            }
-            if (names.size() > MAX_KEYS) {
-                throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
-            }
-            cursor = page.next();
-        } while (cursor != 0);
-        return new Reply.Array(names);
     }
 }

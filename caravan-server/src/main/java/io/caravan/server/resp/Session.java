@@ -96,6 +96,12 @@ final class Session {
         return identity.principal();
     }
 
+    /** Whether it is not known who the client is, though that is required. */
+    boolean stranger() {
+        Principal principal = identity.principal();
+        return principal == null || principal.revoked();
+    }
+
     void principal(Principal proved) {
         Identity old = identity;
         identity = new Identity(old.name(), old.library(), old.libraryVersion(), proved);

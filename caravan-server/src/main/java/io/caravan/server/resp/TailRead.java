@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
-    private final RespLimits limits;
     private final DocumentName name;
     private final TailOptions options;
     private final Session session;
@@ -27,15 +26,15 @@ final class TailRead implements Reading {
     private long from;
     private @Nullable ValueStream stream;
     private boolean endsClosed;
+    private long documentId;
     private boolean scheduled;
     private volatile @Nullable ChangeWait current;
     private volatile boolean over;
     /** The event loop's. */
     private @Nullable Future<?> timeout;
 
-    TailRead(DocumentService documents, RespLimits limits, Session session, Command command, ReadContext context) {
+    TailRead(DocumentService documents, Session session, Command command, ReadContext context) {
         this.documents = documents;
-        this.limits = limits;
         this.name = ListCommands.name(command);
         this.options = TailOptions.of(command);
         this.session = session;
@@ -98,8 +97,7 @@ final class TailRead implements Reading {
                     documents,
                     name,
                     this::choose,
-                    new TailFormat(session.protocol(), from, this::atEnd),
-                    limits,
+                    new TailFormat(session.protocol(), from, () -> endsClosed, () -> documentId),
                     context);
             return false;
         }
@@ -108,7 +106,11 @@ final class TailRead implements Reading {
             return false;
         }
         context.place()
-                .complete(new Reply.Array(List.of(new Reply.Number(from), Reply.Array.EMPTY, new Reply.Bool(closed))));
+                .complete(new Reply.Array(List.of(
+                        new Reply.Number(from),
+                        Reply.Array.EMPTY,
+                        new Reply.Bool(closed),
+                        info == null ? Reply.Null.BULK : new Reply.Number(info.id()))));
         return true;
     }
 
@@ -126,12 +128,9 @@ final class TailRead implements Reading {
     private SequenceRange choose(DocumentInfo info) {
         check(info.firstSequence(), info.nextSequence());
         long to = Math.min(info.nextSequence(), from + Math.min(options.count(), Long.MAX_VALUE - from));
+        documentId = info.id();
         endsClosed = info.attributes().closed() && to == info.nextSequence();
         return new SequenceRange(from, to);
-    }
-
-    private boolean atEnd() {
-        return endsClosed;
     }
 
     /** Sees to it that the wait ends; once. */

@@ -20,8 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then the
  * thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value #TURN_BYTES} bytes
  * are on their way to the socket. So a slow client holds no thread, and no values in the store either: when they are
- * trimmed or deleted before it took them, it loses the connection, because its answer cannot be finished. A client that
- * takes nothing at all for {@link RespLimits#stall()} is let go.
+ * trimmed or deleted before it took them, it loses the connection, because its answer cannot be finished.
  */
 final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
@@ -48,11 +47,8 @@ final class ValueStream implements Reading, DocumentReader {
     private boolean sent;
 
     // The event loop's.
-    private final StallWatch stallWatch;
     private long onTheirWay;
-    private long written;
     private boolean waiting;
-    private boolean finished;
 
     /**
      * A stream of what {@code choice} chooses when the document is first looked at.
@@ -64,7 +60,6 @@ final class ValueStream implements Reading, DocumentReader {
             DocumentName name,
             Function<DocumentInfo, SequenceRange> choice,
             ValueFormat format,
-            RespLimits limits,
             ReadContext context) {
         this.documents = documents;
         this.name = name;
@@ -72,7 +67,6 @@ final class ValueStream implements Reading, DocumentReader {
         this.format = format;
         this.context = context;
         this.channel = context.channel();
-        this.stallWatch = new StallWatch(channel, limits.stall(), () -> written);
     }
 
     @Override
@@ -87,7 +81,7 @@ final class ValueStream implements Reading, DocumentReader {
         }
         if (next == end) {
             format.end(room());
-            send(room(), this::finish);
+            send(room(), context.place()::end);
             return true;
         }
         send(room(), this::awaitTurn);
@@ -172,25 +166,22 @@ final class ValueStream implements Reading, DocumentReader {
         piece = null;
         sent = true;
         int bytes = full.readableBytes();
+        int held = full.capacity();
+        context.place().queue().hold(held);
         channel.eventLoop().execute(() -> {
             onTheirWay += bytes;
-            context.place().add(new PendingReply.Piece(full, () -> written(bytes)));
+            context.place().add(new PendingReply.Piece(full, held, () -> written(bytes)));
             after.run();
         });
     }
 
     private void written(int bytes) {
         onTheirWay -= bytes;
-        written += bytes;
-        if (finished && onTheirWay == 0) {
-            stallWatch.stop();
-        }
         wakeIfRoom();
     }
 
     private void awaitTurn() {
         waiting = true;
-        stallWatch.start();
         wakeIfRoom();
     }
 
@@ -198,17 +189,6 @@ final class ValueStream implements Reading, DocumentReader {
         if (waiting && onTheirWay <= TURN_BYTES) {
             waiting = false;
             context.wake().run();
-        }
-    }
-
-    /** The rest of the answer is watched too: it is held in memory until the client takes it. */
-    private void finish() {
-        finished = true;
-        context.place().end();
-        if (onTheirWay > 0) {
-            stallWatch.start();
-        } else {
-            stallWatch.stop();
         }
     }
 

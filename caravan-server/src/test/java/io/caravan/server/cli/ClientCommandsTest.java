@@ -8,10 +8,15 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -158,6 +163,33 @@ class ClientCommandsTest {
     }
 
     @Test
+    void linesAreSentBeforeMoreOfThemAreWaitedFor() throws IOException {
+        List<String> seen = new ArrayList<>();
+        InputStream quiet = new InputStream() {
+            private final Iterator<String> blocks = List.of("a\nb\nhal", "f\n").iterator();
+
+            @Override
+            public int read() {
+                throw new UnsupportedOperationException("lines are read in blocks");
+            }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) {
+                seen.add(run("get", "d").out());
+                if (!blocks.hasNext()) {
+                    return -1;
+                }
+                byte[] block = blocks.next().getBytes(UTF_8);
+                System.arraycopy(block, 0, bytes, offset, block.length);
+                return block.length;
+            }
+        };
+        CommandRun run = CommandRun.with(quiet).run(served.address(), "append", "d", "--lines");
+        assertThat(run.out()).isEqualTo("first 0, next 3\n");
+        assertThat(seen).containsExactly("", "a\nb\n", "a\nb\nhalf\n");
+    }
+
+    @Test
     void aFailureTellsHowFarTheAppendCame() {
         ByteArrayOutputStream lines = new ByteArrayOutputStream();
         lines.writeBytes("x\n".repeat(5_000).getBytes(UTF_8));
@@ -189,6 +221,30 @@ class ClientCommandsTest {
                 .containsExactly(
                         Map.of("sequence", 0L, "base64", Base64.getEncoder().encodeToString(noText)),
                         Map.of("sequence", 1L, "value", "\"ü\"\n"));
+    }
+
+    @Test
+    void anOutputThatTakesNoMoreIsNoFailure() {
+        run("append", "d", "x".repeat(100_000));
+        assertThat(runInto("Broken pipe", "get", "--server", served.address(), "d"))
+                .isEqualTo("0: ");
+        assertThat(runInto("No space left on device", "get", "--server", served.address(), "d"))
+                .startsWith("1: caravan: the output cannot be written: No space left on device");
+    }
+
+    /** Exit code and messages of a command whose output fails with this. */
+    private static String runInto(String problem, String... words) {
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException(problem);
+            }
+        };
+        StringWriter err = new StringWriter();
+        int exitCode = CommandRun.caravan(new Console(InputStream.nullInputStream(), out, Map.of(), false))
+                .setErr(new PrintWriter(err, true))
+                .execute(words);
+        return exitCode + ": " + err;
     }
 
     @Test
@@ -254,7 +310,7 @@ class ClientCommandsTest {
     void statTellsOfADocument() throws IOException {
         run("append", "d", "a", "bc");
         assertThat(run("stat", "d").out())
-                .startsWith("first: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
+                .startsWith("id: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
                 .contains("\nexpires-at-ms: none\n");
         assertThat(json("stat", "d", "--output", "json").get(0))
                 .containsEntry("name", "d")

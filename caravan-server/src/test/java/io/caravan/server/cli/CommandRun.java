@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.Arrays;
@@ -26,7 +27,11 @@ final class CommandRun {
     private static final class Caravan {}
 
     private CommandRun(Map<String, String> environment, byte[] in) {
-        console = new Console(new ByteArrayInputStream(in), out, environment, false);
+        this(environment, new ByteArrayInputStream(in));
+    }
+
+    private CommandRun(Map<String, String> environment, InputStream in) {
+        console = new Console(in, out, environment, false);
     }
 
     static CommandLine caravan(Console console) {
@@ -36,6 +41,11 @@ final class CommandRun {
     /** A run to come. */
     static CommandRun with(Map<String, String> environment, byte[] in) {
         return new CommandRun(environment, in);
+    }
+
+    /** A run to come, whose input may take its time. */
+    static CommandRun with(InputStream in) {
+        return new CommandRun(Map.of(), in);
     }
 
     static CommandRun of(ServedStore served, String... words) {

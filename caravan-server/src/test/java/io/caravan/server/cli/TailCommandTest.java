@@ -11,6 +11,7 @@ import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -21,6 +22,11 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Transaction;
 
 /** Following a document: live, over lost connections, to its end. */
 @Timeout(120)
@@ -163,6 +169,66 @@ class TailCommandTest {
         assertThat(CommandRun.of(served, "rm", "d").exitCode()).isZero();
         assertThat(run.join().exitCode()).isEqualTo(3);
         assertThat(tail.err()).contains("the document was deleted");
+    }
+
+    /** It ends at the new document's first change, whether it sees it while it waits or over a new connection. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anotherDocumentOfTheSameNameIsNotGoneOnWith(boolean whileAway) throws IOException {
+        append("a", "b");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
+        await(() -> tail.out().equals("a\nb\n"));
+        if (whileAway) {
+            served.stop();
+            await(() -> tail.err().contains("trying again"));
+            try (DocumentService documents =
+                    new DocumentService(served.store, Catalog.open(served.store, Server.CATALOG_LIST_ID))) {
+                replace(documents);
+            }
+            served.start();
+        } else {
+            replaceAtOnce();
+        }
+        assertThat(run.join().exitCode()).isEqualTo(3);
+        assertThat(tail.out()).isEqualTo("a\nb\n");
+        assertThat(tail.err()).contains("the document was deleted");
+    }
+
+    private static void replace(DocumentService documents) {
+        CompletableFuture<Long> replaced = new CompletableFuture<>();
+        documents.write(
+                DocumentName.of("d"),
+                document -> {
+                    document.delete();
+                    document.append(List.of(bytes("x"), bytes("y"), bytes("z")));
+                    return 0L;
+                },
+                new Outcome<>() {
+                    @Override
+                    public void success(Long result) {
+                        replaced.complete(result);
+                    }
+
+                    @Override
+                    public void failure(CaravanException problem) {
+                        replaced.completeExceptionally(problem);
+                    }
+                });
+        replaced.join();
+    }
+
+    private void replaceAtOnce() {
+        HostAndPort address = HostAndPort.from(served.address());
+        try (Jedis client = new Jedis(address)) {
+            Transaction transaction = client.multi();
+            transaction.del("d");
+            transaction.rpush("d", "x", "y", "z");
+            assertThat(transaction.exec()).hasSize(2);
+        }
+    }
+
+    private static byte[] bytes(String value) {
+        return value.getBytes(StandardCharsets.UTF_8);
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Lines as values. */
 class ValueSourceTest {
     private static List<String> lines(InputStream in) throws IOException {
-        io.caravan.server.cli.ValueSource source = io.caravan.server.cli.ValueSource.lines(in);
+        io.caravan.server.cli.ValueSource source = io.caravan.server.cli.ValueSource.lines(in, () -> {});
         List<String> lines = new ArrayList<>();
         for (byte[] line = source.next(); line != null; line = source.next()) {
             lines.add(new String(line, UTF_8));

@@ -5,24 +5,27 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class DocumentServiceTest {
     private final Documents documents = new Documents();
@@ -53,8 +56,48 @@ class DocumentServiceTest {
                 new ForkPoint(name(source), at, part));
     }
 
+    /** A fork that does not expire with its source. */
+    private static Creation living(String source) {
+        return new Creation(
+                null,
+                OptionalLong.of(100),
+                OptionalLong.empty(),
+                false,
+                values("b"),
+                new ForkPoint(name(source), OptionalLong.empty(), 0));
+    }
+
     private static Addition addition(@Nullable String streamSeq, @Nullable Producer producer) {
         return new Addition(values("x"), false, null, streamSeq, producer);
+    }
+
+    /** Searching a list of them for each of them took minutes, under all their locks. */
+    @Test
+    @Timeout(20)
+    void manyNamesOfOneChangeAreSoonFound() {
+        List<DocumentName> names = IntStream.range(0, 300_000)
+                .mapToObj(number -> name("d" + number))
+                .toList();
+        AtomicReference<@Nullable Integer> found = new AtomicReference<>();
+        documents.service().write(names, edits -> found(names, edits), new Outcome<Integer>() {
+            @Override
+            public void success(Integer result) {
+                found.set(result);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw problem;
+            }
+        });
+        documents.service().flush();
+        assertThat(found).hasValue(0);
+    }
+
+    private static int found(List<DocumentName> names, DocumentEdits edits) {
+        return (int) names.stream()
+                .filter(name -> edits.document(name).info() != null)
+                .count();
     }
 
     @Test
@@ -94,32 +137,17 @@ class DocumentServiceTest {
     }
 
     @Test
-    void theSweeperGivesBackTheSpaceOfWhatHasExpired() throws InterruptedException {
+    void theSweeperGivesBackTheSpaceOfWhatHasExpired() {
         documents.create("d", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1)));
         documents.push("stays", "a");
         documents.pass(Duration.ofSeconds(1));
-        CountDownLatch deleted = new CountDownLatch(1);
-        try (Tail tail = documents.service().onChange(name("d"), deleted::countDown)) {
-            assertThat(tail).isNotNull();
-            assertThat(deleted.await(2, TimeUnit.MINUTES)).isTrue();
-        }
-        // Whoever asks for the name waits for the change to be seen, which may be a moment after it is told of.
-        assertThat(documents.find("d")).isNull();
-        assertThat(documents.service().documents()).isEqualTo(1);
+        documents.awaitSweptTo(1);
     }
 
     @Test
     void anExpiredDocumentWhoseForksNeedItIsKeptForThem() {
         documents.create("source", expiring(OptionalLong.of(10), OptionalLong.empty()));
-        documents.create(
-                "fork",
-                new Creation(
-                        null,
-                        OptionalLong.of(100),
-                        OptionalLong.empty(),
-                        false,
-                        values("b"),
-                        new ForkPoint(name("source"), OptionalLong.empty(), 0)));
+        documents.create("fork", living("source"));
         documents.pass(Duration.ofSeconds(20));
         assertThat(documents.find("source")).isNull();
         refused(Reason.GONE, () -> documents.push("source", "new"));
@@ -227,14 +255,19 @@ class DocumentServiceTest {
         assertThat(told).hasValue(0);
         documents.push("d", "a");
         documents.push("d", "b");
-        assertThat(told).hasValue(1);
+        told(1, told);
         documents.service().onChange(name("d"), told::incrementAndGet);
         documents.add("d", new Addition(List.of(), true, null, null, null));
-        assertThat(told).hasValue(2);
+        told(2, told);
         documents.service().onChange(name("d"), told::incrementAndGet).close();
         assertThat(documents.service().tailedDocuments()).isZero();
         documents.delete("d");
         assertThat(told).hasValue(2);
+    }
+
+    /** Whoever made the change may be told of it a moment before. */
+    private static void told(int times, AtomicInteger told) {
+        Eventually.await("told " + times + " times", () -> told.get() == times);
     }
 
     @Test
@@ -252,5 +285,49 @@ class DocumentServiceTest {
             meanwhile.set(() -> racing.delete("d"));
             assertThat(racing.find("d")).isNull();
         }
+    }
+
+    @Test
+    void manyForksAreDeletedTogetherWithoutBeginningAnewForEach() {
+        int count = 300;
+        for (int i = 0; i < count; i++) {
+            documents.create("source" + i, "text/plain", "a");
+            documents.create("fork" + i, forkOf("source" + i, OptionalLong.empty(), 0));
+            documents.delete("source" + i);
+        }
+        List<DocumentName> forks =
+                IntStream.range(0, count).mapToObj(i -> name("fork" + i)).toList();
+        AtomicInteger attempts = new AtomicInteger();
+        Documents.<Integer>await(outcome -> documents
+                .service()
+                .write(
+                        forks,
+                        edits -> {
+                            forks.forEach(fork -> edits.document(fork).delete());
+                            return attempts.incrementAndGet();
+                        },
+                        outcome));
+        assertThat(attempts).hasValue(1);
+        assertThat(documents.service().documents()).isZero();
+    }
+
+    @Test
+    void whatIsKeptForItsForksIsNotSweptOverAndOver() {
+        documents.create("source", expiring(OptionalLong.empty(), OptionalLong.of(documents.nowMillis() + 1)));
+        documents.create("fork", living("source"));
+        documents.delete("source");
+        documents.pass(Duration.ofSeconds(1));
+        long trims = documents.store().stats().trims();
+        documents.awaitSweep();
+        assertThat(documents.store().stats().trims()).isEqualTo(trims);
+    }
+
+    @Test
+    void aDocumentThatIsForkedIsNotUsedByThat() {
+        documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
+        documents.pass(Duration.ofSeconds(9));
+        documents.create("fork", forkOf("d", OptionalLong.empty(), 0));
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(documents.find("d")).isNull();
     }
 }

@@ -6,6 +6,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Creation.Created;
+import io.caravan.testing.Eventually;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -109,6 +110,21 @@ final class Documents implements AutoCloseable {
 
     boolean delete(String name) {
         return Documents.<Boolean>await(outcome -> service.write(name(name), EditedDocument::delete, outcome));
+    }
+
+    /** Waits until the sweeper has left so many documents. */
+    void awaitSweptTo(long count) {
+        Eventually.await("swept to " + count, () -> service.documents() == count);
+    }
+
+    /** Waits until the sweeper has gone through all documents, by one that expires for it twice. */
+    void awaitSweep() {
+        long count = service.documents();
+        for (int i = 0; i < 2; i++) {
+            OptionalLong now = OptionalLong.of(nowMillis());
+            create("expired", new Creation("text/plain", OptionalLong.empty(), now, false, values("a"), null));
+            awaitSweptTo(count);
+        }
     }
 
     @Nullable

@@ -150,10 +150,35 @@ class ConnectionTest {
         }
     }
 
+    /** The encoded bytes would be what is stored. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
+    void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(("POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: "
+                            + encoding + "||3|abc|0||")
+                    .replace("|", "\r\n"));
+            RawClient.Response refused = raw.read();
+            assertThat(refused.status()).isEqualTo(501);
+            assertThat(refused.body()).contains("unsupported_transfer_encoding");
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://x/healthz", "https://x/healthz", "HTTPS://x:1/healthz?a=b", "/healthz"})
+    void aUrlMayNameTheServer(String url) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(get(url));
+            assertThat(raw.read().body()).contains("alive");
+        }
+    }
+
     @Test
     void headsHaveALimit() throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(HttpProtocol.MAX_HEADER_BYTES)
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
                     + "\r\n\r\n");
             assertThat(raw.read().status()).isEqualTo(431);
             assertThat(raw.atEnd()).isTrue();

@@ -34,7 +34,12 @@ import java.util.function.BooleanSupplier;
 /** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
 final class HttpFixture implements AutoCloseable {
     static final int MAX_BODY_BYTES = 64 * 1024;
+    static final int MAX_BATCH_BYTES = 256 * 1024;
     static final Duration LONG = Duration.ofSeconds(60);
+    /** For responses that any page may read. */
+    static final Origins ANY_ORIGIN = Origins.of(
+            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
+            true);
 
     final ListStore store;
     final DocumentService documents;
@@ -58,6 +63,7 @@ final class HttpFixture implements AutoCloseable {
         HttpConfig config = new HttpConfig(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 MAX_BODY_BYTES,
+                MAX_BATCH_BYTES,
                 live,
                 live,
                 stall,

@@ -2,6 +2,9 @@ package io.caravan.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,6 +69,52 @@ class LiveTest {
             }
         }
         HttpFixture.await(() -> server.documents.tailedDocuments() == 0);
+    }
+
+    @Test
+    void aPollFromNowIsNotCached() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        // What comes before the poll has looked where now is, it does not get.
+        while (!poll.isDone()) {
+            server.append("/v1/stream/a", TEXT, "news");
+        }
+        assertThat(poll.get().body()).startsWith("news");
+        assertThat(header(poll.get(), "Cache-Control")).isEqualTo("no-store");
+        assertThat(header(poll.get(), "ETag")).isNull();
+        HttpResponse<String> known = server.get("/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        assertThat(header(known, "Cache-Control")).startsWith("public");
+        assertThat(header(known, "ETag")).isNotNull();
+    }
+
+    @Test
+    void aPollWhoseValuesAreTrimmedBeforeItSeesThemIsToldWhereTheStreamBegins() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        server.awaitTailedDocuments(1);
+        CompletableFuture<Object> written = new CompletableFuture<>();
+        server.documents.write(
+                DocumentName.of("a"),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    document.trimTo(1);
+                    return "trimmed";
+                },
+                new Outcome<String>() {
+                    @Override
+                    public void success(String result) {
+                        written.complete(result);
+                    }
+
+                    @Override
+                    public void failure(CaravanException problem) {
+                        written.completeExceptionally(problem);
+                    }
+                });
+        assertThat(written.get()).isEqualTo("trimmed");
+        assertThat(poll.get().statusCode()).isEqualTo(410);
+        assertThat(poll.get().body()).contains("offset_trimmed");
+        assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
     }
 
     @Test

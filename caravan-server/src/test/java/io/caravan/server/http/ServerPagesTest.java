@@ -22,6 +22,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the server tells of itself, to whom, and what it says when its store does not work. */
 class ServerPagesTest {
@@ -64,6 +66,16 @@ class ServerPagesTest {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> documents(Map<String, Object> page) {
         return (List<Map<String, Object>>) page.get("documents");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "00", "-1", "1.5", ""})
+    void aPageHoldsOneDocumentOrMore(String limit) throws Exception {
+        try (HttpFixture server = HttpFixture.serving()) {
+            HttpResponse<String> refused = server.get("/v1/documents?limit=" + limit);
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(json(refused)).containsEntry("code", "invalid_parameter");
+        }
     }
 
     @Test

@@ -95,6 +95,20 @@ class StreamTest {
         assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
     }
 
+    /** Each message takes its place in the log, which is much more than a digit. */
+    @Test
+    void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
+        int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + JsonBody.MESSAGE_OVERHEAD_BYTES);
+        server.create("/v1/stream/j", JSON);
+        String most = "[" + "1,".repeat(fitting - 1) + "1]";
+        String more = "[" + "1,".repeat(fitting) + "1]";
+        assertThat(server.append("/v1/stream/j", JSON, most).statusCode()).isEqualTo(204);
+        assertProblem(server.append("/v1/stream/j", JSON, more), 413, "too_many_messages");
+        assertProblem(server.send("PUT", "/v1/stream/k", more, "Content-Type", JSON), 413, "too_many_messages");
+        assertThat(server.documents.find(DocumentName.of("j")).nextSequence()).isEqualTo(fitting);
+        assertThat(server.documents.find(DocumentName.of("k"))).isNull();
+    }
+
     @Test
     void jsonNestedTooDeepIsRefused() throws Exception {
         server.create("/v1/stream/j", JSON);
@@ -120,7 +134,30 @@ class StreamTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"__ds/subscriptions/a", "__ds"})
+    @ValueSource(strings = {"", "json", "application/json/x", "text/plain text/html", "text/plain\u00e9"})
+    void aContentTypeThatIsNoneIsRefused(String contentType) throws Exception {
+        for (String method : List.of("PUT", "POST")) {
+            try (RawClient raw = server.raw()) {
+                raw.send(method + " /v1/stream/t HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + contentType
+                        + "\r\nContent-Length: 1\r\n\r\nx");
+                RawClient.Response refused = raw.read();
+                assertThat(refused.status()).isEqualTo(400);
+                assertThat(refused.body()).contains("invalid_header");
+            }
+        }
+        assertThat(server.documents.find(DocumentName.of("t"))).isNull();
+    }
+
+    @Test
+    void twoContentTypesAreRefused() throws Exception {
+        assertProblem(
+                server.send("PUT", "/v1/stream/t", null, "Content-Type", TEXT, "Content-Type", JSON),
+                400,
+                "invalid_header");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"__ds/subscriptions/a", "__ds", "%5F_ds/x", "__%64s", "__ds%2Fx"})
     void reservedPathsAreNotStreams(String path) throws Exception {
         assertProblem(server.send("PUT", "/v1/stream/" + path, null), 501, "reserved");
     }

@@ -22,7 +22,7 @@ class RequestDecoderTest {
 
     /** What came out, as text: words between brackets, problems after an exclamation mark. */
     private static List<String> decode(RespLimits limits, byte[]... pieces) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(limits));
+        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(limits, new TestIntake()));
         for (byte[] piece : pieces) {
             channel.writeInbound(Unpooled.wrappedBuffer(piece));
         }
@@ -70,6 +70,28 @@ class RequestDecoderTest {
             all[i] = bytes(pieces[i]);
         }
         return decode(LIMITS, all);
+    }
+
+    /** Requests take many times the bytes that they are made of. */
+    @Test
+    void whatHasToWaitStaysBytes() throws Exception {
+        TestIntake intake = new TestIntake();
+        RequestDecoder decoder = new RequestDecoder(LIMITS, intake);
+        EmbeddedChannel channel = new EmbeddedChannel(decoder);
+        intake.room = 3;
+        channel.pipeline().addLast(intake);
+        channel.writeInbound(Unpooled.wrappedBuffer(bytes("a\n".repeat(10_000))));
+        assertThat(intake.taken).isEqualTo(3);
+        assertThat(decoder.heldBack()).isTrue();
+        assertThat(decoder.unfinishedBytes()).isEqualTo(2 * (10_000 - 3));
+        decoder.resume();
+        assertThat(intake.taken).isEqualTo(3);
+        intake.room = Integer.MAX_VALUE;
+        decoder.resume();
+        assertThat(intake.taken).isEqualTo(10_000);
+        assertThat(decoder.heldBack()).isFalse();
+        assertThat(decoder.unfinishedBytes()).isZero();
+        channel.finishAndReleaseAll();
     }
 
     @Test

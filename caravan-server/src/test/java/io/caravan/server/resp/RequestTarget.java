@@ -51,7 +51,7 @@ final class RequestTarget implements FuzzTarget {
     }
 
     private static List<Request> decode(byte[] sent, int pieceBytes) {
-        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(LIMITS));
+        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(LIMITS, new TestIntake()));
         for (int at = 0; at < sent.length; at += pieceBytes) {
             channel.writeInbound(Unpooled.wrappedBuffer(sent, at, Math.min(pieceBytes, sent.length - at)));
         }

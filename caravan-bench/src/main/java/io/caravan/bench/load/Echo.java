@@ -1,0 +1,103 @@
+package io.caravan.bench.load;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+
+/**
+ * A server within this process that answers each request with a number, as soon as it has begun to come, and does nothing
+ * else: for a client to warm up on. It has one thread.
+ */
+final class Echo implements AutoCloseable {
+    private static final int BUFFER_BYTES = 64 * 1024;
+    private static final byte[] ANSWER = {':', '1', '\r', '\n'};
+
+    private final Selector selector;
+    private final ServerSocketChannel server;
+    private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    /** Every byte that comes may begin a request. */
+    private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES * ANSWER.length);
+
+    private volatile boolean closing;
+
+    private Echo(Selector selector, ServerSocketChannel server) {
+        this.selector = selector;
+        this.server = server;
+    }
+
+    /** Listens on a free port of the loopback, and answers from now on. */
+    static Echo start() throws IOException {
+        Selector selector = Selector.open();
+        ServerSocketChannel server = ServerSocketChannel.open();
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        server.configureBlocking(false);
+        server.register(selector, SelectionKey.OP_ACCEPT);
+        Echo echo = new Echo(selector, server);
+        Thread thread = new Thread(echo::serve, "bench-echo");
+        thread.setDaemon(true);
+        thread.start();
+        return echo;
+    }
+
+    InetSocketAddress address() throws IOException {
+        return (InetSocketAddress) server.getLocalAddress();
+    }
+
+    private void serve() {
+        try (selector;
+                server) {
+            while (!closing) {
+                selector.select(this::serve);
+            }
+            for (SelectionKey key : selector.keys()) {
+                key.channel().close();
+            }
+        } catch (IOException broken) {
+            throw new UncheckedIOException("the server to warm up on has failed", broken);
+        }
+    }
+
+    private void serve(SelectionKey key) {
+        try {
+            if (key.isAcceptable()) {
+                SocketChannel client = server.accept();
+                client.configureBlocking(false);
+                client.register(selector, SelectionKey.OP_READ);
+            } else {
+                answer((SocketChannel) key.channel());
+            }
+        } catch (IOException gone) {
+            key.cancel();
+        }
+    }
+
+    private void answer(SocketChannel client) throws IOException {
+        if (client.read(in.clear()) < 0) {
+            client.close();
+            return;
+        }
+        out.clear();
+        for (in.flip(); in.hasRemaining(); ) {
+            if (in.get() == '*') {
+                out.put(ANSWER);
+            }
+        }
+        out.flip();
+        while (out.hasRemaining()) {
+            client.write(out);
+        }
+    }
+
+    /** Has its thread close it. */
+    @Override
+    public void close() {
+        closing = true;
+        selector.wakeup();
+    }
+}
