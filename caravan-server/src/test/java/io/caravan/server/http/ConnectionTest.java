@@ -155,8 +155,8 @@ class ConnectionTest {
     @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
     void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
         try (RawClient raw = server.raw()) {
-            raw.send(("POST /v1/stream/a HTTP/1.1|Host: x|Content-Type: text/plain|Transfer-Encoding: " + encoding
-                            + "||3|abc|0||")
+            raw.send(("POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: "
+                            + encoding + "||3|abc|0||")
                     .replace("|", "\r\n"));
             RawClient.Response refused = raw.read();
             assertThat(refused.status()).isEqualTo(501);
