@@ -2,9 +2,7 @@ package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
-import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,18 +13,16 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DocumentEdits {
     private final Edit edit;
-    /** Quick to search: a set when there are several. */
-    private final Collection<DocumentName> names;
-
+    private final Set<DocumentName> names;
     private final Expiry expiry;
     /** The document that was asked for first, which most changes leave it at; the others are in the map. */
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
 
-    DocumentEdits(Edit edit, Collection<DocumentName> names, Expiry expiry) {
+    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry) {
         this.edit = edit;
-        this.names = names.size() > 1 && !(names instanceof Set) ? new HashSet<>(names) : names;
+        this.names = names;
         this.expiry = expiry;
     }
 

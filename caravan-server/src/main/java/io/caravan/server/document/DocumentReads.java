@@ -7,10 +7,14 @@ import io.caravan.TrimmedException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
+import io.caravan.catalog.NamedDocument;
+import io.caravan.server.document.CreationWrite.SourceValue;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -84,6 +88,65 @@ final class DocumentReads {
         }
     }
 
+    /** One value of a document, or null when it has none of this sequence. */
+    @Nullable
+    SourceValue value(DocumentName name, long sequence) {
+        ValueHolder holder = new ValueHolder();
+        read(
+                name,
+                info -> {
+                    holder.documentId = info.id();
+                    return info.firstSequence() <= sequence && sequence < info.nextSequence()
+                            ? new SequenceRange(sequence, sequence + 1)
+                            : SequenceRange.EMPTY;
+                },
+                holder);
+        byte[] value = holder.value;
+        return value == null ? null : new SourceValue(holder.documentId, value);
+    }
+
+    /** Keeps the one value that it is told of. */
+    private static final class ValueHolder implements DocumentReader {
+        private long documentId;
+        private byte @Nullable [] value;
+
+        @Override
+        public void begin(long count) {}
+
+        @Override
+        public boolean next(long sequence, ByteBuffer bytes) {
+            value = new byte[bytes.remaining()];
+            bytes.get(value);
+            return false;
+        }
+    }
+
+    /** See {@link DocumentService#scan}. */
+    ScanPage scan(int cursor, int count) {
+        if (cursor < 0 || cursor >= Catalog.STRIPES) {
+            throw new IllegalArgumentException("there is no cursor " + cursor);
+        }
+        List<ScanPage.Found> found = new ArrayList<>();
+        int stripe = cursor;
+        while (stripe < Catalog.STRIPES && found.size() < count) {
+            for (NamedDocument document :
+                    catalog.list(stripe++, raw -> !DocumentAttributes.of(raw).deleted())) {
+                DocumentInfo info = accepted(document.state());
+                if (!expiry.expired(info.id(), info.attributes())) {
+                    found.add(new ScanPage.Found(document.name(), info));
+                }
+            }
+        }
+        // Or a crash could take back what is told of.
+        store.flush();
+        return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+    }
+
+    private static DocumentInfo accepted(DocumentState state) {
+        return EditedDocument.info(
+                state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
+    }
+
     /** Puts off a sliding expiry. */
     void use(DocumentName name, DocumentInfo info) {
         if (info.attributes().ttlSeconds().isEmpty()) {
@@ -139,13 +202,7 @@ final class DocumentReads {
 
     private @Nullable DocumentInfo source(Fork fork) {
         DocumentState state = catalog.peek(fork.source());
-        return state == null
-                ? null
-                : EditedDocument.info(
-                        state.id(),
-                        state.firstSequence(),
-                        state.nextSequence(),
-                        DocumentAttributes.of(state.attributes()));
+        return state == null ? null : accepted(state);
     }
 
     /** Passes on one range of a document, which is all there once its first value is: a read sees a list at one moment. */

@@ -13,11 +13,9 @@ import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.CreationWrite.SourceValue;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.LinkedHashSet;
@@ -199,33 +197,9 @@ public final class DocumentService implements AutoCloseable {
 
     /** The value of which a fork gets a part, or null when it gets none, or there is no such value. */
     private @Nullable SourceValue boundary(@Nullable ForkPoint point) {
-        if (point == null || point.part() == 0 || point.sequence().isEmpty()) {
-            return null;
-        }
-        long at = point.sequence().getAsLong();
-        List<SourceValue> found = new ArrayList<>(1);
-        long[] id = {0};
-        read(
-                point.source(),
-                info -> {
-                    id[0] = info.id();
-                    return info.firstSequence() <= at && at < info.nextSequence()
-                            ? new SequenceRange(at, at + 1)
-                            : SequenceRange.EMPTY;
-                },
-                new DocumentReader() {
-                    @Override
-                    public void begin(long count) {}
-
-                    @Override
-                    public boolean next(long sequence, ByteBuffer value) {
-                        byte[] bytes = new byte[value.remaining()];
-                        value.get(bytes);
-                        found.add(new SourceValue(id[0], bytes));
-                        return false;
-                    }
-                });
-        return found.isEmpty() ? null : found.get(0);
+        return point == null || point.part() == 0 || point.sequence().isEmpty()
+                ? null
+                : reads.value(point.source(), point.sequence().getAsLong());
     }
 
     /**
@@ -292,29 +266,7 @@ public final class DocumentService implements AutoCloseable {
      * @throws IllegalArgumentException when the cursor is none of these
      */
     public ScanPage scan(int cursor, int count) {
-        if (cursor < 0 || cursor >= Catalog.STRIPES) {
-            throw new IllegalArgumentException("there is no cursor " + cursor);
-        }
-        List<ScanPage.Found> found = new ArrayList<>();
-        int stripe = cursor;
-        while (stripe < Catalog.STRIPES && found.size() < count) {
-            catalog.list(
-                            stripe++,
-                            attributes -> !DocumentAttributes.of(attributes).deleted())
-                    .forEach(document -> {
-                        var state = document.state();
-                        DocumentAttributes attributes = DocumentAttributes.of(state.attributes());
-                        if (!expiry.expired(state.id(), attributes)) {
-                            found.add(new ScanPage.Found(
-                                    document.name(),
-                                    EditedDocument.info(
-                                            state.id(), state.firstSequence(), state.nextSequence(), attributes)));
-                        }
-                    });
-        }
-        // Or a crash could take back what is told of.
-        store.flush();
-        return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+        return reads.scan(cursor, count);
     }
 
     /** Number of documents, with those that have expired or are kept for their forks. */

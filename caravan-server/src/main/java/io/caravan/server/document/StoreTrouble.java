@@ -3,15 +3,20 @@ package io.caravan.server.document;
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreFailedException;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What keeps the store from taking writes, as far as the writes that it refused have told: that it has failed, which stays
- * so, or that it is out of space, until it takes a write. Threads share it.
+ * so, or that it is out of space, until it takes a write, or has refused none for a while: whoever sends no more because of
+ * it would otherwise never learn that there is space again. Threads share it.
  */
 final class StoreTrouble {
+    private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private volatile @Nullable CaravanException failed;
     private volatile @Nullable CaravanException outOfSpace;
+    private volatile long outOfSpaceNanos;
 
     /** A write was taken, and is durable. */
     void wrote() {
@@ -24,6 +29,7 @@ final class StoreTrouble {
     /** A write was refused, for whatever reason. */
     void refused(CaravanException problem) {
         if (problem instanceof OutOfSpaceException) {
+            outOfSpaceNanos = System.nanoTime();
             outOfSpace = problem;
         } else if (problem instanceof StoreFailedException) {
             failed = problem;
@@ -34,6 +40,7 @@ final class StoreTrouble {
     @Nullable
     CaravanException current() {
         CaravanException lasting = failed;
-        return lasting != null ? lasting : outOfSpace;
+        boolean old = System.nanoTime() - outOfSpaceNanos > OUT_OF_SPACE_NANOS;
+        return lasting != null ? lasting : old ? null : outOfSpace;
     }
 }
