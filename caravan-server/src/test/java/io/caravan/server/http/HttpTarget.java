@@ -21,6 +21,9 @@ import java.util.List;
  * problem of the client's.
  */
 final class HttpTarget implements FuzzTarget {
+    /** Nothing that a method could begin with. */
+    private static final String END = "(end) ";
+
     private static final int MAX_BODY_BYTES = 1000;
     /** A channel, its pipeline and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
@@ -57,13 +60,13 @@ final class HttpTarget implements FuzzTarget {
             throw new AssertionError("whole " + whole + ", in pieces " + pieces);
         }
         for (int i = 0; i + 1 < whole.size(); i++) {
-            if (whole.get(i).startsWith("end")) {
+            if (whole.get(i).startsWith(END)) {
                 throw new AssertionError("something behind bytes that are no request: " + whole);
             }
         }
     }
 
-    /** A line for each request, or for what was wrong with it. */
+    /** A line for each request, or, behind {@link #END}, for what was wrong with it. */
     private static List<String> understood(byte[] sent, int pieceBytes) {
         EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(() -> false));
         for (int at = 0; at < sent.length; at += pieceBytes) {
@@ -109,7 +112,7 @@ final class HttpTarget implements FuzzTarget {
             } catch (ProblemException refused) {
                 ended = true;
                 requireClients(refused.problem());
-                lines.add("end " + refused.problem().code());
+                lines.add(END + refused.problem().code());
             }
         }
 
