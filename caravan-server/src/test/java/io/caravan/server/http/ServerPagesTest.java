@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -161,8 +163,9 @@ class ServerPagesTest {
         }
     }
 
-    /** A change as another protocol makes it. */
-    private static void push(HttpFixture server) {
+    /** A change as another protocol makes it; returns when it is known what became of it. */
+    private static void push(HttpFixture server) throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
         server.documents.write(
                 DocumentName.of("a".getBytes(StandardCharsets.UTF_8)),
                 document -> {
@@ -171,11 +174,16 @@ class ServerPagesTest {
                 },
                 new Outcome<Boolean>() {
                     @Override
-                    public void success(Boolean result) {}
+                    public void success(Boolean result) {
+                        told.countDown();
+                    }
 
                     @Override
-                    public void failure(CaravanException problem) {}
+                    public void failure(CaravanException problem) {
+                        told.countDown();
+                    }
                 });
+        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
