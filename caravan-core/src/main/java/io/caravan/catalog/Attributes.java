@@ -43,7 +43,7 @@ public final class Attributes {
      *
      * @throws IllegalArgumentException saying which condition does not hold
      */
-    static Attributes decode(byte[] encoded) {
+    public static Attributes decode(byte[] encoded) {
         if (encoded.length == 0) {
             return EMPTY;
         }
@@ -164,7 +164,8 @@ public final class Attributes {
         return Collections.unmodifiableSortedMap(map);
     }
 
-    byte[] encoded() {
+    /** The attributes as they are kept; not to be changed. */
+    public byte[] encoded() {
         return encoded;
     }
 
