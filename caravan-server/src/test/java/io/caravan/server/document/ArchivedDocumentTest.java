@@ -222,6 +222,7 @@ class ArchivedDocumentTest {
         archive("a");
         documents.pass(Duration.ofSeconds(2));
         documents.awaitSweptTo(0);
+        documents.service().flush();
 
         assertThat(documents.service().pendingDeletions())
                 .extracting(Deletion::name)
