@@ -7,8 +7,10 @@ import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
@@ -67,13 +69,19 @@ final class DocumentPush {
             }
             try {
                 return push(name, info, mark, guess);
-            } catch (ObjectStoreException conflict) {
-                if (conflict.kind() != ObjectStoreException.Kind.CONFLICT || left == 1) {
-                    throw conflict;
+            } catch (ObjectStoreException | DocumentException meanwhile) {
+                if (left == 1 || !changedMeanwhile(meanwhile)) {
+                    throw meanwhile;
                 }
                 guess = false;
             }
         }
+    }
+
+    private static boolean changedMeanwhile(CaravanException problem) {
+        return problem instanceof ObjectStoreException objects && objects.kind() == ObjectStoreException.Kind.CONFLICT
+                || problem instanceof DocumentException document
+                        && document.reason() == DocumentException.Reason.CHANGED_MEANWHILE;
     }
 
     /** The document's mark; it gets one if it has none. Null when the document is gone. */
@@ -119,8 +127,9 @@ final class DocumentPush {
         if (lost.firstSequence() != info.firstSequence() || lost.nextSequence() != info.nextSequence()) {
             return null;
         }
-        SnapshotHeader header = archive.header(name, lost);
-        return header.attributes().equals(info.attributes().portable()) ? markOf(lost, info) : null;
+        try (SnapshotReader snapshot = archive.read(name, lost)) {
+            return snapshot.header().attributes().equals(info.attributes().portable()) ? markOf(lost, info) : null;
+        }
     }
 
     private @Nullable Archived put(
