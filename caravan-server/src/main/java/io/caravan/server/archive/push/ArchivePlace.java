@@ -1,11 +1,13 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
 import java.lang.management.ManagementFactory;
 import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,12 @@ final class ArchivePlace implements AutoCloseable {
     Archive claim() {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
-        return Archive.claim(objects(), store.get(), owner, clock);
+        try {
+            return Archive.claim(objects(), store.get(), owner, clock);
+        } catch (CompletionException refused) {
+            // The store does not take its identity.
+            throw refused.getCause() instanceof CaravanException problem ? problem : refused;
+        }
     }
 
     private synchronized ObjectStore objects() {

@@ -122,14 +122,17 @@ public final class Archiver implements AutoCloseable {
     }
 
     private CaravanException notOwner() {
-        ArchiveStatus.LastError last = figures.lastError();
-        String why = last == null ? "it is just being taken over" : last.message();
         return switch (ownership.state()) {
+            case OWNER, CLAIMING ->
+                new ArchiveException(Reason.NOT_FOUND, "the archive is not there yet, which is tried again: " + why());
             case STOPPED -> new ArchiveException(Reason.FENCED, "the server stops, and archives no more");
-            case CLAIMING ->
-                new ArchiveException(Reason.NOT_FOUND, "the archive is not there yet, and tried again: " + why);
-            default -> new ArchiveException(Reason.FENCED, "this server archives no more: " + why);
+            case FENCED, REFUSED -> new ArchiveException(Reason.FENCED, "this server archives no more: " + why());
         };
+    }
+
+    private String why() {
+        ArchiveStatus.LastError last = figures.lastError();
+        return last == null ? "it is just being taken over" : last.message();
     }
 
     /**
@@ -183,27 +186,32 @@ public final class Archiver implements AutoCloseable {
     }
 
     /** Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. */
-    public boolean finish(Duration timeout) throws InterruptedException {
-        long deadline = System.nanoTime() + timeout.toNanos();
-        boolean done = false;
-        if (ownership.state() == ArchiveState.OWNER) {
-            try {
-                walker.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
-                done = queue.awaitIdle(deadline - System.nanoTime()) && survey.backlog() == 0;
-            } catch (TimeoutException late) {
-                LOG.debug("not all documents were even looked at", late);
-            } catch (ExecutionException never) {
-                throw new IllegalStateException(never);
-            }
-        }
+    public boolean finish(Duration timeout) {
+        boolean done = ownership.state() == ArchiveState.OWNER && handedOut(timeout);
         if (done) {
             LOG.info("the archive has everything");
         } else {
             LOG.warn(
-                    "the archive lacks {} changes of documents, which are archived after the next start",
-                    survey.backlog());
+                    "the archive lacks {} changes, which are archived after the next start: {}",
+                    survey.backlog(),
+                    ownership.state() == ArchiveState.OWNER ? "the time was not enough" : why());
         }
         return done;
+    }
+
+    private boolean handedOut(Duration timeout) {
+        long deadline = System.nanoTime() + timeout.toNanos();
+        try {
+            walker.hurry().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+            return queue.awaitIdle(deadline - System.nanoTime()) && survey.backlog() == 0;
+        } catch (TimeoutException late) {
+            return false;
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException never) {
+            throw new IllegalStateException(never);
+        }
     }
 
     /** Stops to archive; what is under way is given up, and found again after the next start. */

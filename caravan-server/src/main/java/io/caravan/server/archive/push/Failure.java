@@ -6,8 +6,11 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.document.DocumentException;
+import java.util.Collections;
 import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * What a failed attempt means.
@@ -17,6 +20,14 @@ import java.util.Locale;
  * @param message what happened, where, and what to do
  */
 record Failure(String kind, Reach reach, String message) {
+
+    private static final String STORE_FAILED = "store_failed";
+    private static final String STORE_FULL = "store_full";
+    private static final String STORE_CORRUPT = "store_corrupt";
+    private static final String INTERNAL = "internal";
+
+    /** All that there are. */
+    static final Set<String> KINDS = kinds();
 
     /** Whom a failure concerns. */
     enum Reach {
@@ -28,6 +39,13 @@ record Failure(String kind, Reach reach, String message) {
         DOCUMENT
     }
 
+    private static Set<String> kinds() {
+        Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, INTERNAL));
+        Stream.<Enum<?>>concat(Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
+                .forEach(constant -> kinds.add(word(constant)));
+        return Collections.unmodifiableSet(kinds);
+    }
+
     static Failure of(Throwable problem) {
         String message = String.valueOf(problem.getMessage());
         if (problem instanceof ArchiveException archive) {
@@ -36,19 +54,16 @@ record Failure(String kind, Reach reach, String message) {
         if (problem instanceof ObjectStoreException place) {
             return new Failure(word(place.kind()), reach(place.kind()), message);
         }
-        if (problem instanceof DocumentException document) {
-            return new Failure(word(document.reason()), Reach.DOCUMENT, message);
-        }
         if (problem instanceof StoreFailedException || problem instanceof StoreClosedException) {
-            return new Failure("store_failed", Reach.ALL, message);
+            return new Failure(STORE_FAILED, Reach.ALL, message);
         }
         if (problem instanceof OutOfSpaceException) {
-            return new Failure("store_full", Reach.DOCUMENT, message);
+            return new Failure(STORE_FULL, Reach.DOCUMENT, message);
         }
         if (problem instanceof CorruptStoreException) {
-            return new Failure("store_corrupt", Reach.DOCUMENT, message);
+            return new Failure(STORE_CORRUPT, Reach.DOCUMENT, message);
         }
-        return new Failure("internal", Reach.DOCUMENT, problem.toString());
+        return new Failure(INTERNAL, Reach.DOCUMENT, problem.toString());
     }
 
     private static String word(Enum<?> constant) {
@@ -72,6 +87,6 @@ record Failure(String kind, Reach reach, String message) {
 
     /** Whether nobody has thought of it. */
     boolean internal() {
-        return kind.equals("internal");
+        return kind.equals(INTERNAL);
     }
 }

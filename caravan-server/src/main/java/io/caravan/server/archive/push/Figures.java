@@ -2,10 +2,9 @@ package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import java.time.InstantSource;
-import java.util.Map;
+import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -15,12 +14,13 @@ final class Figures {
     private final LongAdder documents = new LongAdder();
     private final LongAdder tombstones = new LongAdder();
     private final LongAdder bytes = new LongAdder();
-    private final Map<String, LongAdder> failures = new ConcurrentHashMap<>();
+    private final SortedMap<String, LongAdder> failures = new TreeMap<>();
     private volatile long lastSuccessMillis;
     private volatile @Nullable LastError lastError;
 
     Figures(InstantSource clock) {
         this.clock = clock;
+        Failure.KINDS.forEach(kind -> failures.put(kind, new LongAdder()));
     }
 
     void documentArchived() {
@@ -37,9 +37,9 @@ final class Figures {
         bytes.add(count);
     }
 
-    void failed(String kind, String message) {
-        failures.computeIfAbsent(kind, key -> new LongAdder()).increment();
-        lastError = new LastError(kind, message, clock.millis());
+    void failed(Failure failure) {
+        Objects.requireNonNull(failures.get(failure.kind())).increment();
+        lastError = new LastError(failure.kind(), failure.message(), clock.millis());
     }
 
     /** Snapshots and deletions that were archived: tells whether there was any success since an earlier call. */
@@ -59,6 +59,7 @@ final class Figures {
         return bytes.sum();
     }
 
+    /** By every kind that there is. */
     SortedMap<String, Long> failures() {
         SortedMap<String, Long> sums = new TreeMap<>();
         failures.forEach((kind, count) -> sums.put(kind, count.sum()));

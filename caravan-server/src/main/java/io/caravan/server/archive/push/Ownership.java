@@ -136,7 +136,7 @@ final class Ownership implements Runnable {
             lost(failure, problem instanceof ArchiveException refused && refused.reason() == Reason.FENCED);
             return;
         }
-        figures.failed(failure.kind(), failure.message());
+        figures.failed(failure);
         backOff.failed(startNanos);
         if (archive == null && !told) {
             told = true;
@@ -165,7 +165,7 @@ final class Ownership implements Runnable {
      */
     synchronized void lost(Failure failure, boolean fenced) {
         if (!state.ended()) {
-            figures.failed(failure.kind(), failure.message());
+            figures.failed(failure);
             LOG.error("this server archives no more, and goes on to serve: {}", failure.message());
             end(fenced ? ArchiveState.FENCED : ArchiveState.REFUSED);
         }

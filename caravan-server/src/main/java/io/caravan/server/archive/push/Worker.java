@@ -126,14 +126,14 @@ final class Worker implements Runnable {
                 return false;
             }
             case ALL -> {
-                figures.failed(failure.kind(), failure.message());
+                figures.failed(failure);
                 backOff.failed(startNanos);
                 ownership.suspect();
                 log.interrupted(failure);
                 return !job.failedAlone(figures.successes(), PATIENCE);
             }
             default -> {
-                figures.failed(failure.kind(), failure.message());
+                figures.failed(failure);
                 ownership.suspect();
                 log.failed(job.name(), failure, problem);
                 return false;
