@@ -8,6 +8,8 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.TrimmedException;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -30,6 +32,8 @@ final class Errors {
             new Row(StoreFailedException.class, "IOERR"),
             new Row(StoreIoException.class, "IOERR"),
             new Row(StoreClosedException.class, "IOERR"),
+            new Row(ArchiveException.class, "ARCHIVE"),
+            new Row(ObjectStoreException.class, "ARCHIVE"),
             new Row(CaravanException.class, "ERR"),
             new Row(IllegalArgumentException.class, "ERR"));
 
