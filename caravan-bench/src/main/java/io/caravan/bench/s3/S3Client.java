@@ -1,9 +1,6 @@
 package io.caravan.bench.s3;
 
-import java.io.IOException;
 import java.net.URI;
-import java.util.concurrent.CompletionException;
-import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
@@ -19,14 +16,5 @@ public final class S3Client {
                 .region(Region.of(S3Account.REGION))
                 .credentialsProvider(S3Account.credentials())
                 .forcePathStyle(true);
-    }
-
-    /** Makes a bucket that is not there. */
-    public static void createBucket(URI endpoint, String bucket) throws IOException {
-        try (S3AsyncClient client = builder(endpoint).build()) {
-            client.createBucket(request -> request.bucket(bucket)).join();
-        } catch (CompletionException | SdkException problem) {
-            throw new IOException("cannot make bucket " + bucket + " at " + endpoint, problem);
-        }
     }
 }
