@@ -103,12 +103,25 @@ public final class Attributes {
     /** A copy of the value of this key, or null when there is none. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
-            if (key(encoded, at).equals(key)) {
+            if (isKey(key, at)) {
                 int from = valueAt(encoded, at);
                 return Arrays.copyOfRange(encoded, from, from + valueBytes(encoded, at));
             }
         }
         return null;
+    }
+
+    /** Compares in place: every append asks for several attributes, of which the document has few. */
+    private boolean isKey(String key, int at) {
+        if (keyBytes(encoded, at) != key.length()) {
+            return false;
+        }
+        for (int i = 0; i < key.length(); i++) {
+            if (encoded[at + 1 + i] != key.charAt(i)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /**

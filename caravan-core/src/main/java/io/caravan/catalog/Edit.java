@@ -57,6 +57,18 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
+     * Appends a value, in the same batch, to a list that is neither the catalog's nor a document's.
+     *
+     * @param listId below zero
+     */
+    public void append(long listId, byte[] value) {
+        if (listId >= 0) {
+            throw new IllegalArgumentException("listId must be below zero, was " + listId);
+        }
+        batch.append(listId, value);
+    }
+
+    /**
      * Hands all operations to the store as one batch. The callback is told of success when they are durable, and when
      * there are none, once everything is durable that the edit has seen. What number it gets is of no meaning.
      *

@@ -3,7 +3,9 @@ package io.caravan.server.document;
 import io.caravan.catalog.Attributes;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +20,10 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #CLOSED}: the id of the producer that closed the document, empty when it was none;
  *   <li>{@value #STREAM_SEQ}: text; {@value #PRODUCERS}: see {@link Producers};
  *   <li>{@value #FORK}: see {@link Fork}; {@value #FORKS}: number of forks of this document;
- *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks.
+ *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks;
+ *   <li>{@value #START}: sequence that the list's first value had when the document was restored from an archive;
+ *   <li>{@value #RESTORING}: empty; the document is being restored, and is not there yet;
+ *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}.
  * </ul>
  */
 public final class DocumentAttributes {
@@ -37,6 +42,12 @@ public final class DocumentAttributes {
     private static final String FORK = "fork";
     private static final String FORKS = "forks";
     private static final String DELETED = "deleted";
+    private static final String START = "start";
+    private static final String RESTORING = "restoring";
+    private static final String ARCHIVED = "archived";
+    /** What means something only in the store that the document is in. */
+    private static final List<String> OF_THE_STORE = List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED);
+
     private static final byte[] PRESENT = {};
 
     private final Attributes raw;
@@ -45,7 +56,8 @@ public final class DocumentAttributes {
         this.raw = raw;
     }
 
-    static DocumentAttributes of(Attributes raw) {
+    /** A view of these attributes. */
+    public static DocumentAttributes of(Attributes raw) {
         return raw.equals(Attributes.EMPTY) ? NONE : new DocumentAttributes(raw);
     }
 
@@ -163,6 +175,61 @@ public final class DocumentAttributes {
 
     DocumentAttributes withDeleted() {
         return with(DELETED, PRESENT);
+    }
+
+    /**
+     * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin where
+     * it was forked off, those of a restored document where they began in the archive.
+     */
+    long base() {
+        if (isNone()) {
+            return 0;
+        }
+        Fork fork = fork();
+        return fork == null ? number(START).orElse(0) : fork.sequence();
+    }
+
+    DocumentAttributes withStart(long sequence) {
+        return sequence == 0 ? of(raw.without(START)) : with(START, bytes(sequence));
+    }
+
+    /** Whether the document's values are still on their way from an archive: nobody may see it. */
+    boolean restoring() {
+        return !isNone() && raw.get(RESTORING) != null;
+    }
+
+    DocumentAttributes withRestoring() {
+        return with(RESTORING, PRESENT);
+    }
+
+    /** What an archive has of the document, or null when it never had to do with one. */
+    public @Nullable ArchiveMark archived() {
+        byte[] encoded = isNone() ? null : raw.get(ARCHIVED);
+        return encoded == null ? null : ArchiveMark.decode(encoded);
+    }
+
+    DocumentAttributes withArchived(ArchiveMark mark) {
+        return with(ARCHIVED, mark.encode());
+    }
+
+    DocumentAttributes withoutArchived() {
+        return of(raw.without(ARCHIVED));
+    }
+
+    /** The attributes that another store could take over: without what means something only in this one. */
+    public Attributes portable() {
+        Attributes portable = raw;
+        for (String key : isNone() ? List.<String>of() : OF_THE_STORE) {
+            portable = portable.without(key);
+        }
+        return portable;
+    }
+
+    /** Hash of {@link #portable()}, to see whether it has changed. */
+    public int portableHash() {
+        CRC32C hash = new CRC32C();
+        hash.update(portable().encoded());
+        return (int) hash.getValue();
     }
 
     private DocumentAttributes with(String key, byte[] value) {

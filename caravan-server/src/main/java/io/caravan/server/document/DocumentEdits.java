@@ -2,7 +2,9 @@ package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.Edit;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,7 @@ public final class DocumentEdits {
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
+    private final List<Deletion> deletions = new ArrayList<>(0);
 
     DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry) {
         this.edit = edit;
@@ -42,6 +45,16 @@ public final class DocumentEdits {
             document.removeIfExpired();
         }
         return document;
+    }
+
+    /** An archive may have a document that the change deletes. */
+    void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
+        deletions.add(new Deletion(name, mark.incarnation(), nextSequence, expiry.nowMillis()));
+    }
+
+    /** Documents that the change deletes and an archive may have. */
+    List<Deletion> deletions() {
+        return deletions;
     }
 
     /** What is to be known outside of the store, once it has accepted the change. */

@@ -43,7 +43,9 @@ public final class DocumentException extends CaravanException {
         /** The document's values are needed by {@code actual} others that were forked off it. */
         HAS_FORKS,
         /** The document was trimmed, deleted or replaced while it was being read. */
-        CHANGED_MEANWHILE
+        CHANGED_MEANWHILE,
+        /** The document is being restored from an archive: it is there in a moment, or not at all. */
+        RESTORING
     }
 
     private final Reason reason;

@@ -14,4 +14,10 @@ public record DocumentInfo(long id, long firstSequence, long nextSequence, Docum
     public long count() {
         return nextSequence - firstSequence;
     }
+
+    /** Whether an archive has the document as it is. */
+    public boolean archived() {
+        ArchiveMark mark = attributes.archived();
+        return mark != null && mark.tells(this);
+    }
 }

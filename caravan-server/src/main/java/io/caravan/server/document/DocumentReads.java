@@ -26,11 +26,16 @@ final class DocumentReads {
     private final ListStore store;
     private final Catalog catalog;
     private final Expiry expiry;
+    private volatile ColdDocuments cold = ColdDocuments.NONE;
 
     DocumentReads(ListStore store, Catalog catalog, Expiry expiry) {
         this.store = store;
         this.catalog = catalog;
         this.expiry = expiry;
+    }
+
+    void coldDocuments(ColdDocuments documents) {
+        cold = documents;
     }
 
     static DocumentInfo required(DocumentName name, @Nullable DocumentInfo info) {
@@ -44,15 +49,12 @@ final class DocumentReads {
     @Nullable
     DocumentInfo find(DocumentName name) {
         DocumentInfo info = durable(name);
-        if (info == null
-                || expiry.expired(info.id(), info.attributes())
-                        && !info.attributes().deleted()) {
-            return null;
+        if (info == null && cold.mayHave(name)) {
+            Waiting.<DocumentName>to(known -> cold.fetch(name, known));
+            info = durable(name);
         }
-        if (info.attributes().deleted()) {
-            throw EditedDocument.gone(name);
-        }
-        return info;
+        boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());
+        return info == null || expired ? null : EditedDocument.visible(name, info);
     }
 
     /** The document with the sequences that are durable. One that is deleted between two looks is looked for again. */
@@ -129,17 +131,70 @@ final class DocumentReads {
         List<ScanPage.Found> found = new ArrayList<>();
         int stripe = cursor;
         while (stripe < Catalog.STRIPES && found.size() < count) {
-            for (NamedDocument document :
-                    catalog.list(stripe++, raw -> !DocumentAttributes.of(raw).deleted())) {
-                DocumentInfo info = accepted(document.state());
-                if (!expiry.expired(info.id(), info.attributes())) {
-                    found.add(new ScanPage.Found(document.name(), info));
-                }
-            }
+            found.addAll(stripe(stripe++));
         }
         // Or a crash could take back what is told of.
         store.flush();
         return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+    }
+
+    /** See {@link DocumentService#stripe}. */
+    List<ScanPage.Found> stripe(int stripe) {
+        List<ScanPage.Found> found = new ArrayList<>();
+        for (NamedDocument document : catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw)))) {
+            DocumentInfo info = accepted(document.state());
+            if (!expiry.expired(info.id(), info.attributes())) {
+                found.add(new ScanPage.Found(document.name(), info));
+            }
+        }
+        return found;
+    }
+
+    private static boolean visible(DocumentAttributes attributes) {
+        return !attributes.deleted() && !attributes.restoring();
+    }
+
+    /** See {@link DocumentService#snapshot}. */
+    boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
+        boolean done = false;
+        while (!done) {
+            // Sequences and attributes of one moment, though not durable yet; what is read is.
+            DocumentState state = catalog.find(name);
+            DocumentInfo info = state == null ? null : accepted(state);
+            if (info == null || !visible(info.attributes()) || expiry.expired(info.id(), info.attributes())) {
+                return false;
+            }
+            done = info.count() == 0
+                    ? emptySnapshot(info, receiver)
+                    : read(
+                            name,
+                            info,
+                            new SequenceRange(info.firstSequence(), info.nextSequence()),
+                            new DocumentReader() {
+                                private boolean wanted;
+
+                                @Override
+                                public void begin(long count) {
+                                    wanted = receiver.begin(info);
+                                }
+
+                                @Override
+                                public boolean next(long sequence, ByteBuffer value) {
+                                    if (wanted) {
+                                        receiver.next(sequence, value);
+                                    }
+                                    return wanted;
+                                }
+                            });
+        }
+        return true;
+    }
+
+    private boolean emptySnapshot(DocumentInfo info, SnapshotReceiver receiver) {
+        // Waits until what emptied it is durable.
+        store.info(info.id());
+        receiver.begin(info);
+        return true;
     }
 
     private static DocumentInfo accepted(DocumentState state) {
@@ -189,7 +244,7 @@ final class DocumentReads {
         long to = range.to();
         while (document != null) {
             Fork fork = document.attributes().fork();
-            long own = fork == null ? 0 : fork.sequence();
+            long own = document.attributes().base();
             SequenceRange here = new SequenceRange(Math.max(range.from(), own), to);
             if (here.count() > 0) {
                 parts.addFirst(new Part(document.id(), own, here));

@@ -4,26 +4,22 @@ import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreStats;
-import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.catalog.DocumentState;
-import io.caravan.catalog.Edit;
+import io.caravan.catalog.NamedDocument;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.CreationWrite.SourceValue;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.Deque;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The documents of one store, by name, with what they are beside their values.
@@ -39,10 +35,17 @@ import org.jspecify.annotations.Nullable;
  * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
  */
 public final class DocumentService implements AutoCloseable {
+    /** Number of parts that the documents' names fall into. */
+    public static final int STRIPES = Catalog.STRIPES;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
+
     private final ListStore store;
     private final Catalog catalog;
     private final Expiry expiry;
     private final DocumentReads reads;
+    private final DeletionJournal deletions;
+    private final DocumentWrites writes;
     private final Tails tails = new Tails();
     private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
@@ -62,13 +65,52 @@ public final class DocumentService implements AutoCloseable {
         this.catalog = catalog;
         this.expiry = new Expiry(clock);
         this.reads = new DocumentReads(store, catalog, expiry);
+        this.deletions = new DeletionJournal(store);
+        this.writes = new DocumentWrites(catalog, expiry, deletions, trouble, tails);
         this.sweeper = new ExpirySweeper(catalog, this, expiry, sweepCycle);
+        deleteUnfinished();
         sweeper.start();
+    }
+
+    /** Deletes what a server that has ended had begun to restore. */
+    private void deleteUnfinished() {
+        for (int stripe = 0; stripe < STRIPES; stripe++) {
+            for (NamedDocument unfinished :
+                    catalog.list(stripe, raw -> DocumentAttributes.of(raw).restoring())) {
+                deleteUnfinished(unfinished);
+            }
+        }
+    }
+
+    private void deleteUnfinished(NamedDocument document) {
+        try {
+            Waiting.<Boolean>to(outcome -> writeLocal(
+                    document.name(),
+                    edited -> edited.abortRestoring(document.state().id()),
+                    outcome));
+            LOG.info("document '{}' was being restored when the server ended: restore it again", document.name());
+        } catch (CaravanException refused) {
+            LOG.warn(
+                    "document '{}' was being restored when the server ended, and cannot be deleted: {}",
+                    document.name(),
+                    refused.getMessage());
+        }
+    }
+
+    /** Makes others look for documents that the store lacks before anybody is told that they do not exist. */
+    public void coldDocuments(ColdDocuments documents) {
+        writes.coldDocuments(documents);
+        reads.coldDocuments(documents);
     }
 
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> void write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), outcome);
+        writes.write(name, change, outcome);
+    }
+
+    /** Changes a document of the store, whatever an archive has. */
+    <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        writes.writeLocal(name, change, outcome);
     }
 
     /**
@@ -80,89 +122,7 @@ public final class DocumentService implements AutoCloseable {
      *     if that is a {@link CaravanException}
      */
     public <T> void write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        writeLocking(withSources(names), change, outcome);
-    }
-
-    /**
-     * These documents and those that they were forked off, which their deletion would change: found before anything is
-     * locked, because a change that finds one missing is made again from the start.
-     */
-    private Set<DocumentName> withSources(Collection<DocumentName> names) {
-        Set<DocumentName> all = new LinkedHashSet<>(names);
-        Deque<DocumentName> unseen = new ArrayDeque<>(all);
-        while (!unseen.isEmpty()) {
-            DocumentState state = catalog.peek(unseen.remove());
-            Fork fork = state == null
-                    ? null
-                    : DocumentAttributes.of(state.attributes()).fork();
-            if (fork != null && all.add(fork.source())) {
-                unseen.add(fork.source());
-            }
-        }
-        return all;
-    }
-
-    private <T> void writeLocking(Set<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        Set<DocumentName> locked = names;
-        while (true) {
-            try {
-                attempt(locked, change, outcome);
-                return;
-            } catch (MissingNameException missing) {
-                locked = new LinkedHashSet<>(locked);
-                locked.add(missing.name());
-            } catch (CaravanException refused) {
-                trouble.refused(refused);
-                outcome.failure(refused);
-                return;
-            }
-        }
-    }
-
-    private <T> void attempt(Set<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        try (Edit edit = edit(names)) {
-            DocumentEdits edits = new DocumentEdits(edit, names, expiry);
-            T result = change.apply(edits);
-            edit.commit(new Told<>(names, result, outcome));
-            edits.accepted();
-        }
-    }
-
-    private Edit edit(Collection<DocumentName> names) {
-        return names.size() == 1 ? catalog.edit(names.iterator().next()) : catalog.edit(names);
-    }
-
-    /** Tells the caller, and then those who wait for the documents to change. */
-    private final class Told<T> implements WriteCallback {
-        private final Collection<DocumentName> names;
-        private final T result;
-        private final Outcome<T> outcome;
-
-        Told(Collection<DocumentName> names, T result, Outcome<T> outcome) {
-            this.names = names;
-            this.result = result;
-            this.outcome = outcome;
-        }
-
-        @Override
-        public void success(long sequence) {
-            trouble.wrote();
-            try {
-                outcome.success(result);
-            } finally {
-                tails.changed(names);
-            }
-        }
-
-        @Override
-        public void failure(CaravanException problem) {
-            trouble.refused(problem);
-            try {
-                outcome.failure(problem);
-            } finally {
-                tails.changed(names);
-            }
-        }
+        writes.write(names, change, outcome);
     }
 
     /**
@@ -267,6 +227,72 @@ public final class DocumentService implements AutoCloseable {
      */
     public ScanPage scan(int cursor, int count) {
         return reads.scan(cursor, count);
+    }
+
+    /**
+     * The documents whose names fall in one of {@link #STRIPES} parts, as they were accepted and in no order; without those
+     * that are deleted, expired or being restored. What is told of may not be durable yet.
+     *
+     * @param stripe from 0, below {@link #STRIPES}
+     */
+    public List<ScanPage.Found> stripe(int stripe) {
+        return reads.stripe(stripe);
+    }
+
+    /**
+     * Reads a document whole, with what it is beside its values, as it was at one moment and is durable. It is no use that
+     * would put off an expiry.
+     *
+     * @return false when there is no such document; the receiver has then not been called
+     * @throws DocumentException {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted in the midst
+     */
+    public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
+        return reads.snapshot(name, receiver);
+    }
+
+    /**
+     * Keeps with a document what an archive has of it. The outcome is told whether the document of this id still exists;
+     * otherwise nothing has changed.
+     */
+    public void mark(DocumentName name, long id, ArchiveMark mark, Outcome<Boolean> outcome) {
+        writeLocal(
+                name,
+                document -> {
+                    DocumentInfo info = document.evenDeleted();
+                    boolean same = info != null
+                            && info.id() == id
+                            && !info.attributes().deleted();
+                    if (info != null && same) {
+                        document.mark(info, mark);
+                    }
+                    return same;
+                },
+                outcome);
+    }
+
+    /**
+     * Begins to restore a document that is too large for one change; waits until that is durable.
+     *
+     * @param firstSequence sequence that the first value gets
+     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
+     */
+    public DocumentRestoration restoration(DocumentName name, long firstSequence) {
+        return DocumentRestoration.begin(this, name, firstSequence);
+    }
+
+    /** Deletions of documents that an archive may have, and that it was not told of yet: the durable ones, oldest first. */
+    public List<Deletion> pendingDeletions() {
+        return deletions.pending();
+    }
+
+    /** Whether a document of this name was deleted, durably or not, and the archive may not know. */
+    public boolean deletionPending(DocumentName name) {
+        return deletions.isPending(name);
+    }
+
+    /** The archive knows of the deletion. */
+    public void deletionArchived(Deletion deletion) {
+        deletions.archived(deletion);
     }
 
     /** Number of documents, with those that have expired or are kept for their forks. */

@@ -1,10 +1,12 @@
 package io.caravan.server.document;
 
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentEdit;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.server.document.DocumentException.Reason;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,17 +37,26 @@ public final class EditedDocument {
     /**
      * The document, or null when there is none.
      *
-     * @throws DocumentException {@link Reason#GONE}
+     * @throws DocumentException {@link Reason#GONE}, {@link Reason#RESTORING}
      */
     public @Nullable DocumentInfo info() {
         DocumentInfo info = evenDeleted();
-        if (info != null && info.attributes().deleted()) {
+        return info == null ? null : visible(name, info);
+    }
+
+    /** The document, if it may be seen. */
+    static DocumentInfo visible(DocumentName name, DocumentInfo info) {
+        if (info.attributes().deleted()) {
             throw gone(name);
+        }
+        if (info.attributes().restoring()) {
+            throw new DocumentException(
+                    Reason.RESTORING, name, "is being restored from the archive; try again in a moment");
         }
         return info;
     }
 
-    static DocumentException gone(DocumentName name) {
+    private static DocumentException gone(DocumentName name) {
         return new DocumentException(
                 Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
     }
@@ -63,14 +74,12 @@ public final class EditedDocument {
                         DocumentAttributes.of(state.attributes()));
     }
 
-    /** The document whose own list has these sequences: a fork's begin where it was forked off. */
+    /** The document whose own list has these sequences. */
     static DocumentInfo info(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
+        long base = attributes.base();
         Fork fork = attributes.fork();
-        if (fork == null) {
-            return new DocumentInfo(id, ownFirst, ownNext, attributes);
-        }
-        long first = ownFirst > 0 ? fork.sequence() + ownFirst : fork.firstSequence();
-        return new DocumentInfo(id, first, fork.sequence() + ownNext, attributes);
+        long first = fork != null && ownFirst == 0 ? fork.firstSequence() : base + ownFirst;
+        return new DocumentInfo(id, first, base + ownNext, attributes);
     }
 
     /** Creates the document, empty; there must be none. */
@@ -139,14 +148,12 @@ public final class EditedDocument {
                     attributes.forks());
         }
         Fork fork = attributes.fork();
-        if (fork == null) {
-            edit.trimTo(sequence);
-            return;
+        if (fork != null) {
+            edit.attributes(attributes
+                    .withFork(fork.withFirstSequence(Math.min(sequence, fork.sequence())))
+                    .raw());
         }
-        edit.attributes(attributes
-                .withFork(fork.withFirstSequence(Math.min(sequence, fork.sequence())))
-                .raw());
-        edit.trimTo(Math.max(0, sequence - fork.sequence()));
+        edit.trimTo(Math.max(0, sequence - attributes.base()));
     }
 
     /**
@@ -173,8 +180,12 @@ public final class EditedDocument {
     }
 
     private void removeOrHide(DocumentInfo info) {
+        ArchiveMark mark = info.attributes().archived();
+        if (mark != null) {
+            edits.deleted(name, mark, info.nextSequence());
+        }
         if (info.attributes().forks() > 0) {
-            edit.attributes(info.attributes().withDeleted().raw());
+            edit.attributes(info.attributes().withoutArchived().withDeleted().raw());
         } else {
             remove(info);
         }
@@ -220,6 +231,78 @@ public final class EditedDocument {
         info();
         used = true;
         edit.attributes(attributes.raw());
+    }
+
+    /** Says what an archive has of the document, which is no use of it. */
+    void mark(DocumentInfo info, ArchiveMark mark) {
+        edit.attributes(info.attributes().withArchived(mark).raw());
+    }
+
+    /**
+     * Creates the document as an archive has it; there must be none.
+     *
+     * @param attributes of which those are taken that are not another store's own affair
+     * @param mark what the archive has, or null when the document is to be a new one
+     * @param firstSequence sequence that the first value gets
+     * @throws DocumentException {@link Reason#EXISTS}, {@link Reason#GONE}, {@link Reason#RESTORING}
+     */
+    public void restore(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence, List<byte[]> values) {
+        requireMissing();
+        edit.attributes(restored(attributes, mark, firstSequence).raw());
+        values.forEach(edit::append);
+        used = true;
+    }
+
+    private static DocumentAttributes restored(Attributes attributes, @Nullable ArchiveMark mark, long firstSequence) {
+        DocumentAttributes portable = DocumentAttributes.of(
+                        DocumentAttributes.of(attributes).portable())
+                .withStart(firstSequence);
+        return mark == null ? portable : portable.withArchived(mark);
+    }
+
+    /** Begins what {@link #restoreMore} and {@link #restored} finish; nobody sees the document before. Returns its id. */
+    long beginRestoring(long firstSequence) {
+        requireMissing();
+        edit.attributes(
+                DocumentAttributes.NONE.withStart(firstSequence).withRestoring().raw());
+        return Objects.requireNonNull(edit.state()).id();
+    }
+
+    private void requireMissing() {
+        if (info() != null) {
+            throw new DocumentException(Reason.EXISTS, name, "exists, and cannot be restored");
+        }
+    }
+
+    /** Appends to a document that is being restored. */
+    void restoreMore(long id, List<byte[]> values) {
+        restoring(id);
+        values.forEach(edit::append);
+    }
+
+    /** Makes a document visible that was restored. */
+    void restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
+        DocumentInfo info = restoring(id);
+        used = true;
+        edit.attributes(restored(attributes, mark, info.attributes().base()).raw());
+    }
+
+    /** Deletes a document that is being restored, if it is still there. */
+    boolean abortRestoring(long id) {
+        DocumentInfo info = evenDeleted();
+        boolean there = info != null && info.id() == id && info.attributes().restoring();
+        if (there) {
+            edit.delete();
+        }
+        return there;
+    }
+
+    private DocumentInfo restoring(long id) {
+        DocumentInfo info = evenDeleted();
+        if (info == null || info.id() != id || !info.attributes().restoring()) {
+            throw new DocumentException(Reason.CHANGED_MEANWHILE, name, "is not being restored any more");
+        }
+        return info;
     }
 
     void accepted() {

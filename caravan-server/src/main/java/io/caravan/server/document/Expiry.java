@@ -20,6 +20,11 @@ final class Expiry {
         this.startedMillis = clock.millis();
     }
 
+    /** What time it is, in milliseconds since 1970. */
+    long nowMillis() {
+        return clock.millis();
+    }
+
     /** When the document expires, in milliseconds since 1970, if nobody uses it until then. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();

@@ -91,6 +91,7 @@ final class Problems {
                     SOURCE_GONE,
                     HAS_FORKS,
                     CHANGED_MEANWHILE -> CONFLICT;
+            case RESTORING -> SERVICE_UNAVAILABLE;
         };
     }
 }

@@ -59,6 +59,7 @@ final class Errors {
             case SEQUENCE_CONFLICT -> "CONFLICT";
             case HAS_FORKS -> "FORKED";
             case CHANGED_MEANWHILE -> "CHANGED";
+            case RESTORING -> "RESTORING";
             case EXISTS,
                     CONTENT_TYPE_MISMATCH,
                     NOT_JSON,

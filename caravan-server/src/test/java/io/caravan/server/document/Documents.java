@@ -1,6 +1,5 @@
 package io.caravan.server.document;
 
-import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
@@ -14,8 +13,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -71,23 +68,7 @@ final class Documents implements AutoCloseable {
 
     /** What a change came to; what it was refused with is thrown. */
     static <T> T await(Consumer<Outcome<T>> change) {
-        CompletableFuture<T> told = new CompletableFuture<>();
-        change.accept(new Outcome<>() {
-            @Override
-            public void success(T result) {
-                told.complete(result);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                told.completeExceptionally(problem);
-            }
-        });
-        try {
-            return told.join();
-        } catch (CompletionException refused) {
-            throw (CaravanException) refused.getCause();
-        }
+        return Waiting.to(change);
     }
 
     long push(String name, String... values) {

@@ -1,0 +1,55 @@
+package io.caravan.server.document;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What a document's store knows of its archive. Kept with the document, so that a restart knows what was archived.
+ *
+ * <p>Encoded as the fields in this order, 8 bytes each, big-endian, the hash in 4.
+ *
+ * @param incarnation tells this document from others that had its name before or will have it
+ * @param generation the last one that was archived; 0 when none was
+ * @param firstSequence sequence of its first value
+ * @param nextSequence the sequence after its last value
+ * @param takenAtMillis when it was taken, in milliseconds since 1970
+ * @param attributesHash {@link DocumentAttributes#portableHash()} of then
+ */
+public record ArchiveMark(
+        long incarnation,
+        long generation,
+        long firstSequence,
+        long nextSequence,
+        long takenAtMillis,
+        int attributesHash) {
+    private static final int BYTES = 5 * Long.BYTES + Integer.BYTES;
+
+    /** The mark of a document that is about to be archived for the first time. */
+    public static ArchiveMark first(long incarnation) {
+        return new ArchiveMark(incarnation, 0, 0, 0, 0, 0);
+    }
+
+    byte[] encode() {
+        return ByteBuffer.allocate(BYTES)
+                .putLong(incarnation)
+                .putLong(generation)
+                .putLong(firstSequence)
+                .putLong(nextSequence)
+                .putLong(takenAtMillis)
+                .putInt(attributesHash)
+                .array();
+    }
+
+    static ArchiveMark decode(byte[] encoded) {
+        ByteBuffer bytes = ByteBuffer.wrap(encoded);
+        return new ArchiveMark(
+                bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
+    }
+
+    /** Whether it says what the document is: nothing has changed since it was archived. */
+    boolean tells(DocumentInfo info) {
+        return generation > 0
+                && nextSequence == info.nextSequence()
+                && firstSequence == info.firstSequence()
+                && attributesHash == info.attributes().portableHash();
+    }
+}

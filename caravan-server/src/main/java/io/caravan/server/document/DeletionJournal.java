@@ -1,0 +1,207 @@
+package io.caravan.server.document;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.EntryStream;
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.Edit;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Deletions that the archive has not heard of yet, in a list of the store: written in the batch that deletes, so that a
+ * restart knows them, and trimmed once the archive has them.
+ *
+ * <p><b>Locks.</b> The list's is taken after those of the documents' names, around each write of the list, so that the order
+ * of its entries is known; such a write may wait for room. This object's monitor guards what is in memory, and is never
+ * held while anything waits, because store threads take it too.
+ */
+final class DeletionJournal {
+    /** The store's list that holds the journal. */
+    static final long LIST_ID = -1;
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
+    /** The sequence of a deletion that the store had no room to note. */
+    private static final long UNWRITTEN = -1;
+
+    private final ListStore store;
+    private final ReentrantLock list = new ReentrantLock();
+    /** Those that are durable, oldest first, with their sequences in the list. Monitor. */
+    private final Map<Deletion, Long> pending = new LinkedHashMap<>();
+    /** How many deletions of each name there are, durable or not. Monitor. */
+    private final Map<DocumentName, Integer> names = new HashMap<>();
+    /** Monitor. */
+    private long firstSequence;
+    /** List's lock and monitor. */
+    private long nextSequence;
+
+    DeletionJournal(ListStore store) {
+        this.store = store;
+        ListInfo info = store.info(LIST_ID);
+        if (info != null) {
+            firstSequence = info.firstSequence();
+            nextSequence = info.nextSequence();
+            load();
+        }
+    }
+
+    private void load() {
+        store.get(LIST_ID, new EntryStream() {
+            @Override
+            public boolean next(long sequence, ByteBuffer value) {
+                Deletion deletion = decode(sequence, value);
+                accepted(deletion);
+                pending.put(deletion, sequence);
+                return true;
+            }
+
+            @Override
+            public void finished() {}
+        });
+    }
+
+    private static Deletion decode(long sequence, ByteBuffer value) {
+        try {
+            return Deletion.decode(value);
+        } catch (IllegalArgumentException invalid) {
+            throw new CorruptStoreException(
+                    "journal of deletions", 0, LIST_ID, sequence, String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    /** Commits an edit that deletes these, with an entry for each. What {@link Edit#commit} throws changes nothing. */
+    void commit(Edit edit, List<Deletion> deletions, WriteCallback callback) {
+        list.lock();
+        try {
+            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
+            long sequence = nextSequence;
+            commit(edit, deletions, new Durable(deletions, sequence, callback));
+            synchronized (this) {
+                nextSequence = sequence + deletions.size();
+            }
+        } finally {
+            list.unlock();
+        }
+    }
+
+    /** Commits an edit that deletes these when the store has no room for entries: only memory knows of them. */
+    void commitUnwritten(Edit edit, List<Deletion> deletions, WriteCallback callback) {
+        LOG.warn(
+                "the store has no space to note that {} documents were deleted: an archive hears of it unless the server"
+                        + " is restarted before",
+                deletions.size());
+        commit(edit, deletions, new Durable(deletions, UNWRITTEN, callback));
+    }
+
+    private void commit(Edit edit, List<Deletion> deletions, Durable callback) {
+        // Before: a store may tell the callback before the commit returns.
+        deletions.forEach(this::accepted);
+        boolean done = false;
+        try {
+            edit.commit(callback);
+            done = true;
+        } finally {
+            if (!done) {
+                deletions.forEach(this::forget);
+            }
+        }
+    }
+
+    private synchronized void accepted(Deletion deletion) {
+        names.merge(deletion.name(), 1, Integer::sum);
+    }
+
+    private synchronized void forget(Deletion deletion) {
+        names.computeIfPresent(deletion.name(), (name, count) -> count == 1 ? null : count - 1);
+    }
+
+    private synchronized void durable(List<Deletion> deletions, long sequence) {
+        for (int i = 0; i < deletions.size(); i++) {
+            pending.put(deletions.get(i), sequence == UNWRITTEN ? UNWRITTEN : sequence + i);
+        }
+    }
+
+    /** The durable ones, oldest first. */
+    synchronized List<Deletion> pending() {
+        return new ArrayList<>(pending.keySet());
+    }
+
+    /** Whether a document of this name was deleted and the archive may not know. */
+    synchronized boolean isPending(DocumentName name) {
+        return names.containsKey(name);
+    }
+
+    /** The archive knows. */
+    void archived(Deletion deletion) {
+        long keepFrom;
+        synchronized (this) {
+            if (pending.remove(deletion) == null) {
+                return;
+            }
+            forget(deletion);
+            keepFrom = oldestNeeded();
+            if (keepFrom <= firstSequence) {
+                return;
+            }
+            firstSequence = keepFrom;
+        }
+        trim(keepFrom);
+    }
+
+    /** Sequence of the oldest entry that must stay; called with the monitor. */
+    private long oldestNeeded() {
+        for (long sequence : pending.values()) {
+            if (sequence != UNWRITTEN) {
+                return sequence;
+            }
+        }
+        // There may be some that are not durable yet.
+        return names.isEmpty() ? nextSequence : firstSequence;
+    }
+
+    private void trim(long keepFrom) {
+        store.trimTo(LIST_ID, keepFrom, new WriteCallback() {
+            @Override
+            public void success(long sequence) {}
+
+            @Override
+            public void failure(CaravanException problem) {
+                LOG.debug("the journal of deletions is trimmed after the next start: {}", problem.getMessage());
+            }
+        });
+    }
+
+    /** Makes deletions known once they are durable, and then tells the caller. */
+    private final class Durable implements WriteCallback {
+        private final List<Deletion> deletions;
+        private final long sequence;
+        private final WriteCallback callback;
+
+        Durable(List<Deletion> deletions, long sequence, WriteCallback callback) {
+            this.deletions = deletions;
+            this.sequence = sequence;
+            this.callback = callback;
+        }
+
+        @Override
+        public void success(long last) {
+            durable(deletions, sequence);
+            callback.success(last);
+        }
+
+        @Override
+        public void failure(CaravanException problem) {
+            callback.failure(problem);
+        }
+    }
+}

@@ -1,0 +1,494 @@
+package io.caravan.server.document;
+
+import static io.caravan.server.document.Documents.name;
+import static io.caravan.server.document.Documents.values;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.testing.ForwardingListStore;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What the archive asks of documents. */
+class ArchivedDocumentTest {
+    private static final ArchiveMark MARK = new ArchiveMark(77, 3, 0, 2, 1_000, 0);
+
+    private final Documents documents = new Documents();
+
+    @AfterEach
+    void close() {
+        documents.close();
+    }
+
+    private DocumentInfo found(String name) {
+        return Objects.requireNonNull(documents.find(name));
+    }
+
+    private boolean mark(String name, long id, ArchiveMark mark) {
+        return Waiting.<Boolean>to(outcome -> documents.service().mark(name(name), id, mark, outcome));
+    }
+
+    /** Marks a document as archived as it is. */
+    private void archive(String name) {
+        DocumentInfo info = found(name);
+        ArchiveMark mark = new ArchiveMark(
+                77,
+                1,
+                info.firstSequence(),
+                info.nextSequence(),
+                0,
+                info.attributes().portableHash());
+        assertThat(mark(name, info.id(), mark)).isTrue();
+    }
+
+    private void change(String name, Consumer<EditedDocument> change) {
+        Waiting.<Boolean>to(outcome -> documents
+                .service()
+                .write(
+                        name(name),
+                        document -> {
+                            change.accept(document);
+                            return true;
+                        },
+                        outcome));
+    }
+
+    private void restore(String name, long first, String... values) {
+        change(name, document -> document.restore(Attributes.EMPTY, MARK, first, values(values)));
+    }
+
+    /** A snapshot as text: the sequence before each value. */
+    private List<String> snapshot(String name) {
+        List<String> told = new ArrayList<>();
+        boolean there = documents.service().snapshot(name(name), new SnapshotReceiver() {
+            @Override
+            public boolean begin(DocumentInfo info) {
+                told.add(info.firstSequence() + ".." + info.nextSequence());
+                return true;
+            }
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {
+                told.add(sequence + ":" + StandardCharsets.UTF_8.decode(value));
+            }
+        });
+        return there ? told : List.of("missing");
+    }
+
+    @Test
+    void aDocumentIsDirtyUntilItsMarkSaysWhatItIs() {
+        documents.push("a", "1", "2");
+        assertThat(found("a").archived()).isFalse();
+
+        assertThat(mark("a", found("a").id(), ArchiveMark.first(77))).isTrue();
+        assertThat(found("a").archived()).isFalse();
+
+        archive("a");
+        assertThat(found("a").archived()).isTrue();
+
+        documents.push("a", "3");
+        assertThat(found("a").archived()).isFalse();
+        archive("a");
+        change("a", document -> document.trimTo(1));
+        assertThat(found("a").archived()).isFalse();
+        archive("a");
+        change("a", document -> document.attributes(found("a").attributes().withContentType("text/x")));
+        assertThat(found("a").archived()).isFalse();
+
+        archive("a");
+        documents.reopen();
+        assertThat(found("a").archived()).isTrue();
+    }
+
+    @Test
+    void aMarkIsForTheDocumentThatItWasMadeForOnly() {
+        documents.push("a", "1");
+        long id = found("a").id();
+        documents.delete("a");
+        documents.push("a", "2");
+
+        assertThat(mark("a", id, MARK)).isFalse();
+        assertThat(mark("missing", id, MARK)).isFalse();
+        assertThat(found("a").attributes().archived()).isNull();
+        assertThat(documents.find("missing")).isNull();
+    }
+
+    @Test
+    void aSnapshotIsWholeAndNeitherOfADeletedNorOfAnExpiredDocument() {
+        documents.push("a", "1", "2", "3");
+        change("a", document -> document.trimTo(1));
+        assertThat(snapshot("a")).containsExactly("1..3", "1:2", "2:3");
+
+        change("a", document -> document.trimTo(3));
+        assertThat(snapshot("a")).containsExactly("3..3");
+        documents.create("empty", "text/plain");
+        assertThat(snapshot("empty")).containsExactly("0..0");
+
+        documents.delete("a");
+        assertThat(snapshot("a")).containsExactly("missing");
+        documents.create(
+                "soon",
+                new Creation(
+                        "text/plain",
+                        OptionalLong.empty(),
+                        OptionalLong.of(documents.nowMillis()),
+                        false,
+                        values("x"),
+                        null));
+        assertThat(snapshot("soon")).containsExactly("missing");
+    }
+
+    @Test
+    void aForksSnapshotHasItsSourcesValues() {
+        documents.push("a", "1", "2");
+        documents.create(
+                "b",
+                new Creation(
+                        null,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        false,
+                        values("3"),
+                        new ForkPoint(name("a"), OptionalLong.of(1), 0)));
+
+        assertThat(snapshot("b")).containsExactly("0..2", "0:1", "1:3");
+    }
+
+    @Test
+    void aDeletionIsRememberedUntilItIsArchivedEvenOverARestart() {
+        documents.push("unmarked", "1");
+        documents.delete("unmarked");
+        assertThat(documents.service().pendingDeletions()).isEmpty();
+
+        for (String name : List.of("a", "b", "c")) {
+            documents.push(name, "1");
+            archive(name);
+            documents.delete(name);
+        }
+        assertThat(documents.service().deletionPending(name("b"))).isTrue();
+        documents.reopen();
+        List<Deletion> pending = documents.service().pendingDeletions();
+        assertThat(pending).extracting(Deletion::name).containsExactly(name("a"), name("b"), name("c"));
+        assertThat(pending.get(0)).isEqualTo(new Deletion(name("a"), 77, 1, documents.nowMillis()));
+
+        documents.service().deletionArchived(pending.get(1));
+        documents.reopen();
+        assertThat(documents.service().pendingDeletions())
+                .as("only the oldest ones can be trimmed")
+                .hasSize(3);
+        documents.service().deletionArchived(pending.get(0));
+        documents.service().deletionArchived(pending.get(1));
+        documents.reopen();
+        assertThat(documents.service().pendingDeletions()).containsExactly(pending.get(2));
+
+        documents.service().deletionArchived(pending.get(2));
+        assertThat(documents.service().deletionPending(name("c"))).isFalse();
+        documents.reopen();
+        assertThat(documents.service().pendingDeletions()).isEmpty();
+    }
+
+    @Test
+    void anExpiredDocumentIsADeletedOne() {
+        documents.create(
+                "a",
+                new Creation(
+                        "text/plain",
+                        OptionalLong.empty(),
+                        OptionalLong.of(documents.nowMillis() + 1_000),
+                        false,
+                        values("x"),
+                        null));
+        archive("a");
+        documents.pass(Duration.ofSeconds(2));
+        documents.awaitSweptTo(0);
+        documents.service().flush();
+
+        assertThat(documents.service().pendingDeletions())
+                .extracting(Deletion::name)
+                .containsExactly(name("a"));
+    }
+
+    @Test
+    void aDocumentThatIsKeptForItsForksIsDeletedOnce() {
+        documents.push("a", "1");
+        archive("a");
+        documents.create(
+                "b",
+                new Creation(
+                        null,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        false,
+                        List.of(),
+                        new ForkPoint(name("a"), OptionalLong.empty(), 0)));
+        documents.delete("a");
+        documents.delete("b");
+
+        assertThat(documents.service().pendingDeletions())
+                .extracting(Deletion::name)
+                .containsExactly(name("a"));
+    }
+
+    /** A store that has no room for the note of a deletion. */
+    private static final class FullStore extends ForwardingListStore {
+        private boolean full;
+
+        FullStore() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            if (full && batch.operations().stream().anyMatch(WriteBatch.Append.class::isInstance)) {
+                throw new OutOfSpaceException("full");
+            }
+            super.write(batch, callback);
+        }
+    }
+
+    @Test
+    void aFullStoreDeletesWithoutANote() {
+        FullStore store = new FullStore();
+        try (Documents full = new Documents(store)) {
+            full.push("a", "1");
+            Waiting.<Boolean>to(outcome -> full.service()
+                    .mark(name("a"), Objects.requireNonNull(full.find("a")).id(), MARK, outcome));
+            store.full = true;
+
+            assertThat(full.delete("a")).isTrue();
+
+            List<Deletion> pending = full.service().pendingDeletions();
+            assertThat(pending).extracting(Deletion::name).containsExactly(name("a"));
+            full.service().deletionArchived(pending.get(0));
+            assertThat(full.service().pendingDeletions()).isEmpty();
+        }
+    }
+
+    @Test
+    void aRestoredDocumentGoesOnWhereItWas() {
+        restore("a", 500, "x", "y");
+
+        assertThat(snapshot("a")).containsExactly("500..502", "500:x", "501:y");
+        assertThat(documents.push("a", "z")).isEqualTo(502);
+        change("a", document -> document.trimTo(501));
+        assertThat(documents.read("a")).containsExactly("y", "z");
+        documents.reopen();
+        assertThat(found("a").firstSequence()).isEqualTo(501);
+        assertThat(found("a").nextSequence()).isEqualTo(503);
+        assertThat(Objects.requireNonNull(found("a").attributes().archived())).isEqualTo(MARK);
+        change("a", document -> document.trimTo(9_999));
+        assertThat(documents.push("a", "!")).isEqualTo(503);
+
+        documents.create(
+                "fork",
+                new Creation(
+                        null,
+                        OptionalLong.empty(),
+                        OptionalLong.empty(),
+                        false,
+                        values("?"),
+                        new ForkPoint(name("a"), OptionalLong.of(504), 0)));
+        assertThat(snapshot("fork")).containsExactly("503..505", "503:!", "504:?");
+    }
+
+    @Test
+    void aDocumentWithoutValuesIsRestoredToItsSequence() {
+        restore("a", 9);
+
+        assertThat(found("a").firstSequence()).isEqualTo(9);
+        assertThat(documents.push("a", "x")).isEqualTo(9);
+    }
+
+    @Test
+    void nothingIsRestoredOverADocument() {
+        documents.push("a", "1");
+
+        assertThatThrownBy(() -> restore("a", 0, "x"))
+                .isInstanceOfSatisfying(
+                        DocumentException.class,
+                        problem -> assertThat(problem.reason()).isEqualTo(Reason.EXISTS));
+        assertThat(documents.read("a")).containsExactly("1");
+    }
+
+    private void hidden(String name) {
+        assertThatThrownBy(() -> documents.find(name))
+                .isInstanceOfSatisfying(
+                        DocumentException.class,
+                        problem -> assertThat(problem.reason()).isEqualTo(Reason.RESTORING));
+        assertThatThrownBy(() -> documents.push(name, "1")).hasMessageContaining("being restored");
+        assertThatThrownBy(() -> documents.delete(name)).hasMessageContaining("being restored");
+        assertThat(documents.service().stripe(stripeOf(name))).isEmpty();
+        assertThat(snapshot(name)).containsExactly("missing");
+    }
+
+    private int stripeOf(String name) {
+        for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
+            if (documents.service().stripe(stripe).stream()
+                    .anyMatch(found -> found.name().equals(name(name)))) {
+                return stripe;
+            }
+        }
+        return 0;
+    }
+
+    @Test
+    void aLargeDocumentIsThereOnceItIsWhole() {
+        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        hidden("a");
+        restoration.append(values("x"));
+        restoration.append(values("y"));
+        hidden("a");
+        restoration.finish(Attributes.EMPTY.with("content-type", new byte[] {'t'}), MARK);
+
+        assertThat(snapshot("a")).containsExactly("7..9", "7:x", "8:y");
+        assertThat(found("a").attributes().contentType()).isEqualTo("t");
+    }
+
+    @Test
+    void whatWasNotWholeIsGoneAfterARestart() {
+        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        restoration.append(values("x"));
+        documents.reopen();
+
+        assertThat(documents.find("a")).isNull();
+        assertThat(documents.push("a", "1")).isZero();
+        assertThat(documents.read("a")).containsExactly("1");
+    }
+
+    @Test
+    void aRestorationCanBeGivenUp() {
+        DocumentRestoration restoration = documents.service().restoration(name("a"), 7);
+        restoration.append(values("x"));
+        restoration.abort();
+
+        assertThatThrownBy(() -> restoration.append(values("y"))).hasMessageContaining("not being restored");
+        assertThat(documents.find("a")).isNull();
+        assertThat(documents.service().pendingDeletions()).isEmpty();
+    }
+
+    @Test
+    void whatMeansSomethingInOneStoreOnlyIsNotArchived() {
+        documents.push("a", "1");
+        documents.create(
+                "b",
+                new Creation(
+                        null,
+                        OptionalLong.of(100),
+                        OptionalLong.empty(),
+                        false,
+                        List.of(),
+                        new ForkPoint(name("a"), OptionalLong.empty(), 0)));
+        restore("c", 5, "x");
+
+        assertThat(found("a").attributes().portable().asMap()).isEmpty();
+        assertThat(found("b").attributes().portable().asMap()).containsOnlyKeys("content-type", "ttl");
+        assertThat(found("c").attributes().portable().asMap()).isEmpty();
+    }
+
+    @Test
+    void aStoreKeepsItsIdentityAndTakesOverThatOfItsArchiveOnlyWhenItHasNone() {
+        UUID identity = StoreIdentity.of(documents.store());
+        assertThat(StoreIdentity.of(documents.store())).isEqualTo(identity);
+        assertThatThrownBy(() -> StoreIdentity.adopt(documents.store(), UUID.randomUUID()))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(identity.toString());
+
+        try (ListStore empty = new MemoryListStore()) {
+            StoreIdentity.adopt(empty, identity);
+            assertThat(StoreIdentity.of(empty)).isEqualTo(identity);
+            StoreIdentity.adopt(empty, identity);
+        }
+    }
+
+    /** Fetches when the test says so. */
+    private final class Shelf implements ColdDocuments {
+        private final Deque<Outcome<DocumentName>> waiting = new ArrayDeque<>();
+        private boolean known;
+
+        @Override
+        public boolean mayHave(DocumentName name) {
+            return !known;
+        }
+
+        @Override
+        public boolean fetching(DocumentName name) {
+            return !waiting.isEmpty();
+        }
+
+        @Override
+        public void fetch(DocumentName name, Outcome<DocumentName> outcome) {
+            waiting.add(outcome);
+        }
+
+        /** What asks meanwhile asks behind them. */
+        void deliver() {
+            known = true;
+            while (!waiting.isEmpty()) {
+                waiting.element().success(name("a"));
+                waiting.remove();
+            }
+        }
+    }
+
+    private void append(String value, List<Long> sequences) {
+        documents.service().write(name("a"), document -> document.append(values(value)), new Outcome<Long>() {
+            @Override
+            public void success(Long sequence) {
+                sequences.add(sequence);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                throw problem;
+            }
+        });
+    }
+
+    @Test
+    void writesOfAColdDocumentWaitForItInTheirOrder() {
+        Shelf shelf = new Shelf();
+        documents.service().coldDocuments(shelf);
+        List<Long> sequences = new ArrayList<>();
+        append("x", sequences);
+        append("y", sequences);
+        assertThat(sequences).isEmpty();
+
+        Waiting.<Boolean>to(outcome -> documents
+                .service()
+                .writeLocal(
+                        name("a"),
+                        document -> {
+                            document.restore(Attributes.EMPTY, MARK, 10, values("old"));
+                            return true;
+                        },
+                        outcome));
+        append("z", sequences);
+        assertThat(sequences).as("it is there, but others wait before this one").isEmpty();
+        shelf.deliver();
+        documents.service().flush();
+
+        assertThat(documents.read("a")).containsExactly("old", "x", "y", "z");
+        assertThat(sequences).containsExactly(11L, 12L, 13L);
+    }
+}
