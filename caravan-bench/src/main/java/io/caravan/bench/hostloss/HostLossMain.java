@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -191,6 +192,7 @@ public final class HostLossMain implements Callable<Integer> {
         System.out.println("seed " + course.seed + ", " + course.rounds + " rounds with " + target.s3 + " in " + work);
         HostLossSummary summary = new HostLossDrill(options(work), System.out).run();
         System.out.printf(
+                Locale.ROOT,
                 "%d rounds, %,d changes answered, %,d of them younger than what the archive must have and lost%n%s%n",
                 summary.rounds(),
                 summary.answers(),
