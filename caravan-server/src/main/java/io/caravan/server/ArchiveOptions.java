@@ -23,9 +23,10 @@ final class ArchiveOptions {
             names = "--archive",
             paramLabel = "URL",
             defaultValue = AUTO,
-            description = "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
-                    + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
-                    + " looks for them: environment, profile, instance.")
+            description =
+                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
+                            + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
+                            + " looks for them: environment, profile, instance.")
     private String archive;
 
     @Option(
@@ -97,6 +98,7 @@ final class ArchiveOptions {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
+        check(url);
         S3Options s3 = s3();
         return new ArchiveConfig(
                 url,
@@ -106,6 +108,14 @@ final class ArchiveOptions {
                 concurrency,
                 bytesPerSecond,
                 onStop);
+    }
+
+    private static void check(String url) {
+        try {
+            ObjectStores.check(url);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
+        }
     }
 
     private static Path beside(Path data) {
