@@ -1,0 +1,141 @@
+package io.caravan.server.archive.format;
+
+import io.caravan.catalog.DocumentName;
+import java.io.ByteArrayOutputStream;
+import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where things are in an archive.
+ *
+ * <pre>
+ *   archive.json                                              the root
+ *   manifests/NAME                                            what is archived of a document name
+ *   snapshots/NAME/GENERATION-NEXT-EPOCH-ATTEMPT              one snapshot of it
+ * </pre>
+ *
+ * <p>{@code NAME} is the document's name with every byte but {@code A-Z a-z 0-9 - _} as {@code !} and two hexadecimal
+ * digits. A name whose form would be longer than {@value #MAX_NAME_CHARS} characters is its first {@value #KEPT_CHARS},
+ * {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so no two names share one. The
+ * numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their generation.
+ */
+public final class ArchiveKeys {
+    /** The root's key. */
+    public static final String ROOT = "archive.json";
+    /** The folder of the manifests. */
+    public static final String MANIFESTS = "manifests/";
+    /** The folder of the documents' folders of snapshots. */
+    public static final String SNAPSHOTS = "snapshots/";
+
+    /** Longest form of a name that holds the whole name. */
+    public static final int MAX_NAME_CHARS = 160;
+    /** How much is kept of a longer one. */
+    public static final int KEPT_CHARS = 96;
+
+    private static final char ESCAPE = '!';
+    private static final HexFormat HEX = HexFormat.of();
+    private static final String NUMBER = "([0-7][0-9a-f]{15})";
+    private static final Pattern SNAPSHOT =
+            Pattern.compile(SNAPSHOTS + "([A-Za-z0-9_!-]+)/" + NUMBER + "-" + NUMBER + "-" + NUMBER + "-([0-9a-f]{8})");
+
+    private ArchiveKeys() {}
+
+    /**
+     * What a snapshot's key tells.
+     *
+     * @param encodedName the document's name, as in the key
+     * @param generation number of the snapshot
+     * @param nextSequence sequence that the document's next value was to get
+     * @param epoch number of the archive's owner that wrote it
+     * @param attempt tells attempts at the same from each other
+     */
+    public record SnapshotKey(String encodedName, long generation, long nextSequence, long epoch, int attempt) {}
+
+    /** Key of a document's manifest. */
+    public static String manifest(DocumentName name) {
+        return MANIFESTS + encode(name);
+    }
+
+    /** Folder of a document's snapshots, with the slash at its end. */
+    public static String snapshots(DocumentName name) {
+        return SNAPSHOTS + encode(name) + "/";
+    }
+
+    /**
+     * Key of a snapshot.
+     *
+     * @param attempt any number: a random one, so that nothing is ever put where something else was
+     * @throws IllegalArgumentException when another number is below 0
+     */
+    public static String snapshot(DocumentName name, long generation, long nextSequence, long epoch, int attempt) {
+        return snapshots(name)
+                + String.join("-", number(generation), number(nextSequence), number(epoch), HEX.toHexDigits(attempt));
+    }
+
+    private static String number(long number) {
+        if (number < 0) {
+            throw new IllegalArgumentException("no number of a snapshot is below 0: " + number);
+        }
+        return HEX.toHexDigits(number);
+    }
+
+    /** What a snapshot's key tells, or null when it is the key of something else. */
+    public static @Nullable SnapshotKey parseSnapshot(String key) {
+        Matcher parts = SNAPSHOT.matcher(key);
+        return parts.matches()
+                ? new SnapshotKey(
+                        parts.group(1),
+                        HexFormat.fromHexDigitsToLong(parts.group(2)),
+                        HexFormat.fromHexDigitsToLong(parts.group(3)),
+                        HexFormat.fromHexDigitsToLong(parts.group(4)),
+                        HexFormat.fromHexDigits(parts.group(5)))
+                : null;
+    }
+
+    /** A name as it is in keys. */
+    public static String encode(DocumentName name) {
+        byte[] bytes = name.toBytes();
+        StringBuilder form = new StringBuilder(bytes.length + 16);
+        for (byte b : bytes) {
+            if (isPlain(b)) {
+                form.append((char) b);
+            } else {
+                form.append(ESCAPE).append(HEX.toHexDigits(b));
+            }
+        }
+        if (form.length() > MAX_NAME_CHARS) {
+            form.setLength(KEPT_CHARS);
+            form.append(ESCAPE).append(Sha256.hex(Sha256.digest().digest(bytes)));
+        }
+        return form.toString();
+    }
+
+    private static boolean isPlain(int c) {
+        return c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-' || c == '_';
+    }
+
+    /** The name that has this form in keys, or null when it cannot be told from it or there is none. */
+    public static @Nullable DocumentName decode(String form) {
+        if (form.isEmpty() || form.length() > MAX_NAME_CHARS) {
+            return null;
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(form.length());
+        for (int at = 0; at < form.length(); at++) {
+            char c = form.charAt(at);
+            if (c == ESCAPE && at + 2 < form.length() && isHex(form, at + 1)) {
+                bytes.write(HexFormat.fromHexDigits(form, at + 1, at + 3));
+                at += 2;
+            } else {
+                bytes.write(c);
+            }
+        }
+        DocumentName name = DocumentName.of(bytes.toByteArray());
+        return encode(name).equals(form) ? name : null;
+    }
+
+    private static boolean isHex(String form, int at) {
+        return HexFormat.isHexDigit(form.charAt(at)) && HexFormat.isHexDigit(form.charAt(at + 1));
+    }
+}

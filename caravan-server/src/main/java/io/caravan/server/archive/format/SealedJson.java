@@ -1,0 +1,136 @@
+package io.caravan.server.archive.format;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.MapperFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.caravan.server.archive.ArchiveException;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.zip.CRC32C;
+
+/**
+ * A small object: one line of JSON for people and programs, and a second one with the first one's CRC-32C, so that a
+ * flipped bit does not pass for another number.
+ *
+ * <pre>
+ *   {"format":"caravan-manifest","version":1, ... }
+ *   crc32c:0123abcd
+ * </pre>
+ *
+ * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. Of the
+ * version that this release reads, every field must be there and no other: what is read is written again, and what a
+ * release does not know it would lose. For any thread.
+ *
+ * @param <T> a record of the JSON's fields
+ */
+final class SealedJson<T> {
+    private static final String FORMAT = "format";
+    private static final String VERSION = "version";
+    private static final String SEAL = "crc32c:";
+    private static final int SEAL_BYTES = SEAL.length() + 2 * Integer.BYTES + 1;
+
+    private static final ObjectMapper MAPPER = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES)
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+            .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .build()
+            .setDefaultSetterInfo(JsonSetter.Value.forValueNulls(Nulls.FAIL, Nulls.FAIL));
+
+    private final Class<T> type;
+    private final String format;
+    private final int version;
+    private final int maxBytes;
+
+    /**
+     * Makes a codec.
+     *
+     * @param format what the JSON says that it is
+     * @param version the one that this release reads and writes
+     * @param maxBytes the longest object that is read
+     */
+    SealedJson(Class<T> type, String format, int version, int maxBytes) {
+        this.type = type;
+        this.format = format;
+        this.version = version;
+        this.maxBytes = maxBytes;
+    }
+
+    byte[] encode(T fields) {
+        byte[] json;
+        try {
+            json = MAPPER.writeValueAsBytes(fields);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("cannot be written as JSON: " + fields, impossible);
+        }
+        byte[] bytes = Arrays.copyOf(json, json.length + 1 + SEAL_BYTES);
+        bytes[json.length] = '\n';
+        System.arraycopy(seal(bytes, json.length + 1), 0, bytes, json.length + 1, SEAL_BYTES);
+        return bytes;
+    }
+
+    private static byte[] seal(byte[] bytes, int length) {
+        CRC32C crc = new CRC32C();
+        crc.update(bytes, 0, length);
+        return (SEAL + HexFormat.of().toHexDigits((int) crc.getValue()) + "\n").getBytes(ISO_8859_1);
+    }
+
+    /**
+     * The fields of an object.
+     *
+     * @param object its key or address, for messages
+     * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
+     */
+    T decode(byte[] bytes, String object) {
+        int end = bytes.length - SEAL_BYTES;
+        check(bytes.length <= maxBytes, object, "it has " + bytes.length + " bytes, and may have " + maxBytes);
+        check(end > 0 && bytes[end - 1] == '\n', object, "it does not end with a checksum: it may be cut off");
+        check(
+                Arrays.equals(bytes, end, bytes.length, seal(bytes, end), 0, SEAL_BYTES),
+                object,
+                "its checksum is wrong");
+        try {
+            checkVersion(bytes, end, object);
+            return MAPPER.readValue(bytes, 0, end, type);
+        } catch (IOException invalid) {
+            throw ArchiveErrors.corrupt(object, "its JSON is wrong: " + firstLine(invalid));
+        }
+    }
+
+    private void checkVersion(byte[] bytes, int end, String object) throws IOException {
+        try (JsonParser parser = MAPPER.createParser(bytes, 0, end)) {
+            boolean named = parser.nextToken() == JsonToken.START_OBJECT
+                    && FORMAT.equals(parser.nextFieldName())
+                    && format.equals(parser.nextTextValue());
+            check(named, object, "it does not begin with the format " + format);
+            boolean versioned =
+                    VERSION.equals(parser.nextFieldName()) && parser.nextToken() == JsonToken.VALUE_NUMBER_INT;
+            check(versioned, object, "its format is not followed by a version");
+            if (parser.getLongValue() != version) {
+                throw ArchiveErrors.version(object, parser.getLongValue(), version, version);
+            }
+        }
+    }
+
+    private static String firstLine(IOException problem) {
+        return String.valueOf(problem.getMessage()).lines().findFirst().orElse("");
+    }
+
+    private static void check(boolean holds, String object, String otherwise) {
+        if (!holds) {
+            throw ArchiveErrors.corrupt(object, otherwise);
+        }
+    }
+}

@@ -1,0 +1,125 @@
+package io.caravan.server.archive.format;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.security.MessageDigest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of a snapshot that is read: counts and hashes them, and knows where in the object and the document something is
+ * wrong. Not for several threads.
+ */
+final class SnapshotInput implements AutoCloseable {
+    private static final long NO_SEQUENCE = -1;
+
+    private final InputStream in;
+    private final String object;
+    private final MessageDigest digest = Sha256.digest();
+    private long bytes;
+    private @Nullable DocumentName document;
+    private long sequence = NO_SEQUENCE;
+
+    /**
+     * Reads from a stream.
+     *
+     * @param object its key or address, for messages
+     */
+    SnapshotInput(InputStream in, String object) {
+        this.in = new BufferedInputStream(in);
+        this.object = object;
+    }
+
+    String object() {
+        return object;
+    }
+
+    /** Says what document the following bytes are of, for messages. */
+    void document(DocumentName name) {
+        document = name;
+    }
+
+    /** Says which value the following bytes are of, for messages. */
+    void sequence(long current) {
+        sequence = current;
+    }
+
+    /**
+     * Reads so many bytes.
+     *
+     * @throws ArchiveException {@code CORRUPT} when there are fewer
+     */
+    void read(byte[] target, int from, int length) {
+        int count = count(target, from, length);
+        digest.update(target, from, count);
+        bytes += count;
+        if (count < length) {
+            throw corrupt("it is cut off here");
+        }
+    }
+
+    private int count(byte[] target, int from, int length) {
+        try {
+            return in.readNBytes(target, from, length);
+        } catch (IOException problem) {
+            throw failed(problem);
+        }
+    }
+
+    /** Checks that there is nothing more. */
+    void end() {
+        try {
+            if (in.read() >= 0) {
+                throw corrupt("something follows its footer");
+            }
+        } catch (IOException problem) {
+            throw failed(problem);
+        }
+    }
+
+    /** Bytes so far. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Hash of the bytes so far. */
+    byte[] sha256() {
+        return Sha256.soFar(digest);
+    }
+
+    /** Says what is wrong with the bytes that end here. */
+    ArchiveException corrupt(String problem) {
+        StringBuilder message = new StringBuilder(object).append(" at byte ").append(bytes);
+        if (document != null) {
+            message.append(", document '").append(document).append('\'');
+        }
+        if (sequence != NO_SEQUENCE) {
+            message.append(", sequence ").append(sequence);
+        }
+        return new ArchiveException(
+                Reason.CORRUPT, message + ": " + problem + "; restore another generation of the document");
+    }
+
+    private ObjectStoreException failed(IOException problem) {
+        return problem.getCause() instanceof ObjectStoreException cause
+                ? cause
+                : new ObjectStoreException(
+                        Kind.UNAVAILABLE,
+                        object + " cannot be read behind byte " + bytes + ": " + problem.getMessage(),
+                        problem);
+    }
+
+    @Override
+    public void close() {
+        try {
+            in.close();
+        } catch (IOException problem) {
+            throw failed(problem);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.caravan.server.archive.format;
+
+/**
+ * A snapshot's bytes: a header, blocks, a footer. Little-endian.
+ *
+ * <pre>
+ *   0                   4                   8                  12                  16
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | magic, the letters CARAVSNP           | version           | CRC-32C of 0..11  |
+ *   +-------------------+---------+---------+-------------------+-------------------+
+ *   | CRC-32C of what   | name    | attri-  | store                                   \
+ *   | follows           | bytes n | butes a |                                         /
+ *   +-------------------+---------+---------+-------------------+-------------------+
+ *   |                                       | incarnation                           |
+ *   +---------------------------------------+---------------------------------------+
+ *   | generation                            | epoch                                 |
+ *   +---------------------------------------+---------------------------------------+
+ *   | first sequence                        | next sequence                         |
+ *   +---------------------------------------+---------+---------+-------------------+
+ *   | taken at, milliseconds since 1970     | name, attributes ...
+ *   +---------------------------------------+-------------------
+ *   blocks, one after the other:
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | raw bytes         | stored bytes      | codec             | CRC-32C           | stored bytes ...
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   the raw bytes of all blocks, put together, are entries:
+ *   +-------------------+-------------------+-------------------
+ *   | value bytes       | CRC-32C           | value ...
+ *   +-------------------+-------------------+-------------------
+ *   footer:
+ *   +-------------------+---------------------------------------+
+ *   | mark              | count                                 |
+ *   +-------------------+-------------------+-------------------+-------------------+
+ *   | value bytes                           | SHA-256 of everything before it, 32 bytes ...
+ *   +---------------------------------------+-------------------
+ * </pre>
+ *
+ * <p>The header's CRC covers byte 20 to the end of the attributes. A block's CRC covers its first 12 bytes and what is
+ * stored. An entry's CRC covers its sequence, in 8 bytes, and the value; entries have the sequences from the first on, one
+ * after the other, and go on in the next block where one is full. Magic, version and the CRC behind them stay where they
+ * are in every version, so that a release can tell a newer object from a damaged one.
+ */
+public final class SnapshotLayout {
+    public static final int MAGIC = 0;
+    public static final int VERSION = MAGIC + Long.BYTES;
+    public static final int VERSION_CRC = VERSION + Integer.BYTES;
+    public static final int HEADER_CRC = VERSION_CRC + Integer.BYTES;
+    public static final int NAME_BYTES = HEADER_CRC + Integer.BYTES;
+    public static final int ATTRIBUTES_BYTES = NAME_BYTES + Short.BYTES;
+    public static final int STORE = ATTRIBUTES_BYTES + Short.BYTES;
+    public static final int INCARNATION = STORE + 2 * Long.BYTES;
+    public static final int GENERATION = INCARNATION + Long.BYTES;
+    public static final int EPOCH = GENERATION + Long.BYTES;
+    public static final int FIRST_SEQUENCE = EPOCH + Long.BYTES;
+    public static final int NEXT_SEQUENCE = FIRST_SEQUENCE + Long.BYTES;
+    public static final int TAKEN_AT = NEXT_SEQUENCE + Long.BYTES;
+    public static final int HEADER_BYTES = TAKEN_AT + Long.BYTES;
+
+    public static final int BLOCK_RAW_BYTES = 0;
+    public static final int BLOCK_STORED_BYTES = BLOCK_RAW_BYTES + Integer.BYTES;
+    public static final int BLOCK_CODEC = BLOCK_STORED_BYTES + Integer.BYTES;
+    public static final int BLOCK_CRC = BLOCK_CODEC + Integer.BYTES;
+    public static final int BLOCK_HEADER_BYTES = BLOCK_CRC + Integer.BYTES;
+
+    public static final int ENTRY_LENGTH = 0;
+    public static final int ENTRY_CRC = ENTRY_LENGTH + Integer.BYTES;
+    public static final int ENTRY_HEADER_BYTES = ENTRY_CRC + Integer.BYTES;
+
+    public static final int FOOTER_MARK = 0;
+    public static final int FOOTER_COUNT = FOOTER_MARK + Integer.BYTES;
+    public static final int FOOTER_VALUE_BYTES = FOOTER_COUNT + Long.BYTES;
+    public static final int FOOTER_SHA256 = FOOTER_VALUE_BYTES + Long.BYTES;
+    public static final int FOOTER_BYTES = FOOTER_SHA256 + Sha256.BYTES;
+
+    public static final int OLDEST_VERSION = 1;
+    public static final int NEWEST_VERSION = 1;
+
+    /** {@code CARAVSNP} in the order of the bytes. */
+    public static final long MAGIC_VALUE = 0x504E_5356_4152_4143L;
+    /** {@code CEND} in the order of the bytes: stands where a block has its raw length, and is none. */
+    public static final int MARK_VALUE = 0x444E_4543;
+
+    /** Codec of a block that is stored as it is. */
+    public static final int STORED = 0;
+    /** Codec of a block that is a Zstandard frame. */
+    public static final int ZSTD = 1;
+
+    /** No block has more raw bytes, so a reader knows what it may have to allocate. */
+    public static final int MAX_BLOCK_BYTES = 1 << 18;
+    /** No value is longer. */
+    public static final int MAX_VALUE_BYTES = (1 << 26) - 1;
+
+    private SnapshotLayout() {}
+}

@@ -1,0 +1,171 @@
+package io.caravan.server.archive.format;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import java.util.List;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ManifestCodecTest {
+    private static final String OBJECT = "manifests/doc";
+    private static final String SHA = "0123456789abcdef".repeat(4);
+
+    static Generation generation(DocumentName name, long number) {
+        return new Generation(
+                number,
+                ArchiveKeys.snapshot(name, number, 20 + number, 2, 9),
+                Long.MIN_VALUE + number,
+                2,
+                10,
+                20 + number,
+                1_795_000_000_000L,
+                1234,
+                567,
+                SHA);
+    }
+
+    static Manifest manifest(DocumentName name) {
+        return new Manifest(
+                Snapshots.STORE,
+                name,
+                3,
+                9,
+                List.of(generation(name, 4), generation(name, 7)),
+                new Tombstone(-1, 30, 1_795_000_000_001L));
+    }
+
+    private static byte[] sealed(String json) {
+        byte[] line = (json + "\n").getBytes(UTF_8);
+        CRC32C crc = new CRC32C();
+        crc.update(line);
+        return (json + "\n" + String.format("crc32c:%08x\n", crc.getValue())).getBytes(UTF_8);
+    }
+
+    private static String json(Manifest manifest) {
+        return new String(ManifestCodec.encode(manifest), UTF_8)
+                .lines()
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void assertRefused(byte[] bytes, Reason reason, String problem) {
+        assertThatExceptionOfType(ArchiveException.class)
+                .isThrownBy(() -> ManifestCodec.decode(bytes, OBJECT))
+                .withMessageStartingWith(OBJECT)
+                .withMessageContaining(problem)
+                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(reason));
+    }
+
+    @Test
+    void itsTextIsAsDocumented() {
+        DocumentName name = DocumentName.of("doc");
+        Manifest manifest = new Manifest(Snapshots.STORE, name, 3, 4, List.of(generation(name, 4)), null);
+        assertThat(json(manifest))
+                .isEqualTo("{\"format\":\"caravan-manifest\",\"version\":1,"
+                        + "\"store\":\"00112233-4455-6677-8899-aabbccddeeff\",\"name\":\"doc\",\"nameBase64\":\"ZG9j\","
+                        + "\"epoch\":3,\"lastGeneration\":4,\"generations\":[{\"number\":4,"
+                        + "\"key\":\"snapshots/doc/0000000000000004-0000000000000018-0000000000000002-00000009\","
+                        + "\"incarnation\":\"8000000000000004\",\"epoch\":2,\"firstSequence\":10,\"nextSequence\":24,"
+                        + "\"takenAtMillis\":1795000000000,\"valueBytes\":1234,\"objectBytes\":567,\"sha256\":\"" + SHA
+                        + "\"}],\"tombstone\":null}");
+        assertThat(ManifestCodec.encode(manifest)).isEqualTo(sealed(json(manifest)));
+    }
+
+    @Test
+    void decodingReadsWhatEncodingWrote() {
+        for (DocumentName name : List.of(
+                DocumentName.of("doc"),
+                DocumentName.of(new byte[] {(byte) 0xFF, 0, '"', '\n', (byte) 0xC3}),
+                DocumentName.of("\u2028 \ud83d\udc2b"),
+                DocumentName.of(new byte[DocumentName.MAX_BYTES]))) {
+            Manifest full = manifest(name);
+            assertThat(ManifestCodec.decode(ManifestCodec.encode(full), OBJECT)).isEqualTo(full);
+            Manifest empty = new Manifest(Snapshots.STORE, name, 0, 0, List.of(), null);
+            assertThat(ManifestCodec.decode(ManifestCodec.encode(empty), OBJECT))
+                    .isEqualTo(empty);
+        }
+    }
+
+    @Test
+    void aNewerVersionIsToldAsSuchWhateverItsFields() {
+        assertRefused(
+                sealed("{\"format\":\"caravan-manifest\",\"version\":2,\"unheard\":[]}"),
+                Reason.VERSION,
+                "format version 2");
+    }
+
+    @Test
+    void anotherKindOfObjectIsNoManifest() {
+        byte[] root = RootCodec.encode(new ArchiveRoot(Snapshots.STORE, 1, "me", 5));
+        assertRefused(root, Reason.CORRUPT, "does not begin with the format caravan-manifest");
+        assertRefused(sealed("[]"), Reason.CORRUPT, "does not begin with");
+        assertRefused(sealed("{\"format\":\"caravan-manifest\"}"), Reason.CORRUPT, "not followed by a version");
+        assertRefused(new byte[0], Reason.CORRUPT, "cut off");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '~', textBlock = """
+            "number":7               | "number":4               | generation 4 behind 4
+            "number":7               | "number":10              | generation 10 behind 4
+            "number":4               | "number":0               | generation 0 behind 0
+            "number":4               | "number":5               | for generation 5
+            "lastGeneration":9       | "lastGeneration":6       | with last generation 6
+            "epoch":3                | "epoch":-1               | epoch -1
+            "epoch":2                | "epoch":1                | key snapshots/doc
+            "firstSequence":10       | "firstSequence":25       | sequences from 25 to before 24
+            "firstSequence":10       | "firstSequence":-1       | sequences from -1
+            "nextSequence":24        | "nextSequence":25        | key snapshots/doc
+            "valueBytes":1234        | "valueBytes":-1          | valueBytes -1
+            "objectBytes":567        | "objectBytes":-1         | objectBytes -1
+            "takenAtMillis":1795     | "takenAtMillis":-1795    | takenAtMillis -1795
+            "sha256":"0              | "sha256":"x              | sha256 x123
+            "sha256":"0              | "sha256":"               | sha256 123
+            /doc/                    | /dog/                    | key snapshots/dog
+            "nextSequence":30        | "nextSequence":-30       | tombstone's nextSequence -30
+            "deletedAtMillis":1      | "deletedAtMillis":-1     | deletedAtMillis -1
+            "name":"doc"             | "name":"dog"             | in Base64 'doc'
+            "nameBase64":"ZG9j"      | "nameBase64":""          | 1 to 1024 bytes
+            "nameBase64":"ZG9j"      | "nameBase64":"Z"         | document 'doc'
+            "store":"0               | "store":"                | identity of a store
+            "store":"00112233        | "store":"x               | document 'doc'
+            "incarnation":"8         | "incarnation":"+         | 16 hexadecimal digits
+            "epoch":3                | "epoch":3,"more":1       | more
+            "epoch":3                | "epoch":3,"epoch":3      | epoch
+            "epoch":3                | "epoch":"3"              | JSON is wrong
+            "epoch":3                | "epoch":3.5              | JSON is wrong
+            "epoch":3                | "epoch":null             | JSON is wrong
+            "epoch":3                | "epoch":1e99             | JSON is wrong
+            "epoch":3,               | "epoch":99999999999999999999999, | JSON is wrong
+            "epoch":3,               | ~~                       | JSON is wrong
+            "name":"doc"             | "name":null              | JSON is wrong
+            "generations":[          | "generations":[null,     | JSON is wrong
+            "generations":[          | "generations":[7,        | JSON is wrong
+            """)
+    void whatCannotBeIsRefused(String part, String by, String problem) {
+        String sound = json(manifest(DocumentName.of("doc")));
+        assertThat(sound).contains(part);
+        assertRefused(sealed(sound.replaceFirst(java.util.regex.Pattern.quote(part), by)), Reason.CORRUPT, problem);
+    }
+
+    @Test
+    void aManifestOverTheLimitIsRefusedBeforeItIsParsed() {
+        assertRefused(new byte[ManifestCodec.MAX_BYTES + 1], Reason.CORRUPT, "may have 16777216");
+    }
+
+    @Test
+    void whatCannotBeIsNotWrittenEither() {
+        DocumentName name = DocumentName.of("doc");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ManifestCodec.encode(
+                        new Manifest(Snapshots.STORE, name, 1, 3, List.of(generation(name, 4)), null)))
+                .withMessageContaining("last generation 3");
+    }
+}

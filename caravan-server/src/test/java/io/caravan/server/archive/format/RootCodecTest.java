@@ -1,0 +1,44 @@
+package io.caravan.server.archive.format;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import org.junit.jupiter.api.Test;
+
+class RootCodecTest {
+    private static final ArchiveRoot ROOT = new ArchiveRoot(Snapshots.STORE, 4, "host \"a\", process 7", 1_795L);
+
+    @Test
+    void itsTextIsAsDocumented() {
+        assertThat(new String(RootCodec.encode(ROOT), UTF_8))
+                .startsWith("{\"format\":\"caravan-archive\",\"version\":1,"
+                        + "\"store\":\"00112233-4455-6677-8899-aabbccddeeff\",\"epoch\":4,"
+                        + "\"owner\":\"host \\\"a\\\", process 7\",\"sinceMillis\":1795}\ncrc32c:")
+                .endsWith("\n");
+    }
+
+    @Test
+    void decodingReadsWhatEncodingWrote() {
+        assertThat(RootCodec.decode(RootCodec.encode(ROOT), ArchiveKeys.ROOT)).isEqualTo(ROOT);
+    }
+
+    @Test
+    void numbersBelowZeroAreNeitherWrittenNorRead() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RootCodec.encode(new ArchiveRoot(Snapshots.STORE, -1, "", 0)))
+                .withMessageContaining("epoch -1");
+    }
+
+    @Test
+    void aManifestIsNoRoot() {
+        byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(io.caravan.catalog.DocumentName.of("doc")));
+        assertThatExceptionOfType(ArchiveException.class)
+                .isThrownBy(() -> RootCodec.decode(manifest, ArchiveKeys.ROOT))
+                .withMessageStartingWith(ArchiveKeys.ROOT)
+                .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT));
+    }
+}
