@@ -5,8 +5,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What every manifest fulfils: (1) no number but an incarnation is below 0; (2) the generations' numbers rise, from 1 to the
- * last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers; (4) its first sequence
- * is not above its next; (5) its hash is one. Throws IllegalArgumentException otherwise.
+ * last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers, but that the document
+ * may have gone on between the choice of the key and the snapshot; (4) its first sequence is not above its next; (5) its
+ * hash is one. Throws IllegalArgumentException otherwise.
  */
 final class ManifestCheck {
 
@@ -45,7 +46,7 @@ final class ManifestCheck {
         return key != null
                 && generation.key().startsWith(folder)
                 && key.generation() == generation.number()
-                && key.nextSequence() == generation.nextSequence()
+                && key.nextSequence() <= generation.nextSequence()
                 && key.epoch() == generation.epoch();
     }
 

@@ -9,6 +9,7 @@ import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_SHA256;
 import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_VALUE_BYTES;
 import static io.caravan.server.archive.format.SnapshotLayout.MAX_VALUE_BYTES;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.InputStream;
@@ -16,6 +17,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.util.Arrays;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is told; that the snapshot is
@@ -40,6 +43,7 @@ public final class SnapshotReader implements AutoCloseable {
     private long sequence;
     private long valueBytes;
     private boolean whole;
+    private @Nullable Generation expected;
 
     private SnapshotReader(SnapshotInput in) {
         this.in = in;
@@ -64,6 +68,30 @@ public final class SnapshotReader implements AutoCloseable {
                 throw problem;
             }
         }
+    }
+
+    /**
+     * Has the snapshot be one that a manifest names: its header is compared now, its size and hash at its end.
+     *
+     * @throws ArchiveException {@code CORRUPT} when it is another one; the reader stays open
+     */
+    public SnapshotReader expect(UUID store, DocumentName name, Generation generation) {
+        boolean same = header.store().equals(store)
+                && header.name().equals(name)
+                && header.incarnation() == generation.incarnation()
+                && header.generation() == generation.number()
+                && header.epoch() == generation.epoch()
+                && header.firstSequence() == generation.firstSequence()
+                && header.nextSequence() == generation.nextSequence();
+        if (!same) {
+            throw in.corrupt("the manifest names generation " + generation.number() + " of document '" + name
+                    + "' here, sequences " + generation.firstSequence() + " to before " + generation.nextSequence()
+                    + ", and it is generation " + header.generation() + " of document '" + header.name()
+                    + "' of the store " + header.store() + ", sequences " + header.firstSequence() + " to before "
+                    + header.nextSequence());
+        }
+        expected = generation;
+        return this;
     }
 
     /** What the snapshot says of itself. */
@@ -141,6 +169,12 @@ public final class SnapshotReader implements AutoCloseable {
                     + footer.getLong(FOOTER_COUNT) + " of " + footer.getLong(FOOTER_VALUE_BYTES));
         }
         in.end();
+        if (expected != null
+                && (in.bytes() != expected.objectBytes()
+                        || !Sha256.hex(in.sha256()).equals(expected.sha256()))) {
+            throw in.corrupt("it has " + in.bytes() + " bytes with the SHA-256 " + Sha256.hex(in.sha256())
+                    + ", and its manifest says " + expected.objectBytes() + " with " + expected.sha256());
+        }
         whole = true;
     }
 

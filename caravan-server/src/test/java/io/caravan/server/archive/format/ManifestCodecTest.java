@@ -122,7 +122,7 @@ class ManifestCodecTest {
             "epoch":2                | "epoch":1                | key snapshots/doc
             "firstSequence":10       | "firstSequence":25       | sequences from 25 to before 24
             "firstSequence":10       | "firstSequence":-1       | sequences from -1
-            "nextSequence":24        | "nextSequence":25        | key snapshots/doc
+            "nextSequence":24        | "nextSequence":23        | key snapshots/doc
             "valueBytes":1234        | "valueBytes":-1          | valueBytes -1
             "objectBytes":567        | "objectBytes":-1         | objectBytes -1
             "takenAtMillis":1795     | "takenAtMillis":-1795    | takenAtMillis -1795

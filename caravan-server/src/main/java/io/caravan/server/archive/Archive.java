@@ -1,0 +1,206 @@
+package io.caravan.server.archive;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveRoot;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStoreException;
+import java.time.InstantSource;
+import java.util.UUID;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The documents of one store in one place for objects. Either {@link #claim claimed} by the one server that archives to
+ * it, its owner, or {@link #open opened} to look into it.
+ *
+ * <p>A document is archived by {@link #manifest reading its manifest}, {@link #putSnapshot putting a snapshot} with the
+ * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part of
+ * the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed is
+ * nothing to anybody, until it is pruned.
+ *
+ * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner}, or
+ * when it commits to a manifest that the other has written: it is fenced, and must stop to archive.
+ *
+ * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. There is no lock: what must not be
+ * mixed up is put on a condition.
+ *
+ * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that the
+ * place does not answer as it should. After either nothing is half done, and everything may be tried again.
+ */
+public final class Archive {
+    private final ObjectStore objects;
+    private final ArchiveRoot root;
+    private final boolean owned;
+    private final Roots roots;
+    private final Manifests manifests;
+    private final Snapshots snapshots;
+
+    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, boolean owned) {
+        this.objects = objects;
+        this.roots = roots;
+        this.root = root;
+        this.owned = owned;
+        this.manifests = new Manifests(objects, root.store());
+        this.snapshots = new Snapshots(objects, root.store());
+    }
+
+    /**
+     * An archive to look into and to prune, beside its owner.
+     *
+     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its root cannot
+     *     be read
+     */
+    public static Archive open(ObjectStore objects) {
+        Roots roots = new Roots(objects);
+        return new Archive(objects, roots, roots.read(), false);
+    }
+
+    /**
+     * Makes the place a store's archive, or takes the store's archive over from whoever owned it.
+     *
+     * @param store the identity of the store whose documents are archived
+     * @param owner the host and process, for people
+     * @param clock tells the time of the claim
+     * @throws ArchiveException {@code FOREIGN} when the archive is another store's, {@code CORRUPT} when it has lost its
+     *     root, {@code CORRUPT} or {@code VERSION} when its root cannot be read
+     */
+    public static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock) {
+        Roots roots = new Roots(objects);
+        return new Archive(objects, roots, roots.claim(store, owner, clock), true);
+    }
+
+    /** The root as it was when the archive was opened or claimed. */
+    public ArchiveRoot root() {
+        return root;
+    }
+
+    /** Where the archive lies; closing it is its opener's. */
+    public ObjectStore objects() {
+        return objects;
+    }
+
+    /**
+     * Looks whether this is still the archive's owner.
+     *
+     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of another store
+     *     has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
+     */
+    public void checkOwner() {
+        requireOwned();
+        roots.check(root);
+    }
+
+    private void requireOwned() {
+        if (!owned) {
+            throw new IllegalStateException("the archive was opened to look into it; claim it to write to it");
+        }
+    }
+
+    /**
+     * What is archived of a document, or null when nothing ever was, or nothing is any more.
+     *
+     * @throws ArchiveException {@code CORRUPT}, {@code VERSION} or {@code FOREIGN}, naming the object
+     */
+    public @Nullable KeptManifest manifest(DocumentName name) {
+        return manifests.find(name);
+    }
+
+    /**
+     * Tells of the keys of manifests above this one, or of all when it is empty, in the order of their bytes. Those that
+     * come or go meanwhile may or may not be among them.
+     *
+     * @param action returns false to end
+     */
+    public void manifests(String afterKey, Predicate<String> action) {
+        manifests.keys(afterKey, action);
+    }
+
+    /** As {@link #manifest}, by a key that {@link #manifests} told. */
+    public @Nullable KeptManifest manifestAt(String key) {
+        return manifests.at(key);
+    }
+
+    /**
+     * Puts a snapshot. It is not archived before a manifest names it.
+     *
+     * @param header what the document is; when the source begins, it may have gone on
+     * @param source the values, streamed
+     * @return what the manifest has to say of the snapshot
+     */
+    public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
+        requireOwned();
+        if (!header.store().equals(root.store()) || header.epoch() != root.epoch()) {
+            throw new IllegalArgumentException(
+                    "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
+        }
+        return snapshots.put(header, source);
+    }
+
+    /**
+     * Puts a document's manifest in the place of the one that was read, adding a generation or a tombstone. Has succeeded
+     * also when the answer was lost and the manifest turns out to be there.
+     *
+     * @param before the manifest that {@link #manifest} told, or null when it told of none
+     * @param after what shall be in its place: all of {@code before}'s generations, and more
+     * @return the manifest that is there now, which the next commit depends on
+     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when the
+     *     archive has a later state of the same incarnation
+     * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as pruning
+     *     does: start over with reading it
+     */
+    public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
+        requireOwned();
+        if (!after.store().equals(root.store()) || after.epoch() != root.epoch()) {
+            throw new IllegalArgumentException("a manifest for the archive of store " + root.store() + ", epoch "
+                    + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
+        }
+        checkNotFenced(before);
+        ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
+        change.check();
+        try {
+            return manifests.replace(before, after);
+        } catch (ObjectStoreException problem) {
+            return resolve(change, problem);
+        }
+    }
+
+    private void checkNotFenced(@Nullable KeptManifest kept) {
+        if (kept != null && kept.manifest().epoch() > root.epoch()) {
+            throw roots.fenced(
+                    "number " + kept.manifest().epoch() + " has written the manifest of document '"
+                            + kept.manifest().name() + "'",
+                    root);
+        }
+    }
+
+    /** After an error the put may have taken place: reads the manifest to know. */
+    private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
+        KeptManifest now;
+        try {
+            now = manifests.find(change.after().name());
+        } catch (ObjectStoreException unreadable) {
+            problem.addSuppressed(unreadable);
+            throw problem;
+        }
+        if (now != null && change.isIn(now.manifest())) {
+            return now;
+        }
+        checkNotFenced(now);
+        throw problem;
+    }
+
+    /**
+     * Opens a snapshot. By the reader's end it is known to be the one that was put, byte by byte.
+     *
+     * @param generation as a manifest of the document told
+     * @throws ArchiveException {@code NOT_FOUND} when the object is not there, as when it has been pruned since; {@code
+     *     CORRUPT} when it is another one
+     */
+    public SnapshotReader read(DocumentName name, Generation generation) {
+        return snapshots.open(name, generation);
+    }
+}

@@ -1,0 +1,160 @@
+package io.caravan.server.archive;
+
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.ArchiveRoot;
+import io.caravan.server.archive.format.RootCodec;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStore.Stored;
+import io.caravan.server.archive.object.ObjectStoreException;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.HexFormat;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads and replaces an archive's root. Each owner's root is unlike any other, by a random number behind the owner's name:
+ * so whoever reads the root after an error knows whether its own put took place.
+ */
+final class Roots {
+    /** Each conflict means that somebody else has just claimed the archive: many in a row are no chance. */
+    private static final int CLAIMS = 16;
+
+    private static final int NONCE_BYTES = 8;
+
+    private final ObjectStore objects;
+    private final SecureRandom random = new SecureRandom();
+
+    Roots(ObjectStore objects) {
+        this.objects = objects;
+    }
+
+    /**
+     * The root as it is.
+     *
+     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one without a root
+     */
+    ArchiveRoot read() {
+        Stored stored = stored();
+        if (stored == null) {
+            checkNothingIsThere();
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "there is no archive at " + objects.location() + ": it has no object " + ArchiveKeys.ROOT
+                            + "; check the bucket and the prefix, or the folder");
+        }
+        return decode(stored);
+    }
+
+    /**
+     * Makes the archive if there is none, or takes it over from its owner.
+     *
+     * @throws ArchiveException {@code FOREIGN} when it is another store's
+     */
+    ArchiveRoot claim(UUID store, String owner, InstantSource clock) {
+        for (int left = CLAIMS; ; left--) {
+            Stored stored = stored();
+            ArchiveRoot claimed =
+                    new ArchiveRoot(store, nextEpoch(stored, store), owner + " #" + nonce(), clock.millis());
+            try {
+                objects.putIf(ArchiveKeys.ROOT, RootCodec.encode(claimed), stored == null ? null : stored.tag());
+                return claimed;
+            } catch (ObjectStoreException problem) {
+                if (tookPlace(claimed, problem)) {
+                    return claimed;
+                }
+                if (problem.kind() != ObjectStoreException.Kind.CONFLICT || left == 1) {
+                    throw problem;
+                }
+            }
+        }
+    }
+
+    private @Nullable Stored stored() {
+        return objects.get(ArchiveKeys.ROOT, RootCodec.MAX_BYTES);
+    }
+
+    private ArchiveRoot decode(Stored stored) {
+        return RootCodec.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
+    }
+
+    private long nextEpoch(@Nullable Stored stored, UUID store) {
+        if (stored == null) {
+            checkNothingIsThere();
+            return 1;
+        }
+        ArchiveRoot root = decode(stored);
+        checkStore(root, store);
+        return Math.addExact(root.epoch(), 1);
+    }
+
+    /** A root is written first and never deleted: where something is without one, it was lost, or the place is wrong. */
+    private void checkNothingIsThere() {
+        AtomicBoolean something = new AtomicBoolean();
+        objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
+            something.set(true);
+            return false;
+        });
+        if (something.get()) {
+            throw new ArchiveException(
+                    Reason.CORRUPT,
+                    "the archive at " + objects.location() + " has manifests but no object " + ArchiveKeys.ROOT
+                            + ", which says whose it is: put it back from a copy or an earlier version of the bucket, or"
+                            + " use another prefix or folder for a new archive");
+        }
+    }
+
+    private void checkStore(ArchiveRoot root, UUID store) {
+        if (!root.store().equals(store)) {
+            throw new ArchiveException(
+                    Reason.FOREIGN,
+                    "the archive at " + objects.location() + " belongs to the store " + root.store()
+                            + ", last served by "
+                            + root.owner() + ", and this is the store " + store
+                            + ": give this store another prefix or folder, or, if it shall go on from that archive,"
+                            + " restore from it into an empty folder first and serve that");
+        }
+    }
+
+    /** Whether the root is the one that was put; an error of a put does not tell. */
+    private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
+        try {
+            Stored stored = stored();
+            return stored != null && decode(stored).equals(claimed);
+        } catch (ObjectStoreException unreadable) {
+            problem.addSuppressed(unreadable);
+            throw problem;
+        }
+    }
+
+    /**
+     * Checks that the archive is still in the hands of who claimed it.
+     *
+     * @throws ArchiveException {@code FENCED} when it is not, {@code FOREIGN} when it is another store's by now
+     */
+    void check(ArchiveRoot mine) {
+        ArchiveRoot root = read();
+        checkStore(root, mine.store());
+        if (!root.equals(mine)) {
+            throw fenced(root.owner() + " has taken it over as its owner number " + root.epoch(), mine);
+        }
+    }
+
+    /** What an owner is told that is none any more. */
+    ArchiveException fenced(String what, ArchiveRoot mine) {
+        return new ArchiveException(
+                Reason.FENCED,
+                "the archive at " + objects.location() + " has another owner: " + what + ", and this server, "
+                        + mine.owner()
+                        + ", was number " + mine.epoch()
+                        + "; it archives no more. Two servers must not archive the same store: stop one of them");
+    }
+
+    private String nonce() {
+        byte[] bytes = new byte[NONCE_BYTES];
+        random.nextBytes(bytes);
+        return HexFormat.of().formatHex(bytes);
+    }
+}

@@ -1,0 +1,370 @@
+package io.caravan.server.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Who may write to an archive, what a commit may do, and what is read back. */
+class ArchiveTest {
+    private static final UUID STORE = new UUID(1, 2);
+    private static final DocumentName NAME = DocumentName.of("letters/1");
+
+    private final MemoryObjects objects = new MemoryObjects(() -> Instant.ofEpochMilli(1_000));
+    private final MemoryObjectStore client = objects.client();
+
+    private Archive claim() {
+        return claim(client);
+    }
+
+    private static Archive claim(MemoryObjectStore client) {
+        return Archive.claim(client, STORE, "host/1", InstantSource.system());
+    }
+
+    private static State state(long incarnation, long next) {
+        return new State("letters/1", incarnation, 0, next, 5_000 + next);
+    }
+
+    private static void assertRefused(Reason reason, ThrowingCallable call, String... parts) {
+        assertThatThrownBy(call).isInstanceOfSatisfying(ArchiveException.class, problem -> {
+            assertThat(problem.reason()).isEqualTo(reason);
+            assertThat(problem).hasMessageContainingAll(parts);
+        });
+    }
+
+    private static void assertAnswered(Kind kind, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOfSatisfying(
+                        ObjectStoreException.class,
+                        problem -> assertThat(problem.kind()).isEqualTo(kind));
+    }
+
+    @Test
+    void thereIsNoArchiveBeforeOneIsClaimed() {
+        assertRefused(Reason.NOT_FOUND, () -> Archive.open(client), "memory:", "archive.json");
+        Archive claimed = claim();
+        assertThat(claimed.root().epoch()).isOne();
+        assertThat(claimed.root().owner()).startsWith("host/1");
+        assertThat(Archive.open(client).root()).isEqualTo(claimed.root());
+        assertThat(claimed.manifest(NAME)).isNull();
+    }
+
+    @Test
+    void theNextOwnerFencesTheOneBefore() {
+        Archive first = claim();
+        first.checkOwner();
+        Archive second = claim();
+        assertThat(second.root().epoch()).isEqualTo(2);
+        second.checkOwner();
+        assertRefused(Reason.FENCED, first::checkOwner, "host/1", "number 2");
+    }
+
+    @Test
+    void anotherStoresArchiveIsRefusedAndLeftAlone() {
+        claim();
+        byte[] root = objects.content(ArchiveKeys.ROOT);
+        UUID other = new UUID(3, 4);
+        assertRefused(
+                Reason.FOREIGN,
+                () -> Archive.claim(client, other, "host/2", InstantSource.system()),
+                STORE.toString(),
+                other.toString(),
+                "another prefix");
+        assertThat(objects.content(ArchiveKeys.ROOT)).isEqualTo(root);
+    }
+
+    @Test
+    void anArchiveThatHasLostItsRootIsNotMadeAnew() {
+        Archiving.archive(claim(), state(1, 3));
+        objects.delete(ArchiveKeys.ROOT);
+        assertRefused(Reason.CORRUPT, this::claim, "archive.json", "put it back");
+        assertRefused(Reason.CORRUPT, () -> Archive.open(client), "archive.json", "put it back");
+        assertThat(objects.content(ArchiveKeys.ROOT)).isNull();
+    }
+
+    @Test
+    void aClaimIsKnownByItsRootWhenItsAnswerIsLost() {
+        for (ObjectFault fault : List.of(ObjectFault.ANSWER_LOST, ObjectFault.TRIED_TWICE)) {
+            MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
+            Archive archive = claim(faulty);
+            archive.checkOwner();
+            assertThat(faulty.calls(ObjectCall.PUT_IF)).isOne();
+        }
+    }
+
+    @Test
+    void aClaimThatIsOvertakenClaimsAgain() {
+        claim();
+        MemoryObjectStore overtaken = objects.client();
+        overtaken.faults((number, call, key) -> {
+            if (call == ObjectCall.PUT_IF && overtaken.calls(ObjectCall.PUT_IF) == 1) {
+                claim();
+            }
+            return ObjectFault.NONE;
+        });
+        Archive archive = claim(overtaken);
+        assertThat(archive.root().epoch()).isEqualTo(3);
+        archive.checkOwner();
+    }
+
+    @Test
+    void aClaimThatIsRefusedFails() {
+        MemoryObjectStore faulty = objects.client().faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REFUSED));
+        assertAnswered(Kind.UNAVAILABLE, () -> claim(faulty));
+        assertThat(objects.keys("")).isEmpty();
+    }
+
+    @Test
+    void whatWasPutIsArchivedOnceItIsCommittedAndReadBack() {
+        Archive archive = claim();
+        Generation generation = Archiving.put(archive, null, state(7, 4));
+        assertThat(archive.manifest(NAME)).isNull();
+        KeptManifest kept = archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        assertThat(archive.manifest(NAME)).isEqualTo(kept);
+        assertThat(archive.manifestAt(ArchiveKeys.manifest(NAME))).isEqualTo(kept);
+        assertThat(Archiving.read(Archive.open(client), NAME, generation))
+                .containsExactly("letters/1/7/0", "letters/1/7/1", "letters/1/7/2", "letters/1/7/3");
+        assertThat(generation.count()).isEqualTo(4);
+        assertThat(objects.content(generation.key())).hasSize((int) generation.objectBytes());
+    }
+
+    @Test
+    void aDocumentMayGoOnUntilItsSnapshotBegins() {
+        Archive archive = claim();
+        SnapshotHeader early = state(7, 4).header(archive, 1);
+        Generation generation = archive.putSnapshot(early, target -> {
+            State later = new State("letters/1", 7, 2, 6, 9_000);
+            later.writeTo(later.header(archive, 1), target);
+        });
+        assertThat(generation.firstSequence()).isEqualTo(2);
+        assertThat(generation.nextSequence()).isEqualTo(6);
+        assertThat(generation.takenAtMillis()).isEqualTo(9_000);
+        archive.commit(null, Archiving.with(archive, null, NAME, generation));
+        assertThat(Archiving.read(archive, NAME, generation)).hasSize(4).last().isEqualTo("letters/1/7/5");
+    }
+
+    @Test
+    void aSnapshotOfAnotherDocumentIsNotPut() {
+        Archive archive = claim();
+        SnapshotHeader header = state(7, 4).header(archive, 1);
+        for (State other : List.of(new State("other", 7, 0, 4, 0), state(8, 4), state(7, 3))) {
+            assertThatThrownBy(() ->
+                            archive.putSnapshot(header, target -> other.writeTo(other.header(archive, 1), target)))
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();
+    }
+
+    @Test
+    void whatASourceThrowsReachesTheCallerAndNothingIsPut() {
+        Archive archive = claim();
+        assertThatThrownBy(() -> archive.putSnapshot(state(7, 4).header(archive, 1), target -> {
+                    throw new IllegalStateException("gone");
+                }))
+                .hasMessage("gone");
+        assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"ANSWER_LOST", "TRIED_TWICE"})
+    void aCommitIsKnownByItsManifestWhenItsAnswerIsLost(ObjectFault fault) {
+        Archive archive = claim();
+        Archiving.archive(archive, state(1, 3));
+        client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
+        KeptManifest kept = Archiving.archive(archive, state(1, 5));
+        assertThat(kept).isEqualTo(archive.manifest(NAME));
+        assertThat(kept.manifest().lastGeneration()).isEqualTo(2);
+        client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, fault));
+        KeptManifest deleted = Archiving.delete(archive, state(1, 5));
+        assertThat(deleted).isEqualTo(archive.manifest(NAME));
+        assertThat(deleted.manifest().tombstone()).isNotNull();
+    }
+
+    @Test
+    void aCommitThatDidNotTakePlaceFails() {
+        Archive archive = claim();
+        KeptManifest before = Archiving.archive(archive, state(1, 3));
+        client.faults(ObjectFaults.at(ObjectCall.PUT_IF, 1, ObjectFault.REFUSED));
+        assertAnswered(Kind.UNAVAILABLE, () -> Archiving.archive(archive, state(1, 5)));
+        assertThat(archive.manifest(NAME)).isEqualTo(before);
+    }
+
+    @Test
+    void aCommitOnAnOldManifestConflicts() {
+        Archive archive = claim();
+        KeptManifest first = Archiving.archive(archive, state(1, 3));
+        KeptManifest second = Archiving.archive(archive, state(1, 5));
+        Generation late = Archiving.put(archive, first, state(1, 7));
+        assertAnswered(Kind.CONFLICT, () -> archive.commit(first, Archiving.with(archive, first, NAME, late)));
+        assertAnswered(Kind.CONFLICT, () -> {
+            Generation fresh = Archiving.put(archive, null, state(1, 7));
+            archive.commit(null, Archiving.with(archive, null, NAME, fresh));
+        });
+        assertThat(archive.manifest(NAME)).isEqualTo(second);
+    }
+
+    @Test
+    void aCommitOverALaterOwnersManifestIsFenced() {
+        Archive old = claim();
+        KeptManifest first = Archiving.archive(old, state(1, 3));
+        Archive young = claim();
+        KeptManifest second = Archiving.archive(young, state(1, 5));
+        assertRefused(Reason.FENCED, () -> Archiving.archive(old, state(1, 7)), "letters/1", "number 2");
+        Generation late = Archiving.put(old, first, state(1, 7));
+        assertRefused(Reason.FENCED, () -> old.commit(first, Archiving.with(old, first, NAME, late)), "letters/1");
+        assertThat(young.manifest(NAME)).isEqualTo(second);
+    }
+
+    @Test
+    void anOlderStateDoesNotFollowANewerOneOfItsIncarnation() {
+        Archive archive = claim();
+        Archiving.archive(archive, state(1, 9));
+        Archiving.archive(archive, state(2, 4));
+        assertRefused(
+                Reason.BACK_IN_TIME, () -> Archiving.archive(archive, state(1, 8)), "letters/1", "sequence 8", "9");
+        assertThat(Archiving.archive(archive, state(2, 4)).manifest().lastGeneration())
+                .isEqualTo(3);
+    }
+
+    @Test
+    void aCommitTakesNothingOut() {
+        Archive archive = claim();
+        KeptManifest before = Archiving.archive(archive, state(1, 3));
+        Generation next = Archiving.put(archive, before, state(1, 4));
+        Manifest without = new Manifest(STORE, NAME, 1, 2, List.of(next), null);
+        Generation same = Objects.requireNonNull(before.manifest().latest());
+        Manifest twice = new Manifest(STORE, NAME, 1, 1, List.of(same, same), null);
+        Manifest jump = new Manifest(STORE, NAME, 1, 9, List.of(same, next), null);
+        for (Manifest wrong : List.of(without, twice, jump, before.manifest())) {
+            assertThatThrownBy(() -> archive.commit(before, wrong)).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThat(archive.manifest(NAME)).isEqualTo(before);
+    }
+
+    @Test
+    void aDeletionIsRememberedAndOvercomeByANewDocument() {
+        Archive archive = claim();
+        Archiving.archive(archive, state(1, 3));
+        KeptManifest deleted = Archiving.delete(archive, state(1, 3));
+        assertThat(deleted.manifest().generations()).hasSize(1);
+        KeptManifest again = Archiving.archive(archive, state(2, 1));
+        assertThat(again.manifest().tombstone()).isNull();
+        assertThat(again.manifest().lastGeneration()).isEqualTo(2);
+        assertThat(Archiving.delete(archive, new State("never archived", 5, 0, 2, 0))
+                        .manifest()
+                        .lastGeneration())
+                .isZero();
+    }
+
+    @Test
+    void whoHasNotClaimedDoesNotWrite() {
+        Archive archive = claim();
+        KeptManifest kept = Archiving.archive(archive, state(1, 3));
+        Archive opened = Archive.open(client);
+        assertThatThrownBy(() -> opened.commit(null, kept.manifest())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> Archiving.put(opened, kept, state(1, 4))).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(opened::checkOwner).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void aSnapshotThatIsGoneOrAnotherIsNamed() {
+        Archive archive = claim();
+        Generation one = Objects.requireNonNull(
+                Archiving.archive(archive, state(1, 3)).manifest().latest());
+        Generation two = Objects.requireNonNull(
+                Archiving.archive(archive, state(1, 4)).manifest().latest());
+        byte[] content = Objects.requireNonNull(objects.content(one.key()));
+        objects.put(two.key(), content);
+        assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, two), "letters/1", two.key(), "generation 1");
+        objects.delete(one.key());
+        assertRefused(Reason.NOT_FOUND, () -> Archiving.read(archive, NAME, one), "letters/1", one.key());
+    }
+
+    /** A snapshot that is valid in itself, under the key and with the header of another. */
+    @Test
+    void aSnapshotWithOtherValuesIsKnownByItsHash() {
+        Archive archive = claim();
+        State state = state(1, 3);
+        Generation kept = Objects.requireNonNull(
+                Archiving.archive(archive, state).manifest().latest());
+        SnapshotHeader header = state.header(archive, 1);
+        Generation other = archive.putSnapshot(header, target -> {
+            var writer = target.begin(header);
+            for (long sequence = 0; sequence < 3; sequence++) {
+                writer.add(sequence, ByteBuffer.wrap(new byte[] {1}));
+            }
+        });
+        objects.put(kept.key(), Objects.requireNonNull(objects.content(other.key())));
+        assertRefused(Reason.CORRUPT, () -> Archiving.read(archive, NAME, kept), "letters/1", kept.key());
+    }
+
+    @Test
+    void noBitOfASnapshotAndNoLengthIsLost() {
+        Archive archive = claim();
+        Generation kept = Objects.requireNonNull(
+                Archiving.archive(archive, state(1, 3)).manifest().latest());
+        byte[] content = Objects.requireNonNull(objects.content(kept.key()));
+        for (int at = 0; at < content.length; at++) {
+            byte[] flipped = content.clone();
+            flipped[at] ^= (byte) (1 << at % Byte.SIZE);
+            objects.put(kept.key(), flipped);
+            assertThatThrownBy(() -> Archiving.read(archive, NAME, kept)).isInstanceOf(ArchiveException.class);
+            objects.put(kept.key(), Arrays.copyOf(content, at));
+            assertThatThrownBy(() -> Archiving.read(archive, NAME, kept)).isInstanceOf(ArchiveException.class);
+        }
+    }
+
+    @Test
+    void aManifestOfAnotherDocumentOrStoreIsRefused() {
+        Archive archive = claim();
+        Archiving.archive(archive, state(1, 3));
+        byte[] manifest = Objects.requireNonNull(objects.content(ArchiveKeys.manifest(NAME)));
+        objects.put(ArchiveKeys.manifest(DocumentName.of("x")), manifest);
+        assertRefused(Reason.CORRUPT, () -> archive.manifest(DocumentName.of("x")), "manifests/x", "letters/1");
+        objects.delete(ArchiveKeys.ROOT);
+        objects.delete(ArchiveKeys.manifest(NAME));
+        objects.delete(ArchiveKeys.manifest(DocumentName.of("x")));
+        Archive other = Archive.claim(client, new UUID(3, 4), "host/2", InstantSource.system());
+        objects.put(ArchiveKeys.manifest(NAME), manifest);
+        assertRefused(Reason.FOREIGN, () -> other.manifest(NAME), "manifests/letters!2f1", STORE.toString());
+    }
+
+    @Test
+    void theKeysOfManifestsAreToldInTheirOrder() {
+        Archive archive = claim();
+        for (int i = 0; i < 10; i++) {
+            Archiving.archive(archive, new State("d" + i, 1, 0, 1, 0));
+        }
+        List<String> keys = new ArrayList<>();
+        archive.manifests("manifests/d2", key -> keys.add(key) && keys.size() < 5);
+        assertThat(keys)
+                .containsExactly("manifests/d3", "manifests/d4", "manifests/d5", "manifests/d6", "manifests/d7");
+    }
+}

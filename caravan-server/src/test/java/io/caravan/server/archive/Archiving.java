@@ -1,0 +1,101 @@
+package io.caravan.server.archive;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.format.SnapshotWriter;
+import io.caravan.server.archive.format.Tombstone;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Archives documents as a server does, without one. A value is the text of its document's name, incarnation and sequence. */
+public final class Archiving {
+    private Archiving() {}
+
+    /** A document of one moment. */
+    public record State(
+            DocumentName name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {
+        public State(String name, long incarnation, long firstSequence, long nextSequence, long takenAtMillis) {
+            this(DocumentName.of(name), incarnation, firstSequence, nextSequence, takenAtMillis);
+        }
+
+        SnapshotHeader header(Archive archive, long generation) {
+            return new SnapshotHeader(
+                    archive.root().store(),
+                    name,
+                    incarnation,
+                    generation,
+                    archive.root().epoch(),
+                    firstSequence,
+                    nextSequence,
+                    takenAtMillis,
+                    Attributes.EMPTY.with("k", new byte[] {1}));
+        }
+
+        void writeTo(SnapshotHeader header, SnapshotSource.Target target) throws IOException {
+            SnapshotWriter writer = target.begin(header);
+            for (long sequence = firstSequence; sequence < nextSequence; sequence++) {
+                writer.add(sequence, ByteBuffer.wrap(value(sequence)));
+            }
+        }
+
+        byte[] value(long sequence) {
+            return (name + "/" + incarnation + "/" + sequence).getBytes(UTF_8);
+        }
+    }
+
+    /** Puts a snapshot and commits it, with no second try. */
+    public static KeptManifest archive(Archive archive, State state) {
+        KeptManifest before = archive.manifest(state.name());
+        return archive.commit(before, with(archive, before, state.name(), put(archive, before, state)));
+    }
+
+    /** Puts a snapshot as the next generation. */
+    public static Generation put(Archive archive, @Nullable KeptManifest before, State state) {
+        long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
+        SnapshotHeader header = state.header(archive, generation);
+        return archive.putSnapshot(header, target -> state.writeTo(header, target));
+    }
+
+    /** The manifest with one more generation. */
+    public static Manifest with(Archive archive, @Nullable KeptManifest before, DocumentName name, Generation added) {
+        List<Generation> generations = new ArrayList<>();
+        if (before != null) {
+            generations.addAll(before.manifest().generations());
+        }
+        generations.add(added);
+        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
+    }
+
+    /** Commits a tombstone. */
+    public static KeptManifest delete(Archive archive, State state) {
+        KeptManifest before = archive.manifest(state.name());
+        Tombstone tombstone = new Tombstone(state.incarnation(), state.nextSequence(), state.takenAtMillis());
+        long last = before == null ? 0 : before.manifest().lastGeneration();
+        List<Generation> generations =
+                before == null ? List.of() : before.manifest().generations();
+        return archive.commit(
+                before,
+                new Manifest(
+                        archive.root().store(), state.name(), archive.root().epoch(), last, generations, tombstone));
+    }
+
+    /** Reads a snapshot to its end; returns its values as text. */
+    public static List<String> read(Archive archive, DocumentName name, Generation generation) {
+        List<String> values = new ArrayList<>();
+        try (SnapshotReader reader = archive.read(name, generation)) {
+            while (reader.next()) {
+                values.add(UTF_8.decode(reader.value()).toString());
+            }
+        }
+        return values;
+    }
+}
