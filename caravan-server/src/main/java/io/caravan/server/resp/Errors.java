@@ -8,6 +8,8 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.TrimmedException;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -30,6 +32,7 @@ final class Errors {
             new Row(StoreFailedException.class, "IOERR"),
             new Row(StoreIoException.class, "IOERR"),
             new Row(StoreClosedException.class, "IOERR"),
+            new Row(ObjectStoreException.class, "ARCHIVE"),
             new Row(CaravanException.class, "ERR"),
             new Row(IllegalArgumentException.class, "ERR"));
 
@@ -42,6 +45,9 @@ final class Errors {
         if (problem instanceof DocumentException refused) {
             return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
         }
+        if (problem instanceof ArchiveException refused) {
+            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        }
         for (Row row : TABLE) {
             if (row.type().isInstance(problem)) {
                 return new Reply.Error(row.prefix() + " " + problem.getMessage());
@@ -49,6 +55,15 @@ final class Errors {
         }
         LOG.error("a command failed for a reason that is the server's", problem);
         return new Reply.Error("ERR internal error, see the server's log: " + problem);
+    }
+
+    private static String prefix(ArchiveException.Reason reason) {
+        return switch (reason) {
+            case NOT_FOUND -> "NOTFOUND";
+            case DELETED -> "DELETED";
+            case BACK_IN_TIME -> "BACKINTIME";
+            case CORRUPT, VERSION, FOREIGN, FENCED -> "ARCHIVE";
+        };
     }
 
     private static String prefix(DocumentException.Reason reason) {
