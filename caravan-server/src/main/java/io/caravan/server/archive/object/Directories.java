@@ -1,0 +1,94 @@
+package io.caravan.server.archive.object;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Directories that come when a file does, and go when the last one has gone. */
+final class Directories {
+    /** How often a directory may be taken away between its creation and its first file. */
+    private static final int TRIES = 100;
+
+    private Directories() {}
+
+    /** Creates a directory and those above it, each durable. */
+    static void createDurably(Path directory) throws IOException {
+        Path parent = directory.getParent();
+        if (parent != null && !Files.exists(directory)) {
+            createDurably(parent);
+            Files.createDirectories(directory);
+            force(parent);
+        }
+    }
+
+    /** Moves a file to its place at once, in place of one that is there, and creates the directories that it needs. */
+    static void move(Path from, Path to) throws IOException {
+        Path directory = to.getParent();
+        for (int tried = 1; ; tried++) {
+            Files.createDirectories(directory);
+            try {
+                Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+                return;
+            } catch (NoSuchFileException gone) {
+                // Somebody deleted what was the last file in it, and the directory, between the two calls.
+                if (tried == TRIES || !Files.exists(from)) {
+                    throw gone;
+                }
+            }
+        }
+    }
+
+    /**
+     * Makes a file's name durable, with the names of the directories that it is in: who created them may not have got so
+     * far yet.
+     */
+    static void forceAbove(Path file, Path root) throws IOException {
+        for (Path directory : above(file, root)) {
+            forceIfThere(directory);
+        }
+        force(root);
+    }
+
+    /** The directories that a file is in below the root, the innermost first. */
+    private static List<Path> above(Path file, Path root) {
+        List<Path> directories = new ArrayList<>();
+        Path directory = file.getParent();
+        while (directory != null && !directory.equals(root)) {
+            directories.add(directory);
+            directory = directory.getParent();
+        }
+        return directories;
+    }
+
+    private static void forceIfThere(Path directory) throws IOException {
+        try {
+            force(directory);
+        } catch (NoSuchFileException deleted) {
+            // With the file, by somebody else, who is right: the file was there, and is not any more.
+        }
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    /** Removes the directories that a deleted file has left empty. */
+    static void removeEmptyAbove(Path file, Path root) throws IOException {
+        try {
+            for (Path directory : above(file, root)) {
+                Files.deleteIfExists(directory);
+            }
+        } catch (DirectoryNotEmptyException inUse) {
+            // As most are: it stays, and so do those above it.
+        }
+    }
+}

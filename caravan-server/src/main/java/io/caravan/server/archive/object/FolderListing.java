@@ -1,0 +1,113 @@
+package io.caravan.server.archive.object;
+
+import io.caravan.server.archive.object.ObjectStore.Listed;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.Predicate;
+
+/**
+ * Goes through a folder's files in the order of their keys. A directory stands in the order by its name and a slash, as all
+ * keys in it begin with that.
+ *
+ * <p>A file system gives names in no order. Of a directory only so many names are in memory at a time: the lowest that are
+ * left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
+ */
+final class FolderListing {
+    private static final int NAMES_AT_A_TIME = 100_000;
+
+    private final Path root;
+    private final int namesAtATime;
+    private final Predicate<Listed> action;
+
+    FolderListing(Path root, Predicate<Listed> action) {
+        this(root, NAMES_AT_A_TIME, action);
+    }
+
+    FolderListing(Path root, int namesAtATime, Predicate<Listed> action) {
+        this.root = root;
+        this.namesAtATime = namesAtATime;
+        this.action = action;
+    }
+
+    /**
+     * Tells of the files below a folder.
+     *
+     * @param folder empty, or a key's parts, each with its slash
+     * @param after only keys above this one
+     * @return false when the action ended it
+     */
+    boolean run(String folder, String after) throws IOException {
+        String last = after.startsWith(folder) ? after.substring(folder.length()) : "";
+        if (last.isEmpty() && after.compareTo(folder) > 0) {
+            return true;
+        }
+        // A directory that the last key is in has more to come: it is gone through first.
+        int slash = last.indexOf('/');
+        if (slash >= 0 && !run(folder + last.substring(0, slash + 1), after)) {
+            return false;
+        }
+        String floor = slash < 0 ? last : last.substring(0, slash + 1);
+        while (true) {
+            List<String> names = lowest(folder, floor);
+            for (String name : names) {
+                if (!tell(folder, name, after)) {
+                    return false;
+                }
+            }
+            if (names.size() < namesAtATime) {
+                return true;
+            }
+            floor = names.get(names.size() - 1);
+        }
+    }
+
+    private boolean tell(String folder, String name, String after) throws IOException {
+        String key = folder + name;
+        if (name.endsWith("/")) {
+            return run(key, after);
+        }
+        try {
+            BasicFileAttributes file = Files.readAttributes(root.resolve(key), BasicFileAttributes.class);
+            return action.test(
+                    new Listed(key, file.size(), file.lastModifiedTime().toMillis()));
+        } catch (NoSuchFileException deletedMeanwhile) {
+            return true;
+        }
+    }
+
+    /** The lowest names above a floor, in order; those of directories with a slash. */
+    private List<String> lowest(String folder, String floor) throws IOException {
+        TreeSet<String> names = new TreeSet<>();
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(root.resolve(folder))) {
+            for (Path file : files) {
+                offer(file, floor, names);
+            }
+        } catch (NoSuchFileException | NotDirectoryException none) {
+            return List.of();
+        }
+        return new ArrayList<>(names);
+    }
+
+    private void offer(Path file, String floor, TreeSet<String> names) {
+        String name = file.getFileName().toString();
+        boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
+        if (beyond || !ObjectKeys.isKey(name)) {
+            return;
+        }
+        String inOrder = Files.isDirectory(file) ? name + "/" : name;
+        if (inOrder.compareTo(floor) > 0) {
+            names.add(inOrder);
+            if (names.size() > namesAtATime) {
+                names.pollLast();
+            }
+        }
+    }
+}

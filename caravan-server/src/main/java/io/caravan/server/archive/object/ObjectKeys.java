@@ -1,0 +1,41 @@
+package io.caravan.server.archive.object;
+
+import java.util.regex.Pattern;
+
+/** What a key may be; see {@link ObjectStore}. */
+final class ObjectKeys {
+    private static final String PART = "(?!\\.{1,2}(?:/|$))[A-Za-z0-9!._-]+";
+    private static final Pattern KEY = Pattern.compile(PART + "(?:/" + PART + ")*");
+    private static final Pattern FOLDER = Pattern.compile("(?:" + PART + "/)*");
+
+    private ObjectKeys() {}
+
+    /** True when the text can be a key, or a part of one. */
+    static boolean isKey(String text) {
+        return KEY.matcher(text).matches();
+    }
+
+    /**
+     * The key.
+     *
+     * @throws IllegalArgumentException when it is none
+     */
+    static String checked(String key) {
+        if (!isKey(key)) {
+            throw new IllegalArgumentException("'" + key + "' is no key of an object");
+        }
+        return key;
+    }
+
+    /**
+     * The folder of a list: empty, or keys' parts, each with its slash.
+     *
+     * @throws IllegalArgumentException when it is none
+     */
+    static String checkedFolder(String prefix) {
+        if (!FOLDER.matcher(prefix).matches()) {
+            throw new IllegalArgumentException("'" + prefix + "' is no folder of objects");
+        }
+        return prefix;
+    }
+}

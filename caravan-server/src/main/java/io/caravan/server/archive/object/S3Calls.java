@@ -1,0 +1,75 @@
+package io.caravan.server.archive.object;
+
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+
+/** Makes calls to one bucket and waits for their answers. */
+final class S3Calls {
+    private final S3AsyncClient client;
+    private final String bucket;
+    private final String prefix;
+    private final S3Timeouts timeouts;
+    private final S3Problems problems;
+
+    S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts timeouts, S3Problems problems) {
+        this.client = client;
+        this.bucket = bucket;
+        this.prefix = prefix;
+        this.timeouts = timeouts;
+        this.problems = problems;
+    }
+
+    S3AsyncClient client() {
+        return client;
+    }
+
+    String bucket() {
+        return bucket;
+    }
+
+    /** What S3 calls an object, or a folder of them. */
+    String inBucket(String key) {
+        return prefix + key;
+    }
+
+    /** What we call an object that S3 has in the prefix. */
+    String inPrefix(String key) {
+        return key.substring(prefix.length());
+    }
+
+    S3Problems problems() {
+        return problems;
+    }
+
+    /** The time that a call of so many bytes gets. */
+    AwsRequestOverrideConfiguration limit(long bytes) {
+        return AwsRequestOverrideConfiguration.builder()
+                .apiCallAttemptTimeout(timeouts.attempt(bytes))
+                .apiCallTimeout(timeouts.call(bytes))
+                .build();
+    }
+
+    /** Waits for an answer. A caller that is interrupted gives the call up. */
+    <T> T await(String call, String key, CompletableFuture<T> answer) {
+        try {
+            return answer.get();
+        } catch (InterruptedException interrupted) {
+            answer.cancel(true);
+            Thread.currentThread().interrupt();
+            throw problems.of(Kind.UNAVAILABLE, call, key, "interrupted", interrupted);
+        } catch (CancellationException cancelled) {
+            throw problems.of(Kind.UNAVAILABLE, call, key, "cancelled", cancelled);
+        } catch (ExecutionException failed) {
+            Throwable cause = failed.getCause() == null ? failed : failed.getCause();
+            if (S3Problems.isInterruption(cause)) {
+                // The SDK has taken note of the interrupt, and with it the note that others are to see.
+                Thread.currentThread().interrupt();
+            }
+            throw problems.problem(call, key, cause);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.caravan.server.archive.object;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.regions.providers.AwsProfileRegionProvider;
+import software.amazon.awssdk.regions.providers.AwsRegionProviderChain;
+import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
+
+/** Makes clients of S3 that other servers than Amazon's understand, too. */
+final class S3Clients {
+    /** Calls at a time; more wait for their turn. */
+    private static final int CONNECTIONS = 128;
+
+    private static final int THREADS = 2;
+
+    private S3Clients() {}
+
+    /** Threads for a client, which outlive it: end them after it. Its own would take two seconds to end. */
+    @SuppressWarnings("deprecation") // the SDK knows no newer kind
+    static EventLoopGroup threads() {
+        return new NioEventLoopGroup(THREADS, new DefaultThreadFactory("caravan-s3", true));
+    }
+
+    /** A client; close it. */
+    static S3AsyncClient create(
+            S3Options options, AwsCredentialsProvider credentials, S3Timeouts timeouts, EventLoopGroup threads) {
+        S3AsyncClientBuilder builder = S3AsyncClient.builder()
+                .httpClientBuilder(http(timeouts, threads))
+                .credentialsProvider(credentials)
+                .forcePathStyle(options.pathStyle())
+                // Many servers do not know checksums at the end of a body, nor wait to be asked to continue.
+                .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
+                .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+                .serviceConfiguration(s3 -> s3.expectContinueEnabled(false))
+                .overrideConfiguration(calls -> calls.retryStrategy(AwsRetryStrategy.standardRetryStrategy().toBuilder()
+                                .maxAttempts(timeouts.attempts())
+                                .build())
+                        .apiCallAttemptTimeout(timeouts.attempt(0))
+                        .apiCallTimeout(timeouts.call(0)));
+        URI endpoint = options.endpoint();
+        if (endpoint != null) {
+            builder.endpointOverride(endpoint);
+        }
+        Region region = region(options.region(), endpoint);
+        if (region != null) {
+            builder.region(region);
+        }
+        return builder.build();
+    }
+
+    private static NettyNioAsyncHttpClient.Builder http(S3Timeouts timeouts, EventLoopGroup threads) {
+        return NettyNioAsyncHttpClient.builder()
+                .eventLoopGroup(SdkEventLoopGroup.create(threads, NioSocketChannel::new))
+                .maxConcurrency(CONNECTIONS)
+                .connectionTimeout(timeouts.connect())
+                .connectionAcquisitionTimeout(timeouts.idle())
+                .readTimeout(timeouts.idle())
+                .writeTimeout(timeouts.idle())
+                .tcpKeepAlive(true);
+    }
+
+    /** The region, or null for the one that the SDK finds. It need not look far when a server without regions is named. */
+    private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
+        if (named != null) {
+            return Region.of(named);
+        }
+        if (endpoint == null) {
+            return null;
+        }
+        try {
+            return new AwsRegionProviderChain(
+                            new SystemSettingsRegionProvider(),
+                            new AwsProfileRegionProvider(ProfileFile::defaultProfileFile, null))
+                    .getRegion();
+        } catch (SdkClientException none) {
+            return Region.US_EAST_1;
+        }
+    }
+}

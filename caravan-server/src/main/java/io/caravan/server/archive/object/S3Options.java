@@ -1,0 +1,33 @@
+package io.caravan.server.archive.object;
+
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How to reach a bucket, beside its name. Credentials come from where the AWS SDK looks for them by itself.
+ *
+ * @param endpoint address of a server that is not Amazon's, or null
+ * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and none to be
+ *     found it is {@code us-east-1}
+ * @param pathStyle true when the bucket is part of the path and not of the host's name, as most servers that are not
+ *     Amazon's want it
+ */
+public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean pathStyle) {
+
+    /** Amazon's own, with everything found by the AWS SDK. */
+    public static final S3Options DEFAULT = new S3Options(null, null, false);
+
+    public S3Options {
+        if (endpoint != null && !isHttp(endpoint)) {
+            throw new IllegalArgumentException(
+                    "an S3 endpoint is like https://host:port, without a path, not '" + endpoint + "'");
+        }
+    }
+
+    private static boolean isHttp(URI endpoint) {
+        boolean http = "http".equals(endpoint.getScheme()) || "https".equals(endpoint.getScheme());
+        String path = endpoint.getPath();
+        boolean noPath = path == null || path.isEmpty() || path.equals("/");
+        return http && endpoint.getHost() != null && endpoint.getUserInfo() == null && noPath;
+    }
+}

@@ -1,0 +1,197 @@
+package io.caravan.server.archive.object;
+
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
+
+/**
+ * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory are
+ * the part that is being filled, and those that are on their way, whose number all uploads of a store share.
+ *
+ * <p>Used by one thread. {@link #finish} puts what has been written; {@link #abort} leaves what was there before.
+ */
+final class S3Upload extends OutputStream {
+    private static final int FIRST_BYTES = 8 * 1024;
+
+    private final S3Calls calls;
+    private final String key;
+    private final S3Parts parts;
+    private final Semaphore onTheirWay;
+    /** The part that is being filled. */
+    private byte[] part = new byte[FIRST_BYTES];
+
+    private int filled;
+    /** Null while everything fits a part. */
+    private @Nullable String upload;
+
+    private final List<CompletableFuture<CompletedPart>> sent = new ArrayList<>();
+
+    /** @param onTheirWay has a permit for each {@link S3Parts#smallBytes} that may be on their way at a time */
+    S3Upload(S3Calls calls, String key, S3Parts parts, Semaphore onTheirWay) {
+        this.calls = calls;
+        this.key = key;
+        this.parts = parts;
+        this.onTheirWay = onTheirWay;
+    }
+
+    @Override
+    public void write(int value) {
+        makeRoom();
+        part[filled] = (byte) value;
+        filled++;
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+        int written = 0;
+        while (written < length) {
+            makeRoom();
+            int fits = Math.min(length - written, part.length - filled);
+            System.arraycopy(bytes, offset + written, part, filled, fits);
+            filled += fits;
+            written += fits;
+        }
+    }
+
+    private void makeRoom() {
+        if (filled < part.length) {
+            return;
+        }
+        int partBytes = parts.bytesOf(sent.size() + 1);
+        if (filled < partBytes) {
+            part = Arrays.copyOf(part, Math.min(2 * part.length, partBytes));
+            return;
+        }
+        send();
+        part = new byte[parts.bytesOf(sent.size() + 1)];
+        filled = 0;
+    }
+
+    /** Sends the part off; waits for earlier ones to arrive when too much is on its way, and ends when one has failed. */
+    private void send() {
+        int number = sent.size() + 1;
+        if (number > parts.maxParts()) {
+            String why = "it has more than " + parts.maxParts() + " parts, which is the most that S3 takes";
+            throw calls.problems().of(Kind.CORRUPT, "UploadPart", key, why, null);
+        }
+        String id = begun();
+        int permits = parts.permitsOf(number);
+        acquire(permits);
+        CompletableFuture<CompletedPart> arrived = start(id, number);
+        sent.add(arrived.whenComplete((done, failed) -> onTheirWay.release(permits)));
+    }
+
+    private CompletableFuture<CompletedPart> start(String id, int number) {
+        try {
+            return calls.client()
+                    .uploadPart(
+                            request -> request.bucket(calls.bucket())
+                                    .key(calls.inBucket(key))
+                                    .uploadId(id)
+                                    .partNumber(number)
+                                    .contentLength((long) filled)
+                                    .overrideConfiguration(calls.limit(filled)),
+                            body())
+                    .thenApply(done -> CompletedPart.builder()
+                            .partNumber(number)
+                            .eTag(done.eTag())
+                            .build());
+        } catch (RuntimeException refused) {
+            return CompletableFuture.failedFuture(refused);
+        }
+    }
+
+    private AsyncRequestBody body() {
+        return AsyncRequestBody.fromByteBufferUnsafe(ByteBuffer.wrap(part, 0, filled));
+    }
+
+    private String begun() {
+        if (upload == null) {
+            CreateMultipartUploadResponse begun = calls.await(
+                    "CreateMultipartUpload",
+                    key,
+                    calls.client()
+                            .createMultipartUpload(
+                                    request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+            upload = begun.uploadId();
+        }
+        return upload;
+    }
+
+    private void acquire(int permits) {
+        try {
+            onTheirWay.acquire(permits);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw calls.problems().of(Kind.UNAVAILABLE, "UploadPart", key, "interrupted", interrupted);
+        }
+        for (CompletableFuture<CompletedPart> earlier : sent) {
+            if (earlier.isCompletedExceptionally()) {
+                onTheirWay.release(permits);
+                calls.await("UploadPart", key, earlier);
+            }
+        }
+    }
+
+    /** Returns when everything that has been written is there as one object. */
+    void finish() {
+        if (upload == null) {
+            putWhole();
+            return;
+        }
+        send();
+        List<CompletedPart> arrived = new ArrayList<>();
+        for (CompletableFuture<CompletedPart> part : sent) {
+            arrived.add(calls.await("UploadPart", key, part));
+        }
+        String id = upload;
+        calls.await(
+                "CompleteMultipartUpload",
+                key,
+                calls.client()
+                        .completeMultipartUpload(request -> request.bucket(calls.bucket())
+                                .key(calls.inBucket(key))
+                                .uploadId(id)
+                                .multipartUpload(all -> all.parts(arrived))
+                                .overrideConfiguration(calls.limit(parts.smallBytes()))));
+    }
+
+    private void putWhole() {
+        calls.await(
+                "PutObject",
+                key,
+                calls.client()
+                        .putObject(
+                                request -> request.bucket(calls.bucket())
+                                        .key(calls.inBucket(key))
+                                        .contentLength((long) filled)
+                                        .overrideConfiguration(calls.limit(filled)),
+                                body()));
+    }
+
+    /** Gives up: stops what is on its way, and has the server forget what has arrived. */
+    void abort() {
+        for (CompletableFuture<CompletedPart> part : sent) {
+            part.cancel(true);
+        }
+        String id = upload;
+        if (id != null) {
+            calls.await(
+                    "AbortMultipartUpload",
+                    key,
+                    calls.client()
+                            .abortMultipartUpload(request -> request.bucket(calls.bucket())
+                                    .key(calls.inBucket(key))
+                                    .uploadId(id)));
+        }
+    }
+}

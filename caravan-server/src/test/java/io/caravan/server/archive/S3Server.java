@@ -1,0 +1,118 @@
+package io.caravan.server.archive;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import io.caravan.server.archive.object.S3Options;
+import java.net.URI;
+import java.nio.file.Path;
+import org.gaul.s3proxy.S3Proxy;
+import org.gaul.s3proxy.auth.AuthenticationType;
+import org.gaul.s3proxy.blobstore.BlobStore;
+import org.gaul.s3proxy.nio2blob.FilesystemNio2BlobStore;
+import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An S3 server on a port of this host, in this process, with one bucket. It checks signatures; the credentials are system
+ * properties from when the class is first used, where the AWS SDK finds them, and are the same for all servers.
+ *
+ * <p>It can be stopped, and started again at the same port with the same objects.
+ */
+public final class S3Server implements AutoCloseable {
+    public static final String BUCKET = "caravan";
+    public static final String ACCESS_KEY = "caravan-test";
+    public static final String SECRET_KEY = "a-secret-of-tests";
+
+    private static final int THREADS = 80;
+
+    static {
+        System.setProperty("aws.accessKeyId", ACCESS_KEY);
+        System.setProperty("aws.secretAccessKey", SECRET_KEY);
+        // It logs each refusal, which tests make by the hundred.
+        ((Logger) LoggerFactory.getLogger("org.gaul")).setLevel(Level.OFF);
+    }
+
+    private final BlobStore blobs;
+    private int port;
+    private S3Proxy proxy;
+
+    private S3Server(BlobStore blobs) throws Exception {
+        this.blobs = blobs;
+        blobs.createContainer(BUCKET);
+        this.proxy = proxy();
+        this.port = proxy.getPort();
+    }
+
+    /** A server with its objects in memory. */
+    public static S3Server start() throws Exception {
+        return new S3Server(new ExactBlobStore(new TransientNio2BlobStore()));
+    }
+
+    /** A server with its objects in a directory, for those that do not fit in memory. */
+    public static S3Server startOn(Path directory) throws Exception {
+        return new S3Server(new ExactBlobStore(new FilesystemNio2BlobStore(directory.toString())));
+    }
+
+    private S3Proxy proxy() throws Exception {
+        S3Proxy made = S3Proxy.builder()
+                .blobStore(blobs)
+                .endpoint(URI.create("http://127.0.0.1:" + port))
+                .awsAuthentication(AuthenticationType.AWS_V4, ACCESS_KEY, SECRET_KEY)
+                .ignoreUnknownHeaders(true)
+                .jettyMaxThreads(THREADS)
+                .stopTimeout(0)
+                .build();
+        made.start();
+        return made;
+    }
+
+    public int port() {
+        return port;
+    }
+
+    /** Where it listens. */
+    public URI endpoint() {
+        return at(port);
+    }
+
+    /** An endpoint at a port of this host, such as that of a proxy before a server. */
+    public static URI at(int port) {
+        return URI.create("http://127.0.0.1:" + port);
+    }
+
+    /** How to reach it. */
+    public S3Options options() {
+        return through(port);
+    }
+
+    /** How to reach a server by another port of this host. */
+    public static S3Options through(int port) {
+        return new S3Options(at(port), "us-east-1", true);
+    }
+
+    /** A place in its bucket. */
+    public static String url(String prefix) {
+        return "s3://" + BUCKET + "/" + prefix;
+    }
+
+    /** What it has, uploads that are not complete included. */
+    public BlobStore blobs() {
+        return blobs;
+    }
+
+    /** Cuts all connections and listens no more; the objects stay. */
+    public void stop() throws Exception {
+        proxy.stop();
+    }
+
+    /** Listens again after a stop. */
+    public void restart() throws Exception {
+        proxy = proxy();
+    }
+
+    @Override
+    public void close() throws Exception {
+        proxy.stop();
+        blobs.close();
+    }
+}

@@ -1,0 +1,506 @@
+package io.caravan.server.archive.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.object.ObjectStore.Listed;
+import io.caravan.server.archive.object.ObjectStore.Stored;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.testing.Patient;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What every {@link ObjectStore} does. A subclass says how to open one. */
+@Patient
+abstract class ObjectStoreContract {
+    private static final int LARGE_BYTES = 20 << 20;
+    private static final int MAX_BYTES = 64 << 20;
+    private static final int WRITERS = 8;
+    private static final long DAY_MILLIS = 24 * 60 * 60 * 1000L;
+
+    private final List<ObjectStore> opened = new ArrayList<>();
+    private ObjectStore store;
+
+    /** Opens the place of this test, which is empty before the first one. */
+    abstract ObjectStore openPlace() throws Exception;
+
+    /** Says that nothing lies about that no key leads to. */
+    abstract void assertNothingHalfDone() throws Exception;
+
+    private ObjectStore another() throws Exception {
+        ObjectStore another = openPlace();
+        opened.add(another);
+        return another;
+    }
+
+    @BeforeEach
+    void openStore() throws Exception {
+        store = another();
+    }
+
+    @AfterEach
+    void closeStores() throws Exception {
+        assertNothingHalfDone();
+        opened.forEach(ObjectStore::close);
+    }
+
+    @Test
+    void whatIsNotThereIsNone() {
+        assertThat(store.get("manifests/a", MAX_BYTES)).isNull();
+        assertKind(
+                Kind.NOT_FOUND, "manifests/a", () -> store.open("manifests/a").close());
+        assertThat(listed("", "")).isEmpty();
+        store.delete("manifests/a");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 100, 300_000, 8 << 20, LARGE_BYTES, LARGE_BYTES + 1})
+    void whatIsPutIsRead(int bytes) throws Exception {
+        byte[] content = content(bytes);
+        put("snapshots/a/1", content);
+        assertThat(store.get("snapshots/a/1", MAX_BYTES).content()).isEqualTo(content);
+        try (InputStream in = another().open("snapshots/a/1")) {
+            assertThat(in.readAllBytes()).isEqualTo(content);
+        }
+        assertThat(listed("", ""))
+                .singleElement()
+                .satisfies(one -> assertThat(one.bytes()).isEqualTo(bytes));
+    }
+
+    @Test
+    void contentMayComeByteByByte() {
+        byte[] content = content(70_000);
+        store.put("a", out -> {
+            for (byte one : content) {
+                out.write(one);
+            }
+        });
+        assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(content);
+    }
+
+    @Test
+    void keysMayHaveAllTheirCharacters() {
+        String key = "AZaz09!2e/-_./..a/!!/.hidden";
+        put(key, bytes("content"));
+        assertThat(keys("", "")).containsExactly(key);
+        assertThat(text(key)).isEqualTo("content");
+    }
+
+    @Test
+    void keysDifferByTheirCase() {
+        put("Name/a", bytes("large"));
+        put("name/a", bytes("small"));
+        assertThat(text("Name/a")).isEqualTo("large");
+        assertThat(text("name/a")).isEqualTo("small");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "",
+                "/",
+                "/a",
+                "a/",
+                "a//b",
+                ".",
+                "..",
+                "a/..",
+                "../a",
+                "a/../../b",
+                "a/./b",
+                "a b",
+                "a\\b",
+                "a\0",
+                "ä",
+                "~tmp/a",
+                "a:b",
+                "a*"
+            })
+    void whatIsNoKeyIsRefused(String key) {
+        assertRefused(() -> store.get(key, MAX_BYTES));
+        assertRefused(() -> store.open(key));
+        assertRefused(() -> put(key, bytes("x")));
+        assertRefused(() -> store.putIf(key, bytes("x"), null));
+        assertRefused(() -> store.delete(key));
+        assertRefused(() -> store.deleteIf(key, "tag"));
+        assertThat(listed("", "")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "/", "../", "a/../", "a//", "ä/"})
+    void whatIsNoFolderIsNotListed(String folder) {
+        assertRefused(() -> listed(folder, ""));
+    }
+
+    @Test
+    void aPutReplaces() {
+        put("a", bytes("old"));
+        String old = store.get("a", MAX_BYTES).tag();
+        put("a", bytes("newer"));
+        assertThat(text("a")).isEqualTo("newer");
+        assertThat(store.get("a", MAX_BYTES).tag()).isNotEqualTo(old);
+    }
+
+    @Test
+    void aReaderGoesOnWithWhatItBegan() throws Exception {
+        byte[] old = content(100_000);
+        put("a", old);
+        try (InputStream in = store.open("a")) {
+            int first = in.read();
+            put("a", bytes("new"));
+            assertThat(first).isEqualTo(old[0] & 0xff);
+            assertThat(in.readAllBytes()).isEqualTo(Arrays.copyOfRange(old, 1, old.length));
+        }
+        assertThat(text("a")).isEqualTo("new");
+    }
+
+    @Test
+    void aStreamMayBeClosedEarly() throws Exception {
+        put("a", content(LARGE_BYTES));
+        for (int time = 0; time < 3; time++) {
+            try (InputStream in = store.open("a")) {
+                assertThat(in.readNBytes(10)).hasSize(10);
+            }
+        }
+        put("b", bytes("still works"));
+        assertThat(text("b")).isEqualTo("still works");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1000, LARGE_BYTES})
+    void contentThatCannotBeReadLeavesWhatWasThere(int bytes) {
+        put("a", bytes("old"));
+        IOException broken = new IOException("broken");
+        assertThatThrownBy(() -> store.put("a", out -> {
+                    out.write(content(bytes));
+                    throw broken;
+                }))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("'a'")
+                .hasMessageContaining(store.location())
+                .hasCause(broken);
+        assertThat(text("a")).isEqualTo("old");
+        assertThat(keys("", "")).containsExactly("a");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1000, LARGE_BYTES})
+    void whatContentThrowsReachesTheCaller(int bytes) {
+        RuntimeException own = new UncheckedIOException(new IOException("own"));
+        assertThatThrownBy(() -> store.put("a", out -> {
+                    out.write(content(bytes));
+                    throw own;
+                }))
+                .isSameAs(own);
+        assertThat(store.get("a", MAX_BYTES)).isNull();
+    }
+
+    @Test
+    void anObjectThatIsTooLargeIsNotRead() {
+        put("a", content(1001));
+        assertThat(store.get("a", 1001).content()).hasSize(1001);
+        assertKind(Kind.CORRUPT, "a", () -> store.get("a", 1000));
+    }
+
+    @Test
+    void aPutMayDependOnThereBeingNone() {
+        String tag = store.putIf("a", bytes("first"), null);
+        assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("second"), null));
+        Stored stored = store.get("a", MAX_BYTES);
+        assertThat(new String(stored.content(), StandardCharsets.UTF_8)).isEqualTo("first");
+        assertThat(stored.tag()).isEqualTo(tag);
+    }
+
+    @Test
+    void aPutMayDependOnNothingHavingChanged() throws Exception {
+        String first = store.putIf("a", bytes("1"), null);
+        String second = another().putIf("a", bytes("2"), first);
+        assertThat(second).isNotEqualTo(first);
+        assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("3"), first));
+        assertThat(text("a")).isEqualTo("2");
+        assertThat(store.putIf("a", bytes("3"), second)).isNotEqualTo(second);
+        assertThat(text("a")).isEqualTo("3");
+    }
+
+    @Test
+    void aPutMayDependOnAnUnconditionalOne() {
+        put("a", bytes("1"));
+        store.putIf("a", bytes("2"), store.get("a", MAX_BYTES).tag());
+        assertThat(text("a")).isEqualTo("2");
+    }
+
+    @Test
+    void whatIsDeletedHasChanged() {
+        String tag = store.putIf("a", bytes("1"), null);
+        store.delete("a");
+        assertKind(Kind.CONFLICT, "a", () -> store.putIf("a", bytes("2"), tag));
+        assertKind(Kind.CONFLICT, "a", () -> store.deleteIf("a", tag));
+        assertThat(store.get("a", MAX_BYTES)).isNull();
+        store.putIf("a", bytes("3"), null);
+        assertThat(text("a")).isEqualTo("3");
+    }
+
+    @Test
+    void aDeletionMayDependOnNothingHavingChanged() {
+        String first = store.putIf("a", bytes("1"), null);
+        String second = store.putIf("a", bytes("2"), first);
+        assertKind(Kind.CONFLICT, "a", () -> store.deleteIf("a", first));
+        assertThat(text("a")).isEqualTo("2");
+        store.deleteIf("a", second);
+        assertThat(store.get("a", MAX_BYTES)).isNull();
+    }
+
+    @Test
+    void aDeletedObjectIsGoneAndItsFolderMayComeAgain() {
+        put("snapshots/a/1", bytes("1"));
+        put("snapshots/a/2", bytes("2"));
+        store.delete("snapshots/a/1");
+        assertThat(keys("", "")).containsExactly("snapshots/a/2");
+        store.delete("snapshots/a/2");
+        assertThat(keys("", "")).isEmpty();
+        put("snapshots/a/3", bytes("3"));
+        assertThat(keys("", "")).containsExactly("snapshots/a/3");
+    }
+
+    @Test
+    void ofManyThatPutWhereThereIsNoneOneDoes() throws Exception {
+        ObjectStore other = another();
+        List<Boolean> done = together(writer -> () -> {
+            ObjectStore mine = writer % 2 == 0 ? store : other;
+            return succeeds(() -> mine.putIf("a", bytes("writer " + writer), null));
+        });
+        assertThat(done).containsOnlyOnce(true);
+        assertThat(text("a")).isEqualTo("writer " + done.indexOf(true));
+    }
+
+    @Test
+    void noConditionalPutIsLost() throws Exception {
+        ObjectStore other = another();
+        store.putIf("a", bytes("0"), null);
+        int each = 10;
+        together(writer -> () -> {
+            ObjectStore mine = writer % 2 == 0 ? store : other;
+            for (int done = 0; done < each; ) {
+                done += succeeds(() -> countOn(mine)) ? 1 : 0;
+            }
+            return true;
+        });
+        assertThat(text("a")).isEqualTo(Integer.toString(WRITERS * each));
+    }
+
+    private static void countOn(ObjectStore store) {
+        Stored before = store.get("a", MAX_BYTES);
+        int count = Integer.parseInt(new String(before.content(), StandardCharsets.UTF_8));
+        store.putIf("a", bytes(Integer.toString(count + 1)), before.tag());
+    }
+
+    @Test
+    void ofManyThatPutTheSameObjectOneIsThereWhole() throws Exception {
+        together(writer -> () -> {
+            store.put("folder/a", out -> out.write(filled(200_000, writer)));
+            store.delete("folder/b" + writer);
+            return true;
+        });
+        byte[] content = store.get("folder/a", MAX_BYTES).content();
+        assertThat(content).isEqualTo(filled(200_000, content[0]));
+    }
+
+    /** Of a folder that is empty for moments, so that its directory comes and goes. */
+    @Test
+    void foldersComeAndGoWhileOthersPutIntoThem() throws Exception {
+        together(writer -> () -> {
+            String key = "folder/deeper/" + writer;
+            for (int time = 0; time < 20; time++) {
+                store.put(key, out -> out.write(bytes("x")));
+                assertThat(store.get(key, MAX_BYTES)).isNotNull();
+                store.delete(key);
+            }
+            return true;
+        });
+        assertThat(keys("", "")).isEmpty();
+    }
+
+    @Test
+    void objectsAreListedInTheOrderOfTheirKeys() {
+        List<String> keys = List.of(
+                "a",
+                "a!b/1",
+                "a-b/1",
+                "a.b",
+                "a/!",
+                "a/-/1",
+                "a/0",
+                "a/Z",
+                "a/_",
+                "a/a",
+                "a0/1",
+                "aa/1",
+                "archive.json");
+        List<String> inOrder = keys.stream().filter(key -> !key.equals("a")).toList();
+        inOrder.stream()
+                .sorted((one, other) -> other.hashCode() - one.hashCode())
+                .forEach(key -> put(key, bytes(key)));
+        assertThat(keys("", "")).containsExactlyElementsOf(inOrder);
+        assertThat(keys("a/", "")).containsExactly("a/!", "a/-/1", "a/0", "a/Z", "a/_", "a/a");
+        for (String after : keys) {
+            List<String> rest =
+                    inOrder.stream().filter(key -> key.compareTo(after) > 0).toList();
+            assertThat(keys("", after)).as("after " + after).containsExactlyElementsOf(rest);
+        }
+        assertThat(keys("a/", "a")).hasSize(6);
+        assertThat(keys("a/", "a/-/0")).containsExactly("a/-/1", "a/0", "a/Z", "a/_", "a/a");
+        assertThat(keys("a/", "a/-/1/more")).containsExactly("a/0", "a/Z", "a/_", "a/a");
+        assertThat(keys("a/", "b")).isEmpty();
+        assertThat(keys("nothing/", "")).isEmpty();
+    }
+
+    @Test
+    void aListSaysSizeAndTime() {
+        put("a", bytes("four"));
+        Listed listed = listed("", "").get(0);
+        assertThat(listed.bytes()).isEqualTo(4);
+        long now = System.currentTimeMillis();
+        assertThat(listed.modifiedMillis()).isBetween(now - DAY_MILLIS, now + DAY_MILLIS);
+    }
+
+    @Test
+    void aListHasAnyNumberAndEndsWhenItIsTold() {
+        int count = 1_203;
+        for (int number = 0; number < count; number++) {
+            put(key(number), bytes("x"));
+        }
+        assertThat(keys("manifests/", "")).hasSize(count).isSorted();
+        assertThat(keys("manifests/", key(1_100))).hasSize(count - 1_101);
+        List<String> few = new ArrayList<>();
+        store.list("manifests/", "", one -> {
+            few.add(one.key());
+            return few.size() < 3;
+        });
+        assertThat(few).containsExactly(key(0), key(1), key(2));
+    }
+
+    private static String key(int number) {
+        return "manifests/name" + (10_000 + number);
+    }
+
+    @Test
+    void anInterruptedCallerGetsAnErrorAndSpoilsNothing() {
+        put("a", bytes("old"));
+        store.putIf("b", bytes("old"), null);
+        List<ThrowingCallable> interrupted = List.of(
+                () -> put("a", content(1000)),
+                () -> store.putIf("b", bytes("new"), store.get("b", MAX_BYTES).tag()),
+                () -> store.get("a", MAX_BYTES));
+        for (ThrowingCallable call : interrupted) {
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(call).isInstanceOf(ObjectStoreException.class).hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        put("a", bytes("new"));
+        assertThat(text("a")).isEqualTo("new");
+        assertThat(store.putIf("b", bytes("new"), store.get("b", MAX_BYTES).tag()))
+                .isNotEmpty();
+    }
+
+    @Test
+    void whatWasPutIsThereForTheNext() throws Exception {
+        put("a", bytes("1"));
+        store.close();
+        assertThat(another().get("a", MAX_BYTES)).isNotNull();
+    }
+
+    private void put(String key, byte[] content) {
+        store.put(key, out -> out.write(content));
+    }
+
+    private String text(String key) {
+        return new String(store.get(key, MAX_BYTES).content(), StandardCharsets.UTF_8);
+    }
+
+    private List<String> keys(String prefix, String after) {
+        return listed(prefix, after).stream().map(Listed::key).toList();
+    }
+
+    private List<Listed> listed(String prefix, String after) {
+        List<Listed> all = new ArrayList<>();
+        store.list(prefix, after, all::add);
+        return all;
+    }
+
+    private static boolean succeeds(Runnable conditional) {
+        try {
+            conditional.run();
+            return true;
+        } catch (ObjectStoreException refused) {
+            assertThat(refused.kind()).isEqualTo(Kind.CONFLICT);
+            return false;
+        }
+    }
+
+    private void assertKind(Kind kind, String key, ThrowingCallable call) {
+        assertThatThrownBy(call)
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("'" + key + "'")
+                .hasMessageContaining(store.location())
+                .satisfies(thrown ->
+                        assertThat(((ObjectStoreException) thrown).kind()).isEqualTo(kind));
+    }
+
+    private static void assertRefused(ThrowingCallable call) {
+        assertThatThrownBy(call).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    /** What each of some writers does. */
+    private interface Writing {
+        Callable<Boolean> of(int writer);
+    }
+
+    private static List<Boolean> together(Writing writing) throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
+        try {
+            List<Callable<Boolean>> writers = new ArrayList<>();
+            for (int writer = 0; writer < WRITERS; writer++) {
+                writers.add(writing.of(writer));
+            }
+            List<Boolean> done = new ArrayList<>();
+            for (Future<Boolean> one : threads.invokeAll(writers)) {
+                done.add(one.get());
+            }
+            return done;
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    private static byte[] content(int bytes) {
+        byte[] content = new byte[bytes];
+        new SplittableRandom(bytes).nextBytes(content);
+        return content;
+    }
+
+    private static byte[] filled(int bytes, int value) {
+        byte[] content = new byte[bytes];
+        Arrays.fill(content, (byte) value);
+        return content;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
