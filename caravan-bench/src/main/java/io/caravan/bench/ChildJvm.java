@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** A child JVM with this one's class path. */
 public final class ChildJvm extends ChildProcess {
@@ -11,13 +12,23 @@ public final class ChildJvm extends ChildProcess {
     private static final List<String> FLAGS =
             List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
-    private ChildJvm(List<String> command, Path log) throws IOException {
-        super(command, log);
+    private ChildJvm(List<String> command, Map<String, String> environment, Path log) throws IOException {
+        super(command, environment, log);
     }
 
     /** Starts a JVM on a main class; its output is added to {@code log}. */
     public static ChildJvm start(String mainClass, List<String> arguments, Path log) throws IOException {
-        return new ChildJvm(command(FLAGS, mainClass, arguments), log);
+        return start(mainClass, arguments, Map.of(), log);
+    }
+
+    /**
+     * Starts a JVM on a main class; its output is added to {@code log}.
+     *
+     * @param environment variables that it has beside those of this program
+     */
+    public static ChildJvm start(String mainClass, List<String> arguments, Map<String, String> environment, Path log)
+            throws IOException {
+        return new ChildJvm(command(FLAGS, mainClass, arguments), environment, log);
     }
 
     /** What to run for a JVM of this kind, with this one's class path and with flags of one's own. */

@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -37,12 +38,22 @@ public class ChildProcess implements AutoCloseable {
 
     /** Starts a program; its output is added to {@code log}. */
     public ChildProcess(List<String> command, Path log) throws IOException {
+        this(command, Map.of(), log);
+    }
+
+    /**
+     * Starts a program; its output is added to {@code log}.
+     *
+     * @param environment variables that it has beside those of this program
+     */
+    public ChildProcess(List<String> command, Map<String, String> environment, Path log) throws IOException {
         this.log = log;
         logStart = Files.exists(log) ? Files.size(log) : 0;
-        process = new ProcessBuilder(command)
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
-                .start();
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
+        builder.environment().putAll(environment);
+        process = builder.start();
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
     }

@@ -15,6 +15,7 @@ public final class Programs {
             System.setProperty(LOG_CONFIGURATION, "logback-warnings.xml");
         }
         return new CommandLine(command)
+                .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(Programs::handle)
                 .execute(arguments);
     }

@@ -4,6 +4,7 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.Settings;
 import io.caravan.server.http.HttpConfig;
@@ -64,6 +65,9 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin(name = "Store")
     private StoreOptions storeOptions;
 
+    @Mixin(name = "Archive")
+    private ArchiveOptions archiveOptions;
+
     @Mixin(name = "Listening")
     private ListenOptions listenOptions;
 
@@ -120,7 +124,8 @@ final class ServeCommand implements Callable<Integer> {
                 store.durability(),
                 network,
                 authenticator,
-                listenOptions.readers());
+                listenOptions.readers(),
+                archiveOptions.config(store.directory()));
     }
 
     private void watch(FileWatch.Reloadable files) {
@@ -190,6 +195,8 @@ final class ServeCommand implements Callable<Integer> {
                 config.readers(),
                 tls ? "yes" : "no",
                 authenticated ? "yes" : "no");
+        ArchiveConfig archive = config.archive();
+        log.info("archive: {}", archive == null ? "none" : archive.location() + ", within " + archive.after());
         if (config.reachable() && authenticated && !tls) {
             log.warn("secrets can be read on their way over the network: use --tls-cert and --tls-key");
         }

@@ -2,9 +2,14 @@ package io.caravan.server;
 
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.http.HttpProtocol;
+import io.caravan.server.metrics.ArchiveMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
@@ -37,6 +42,7 @@ public final class Server implements AutoCloseable {
     private final @Nullable HttpProtocol http;
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable DocumentService documents;
+    private @Nullable Archiver archiver;
     private @Nullable InetSocketAddress respAddress;
 
     /**
@@ -85,19 +91,32 @@ public final class Server implements AutoCloseable {
      * Serves the documents of a store, over RESP too; once.
      *
      * @throws IOException when the address cannot be had
+     * @throws ArchiveException when the config has an archive that is not this store's, if that is known at once
      */
     public void serve(ListStore store) throws IOException {
         DocumentService opened = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
         documents = opened;
         StoreMetrics.register(metrics, opened::stats, opened::documents);
-        ServerStatus status = new ServerStatus(opened, network, config.durability());
+        Archiver archives = startArchiver(opened, store);
+        archiver = archives;
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archives);
         respAddress = network.listen(
                 config.resp(),
                 "--resp",
-                new RespProtocol(config.limits(), opened, status, readers, config.authenticator()));
+                new RespProtocol(config.limits(), opened, archives, status, readers, config.authenticator()));
         if (http != null) {
-            http.serve(opened);
+            http.serve(opened, archives);
         }
+    }
+
+    private @Nullable Archiver startArchiver(DocumentService opened, ListStore store) {
+        ArchiveConfig archive = config.archive();
+        if (archive == null) {
+            return null;
+        }
+        Archiver started = Archiver.start(opened, () -> StoreIdentity.of(store), archive);
+        ArchiveMetrics.register(metrics, started::status);
+        return started;
     }
 
     /** Where it listens for RESP; it serves. */
@@ -118,20 +137,33 @@ public final class Server implements AutoCloseable {
     /** Stops with a timeout that is enough for a healthy store. */
     @Override
     public void close() {
-        stop(CLOSE_TIMEOUT);
+        stop(CLOSE_TIMEOUT, CLOSE_TIMEOUT);
     }
 
-    /** Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. */
-    public void stop(Duration timeout) {
+    /**
+     * Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. Then
+     * archives what has changed, if that is wanted.
+     *
+     * @param connections how long the clients may take
+     * @param all how long clients and archive together may
+     */
+    public void stop(Duration connections, Duration all) {
+        long deadline = System.nanoTime() + all.toNanos();
         if (http != null) {
             http.drain();
         }
-        network.drain(timeout);
+        network.drain(connections);
+        if (archiver != null && archiver.finishesOnStop()) {
+            archiver.finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        }
         stopThreads();
     }
 
     private void stopThreads() {
         metrics.close();
+        if (archiver != null) {
+            archiver.close();
+        }
         if (documents != null) {
             documents.close();
         }

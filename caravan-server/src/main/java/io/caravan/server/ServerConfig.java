@@ -2,6 +2,7 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
+import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param network what all listeners share
  * @param authenticator tells who clients are
  * @param readers number of threads that read from the store
+ * @param archive how to archive documents, or null for not at all
  */
 public record ServerConfig(
         InetSocketAddress resp,
@@ -27,7 +29,8 @@ public record ServerConfig(
         Durability durability,
         NetworkConfig network,
         Authenticator authenticator,
-        int readers) {
+        int readers,
+        @Nullable ArchiveConfig archive) {
     /** Room for names and the small words of a request that fills a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
@@ -41,7 +44,7 @@ public record ServerConfig(
 
     /** A config with these limits, without authentication, and with everything else for who has no opinion. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
-        this(resp, null, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders());
+        this(resp, null, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders(), null);
     }
 
     /** The greatest requests that the store could take. */
@@ -60,17 +63,17 @@ public record ServerConfig(
 
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
-        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers);
+        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers, archive);
     }
 
     /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
-        return new ServerConfig(resp, http, limits, durability, network, other, readers);
+        return new ServerConfig(resp, http, limits, durability, network, other, readers, archive);
     }
 
     /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
-        return new ServerConfig(resp, http, other, durability, network, authenticator, readers);
+        return new ServerConfig(resp, http, other, durability, network, authenticator, readers, archive);
     }
 
     /** Whether other machines can reach one of the addresses. */
@@ -81,6 +84,11 @@ public record ServerConfig(
 
     /** The same with HTTP. */
     public ServerConfig withHttp(HttpConfig other) {
-        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers);
+        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers, archive);
+    }
+
+    /** The same with an archive. */
+    public ServerConfig withArchive(ArchiveConfig other) {
+        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, other);
     }
 }

@@ -2,6 +2,9 @@ package io.caravan.server;
 
 import io.caravan.Durability;
 import io.caravan.StoreStats;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
 import io.netty.channel.group.ChannelGroup;
@@ -9,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** What a server tells of itself. */
 public final class ServerStatus {
@@ -19,11 +23,19 @@ public final class ServerStatus {
     private final DocumentService documents;
     private final Network network;
     private final Durability durability;
+    private final @Nullable Archiver archiver;
 
-    public ServerStatus(DocumentService documents, Network network, Durability durability) {
+    /**
+     * Tells of these.
+     *
+     * @param archiver null when the server has no archive
+     */
+    public ServerStatus(
+            DocumentService documents, Network network, Durability durability, @Nullable Archiver archiver) {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
+        this.archiver = archiver;
     }
 
     /** All open connections. */
@@ -63,6 +75,7 @@ public final class ServerStatus {
                 "Clients", ordered("connected_clients", network.connections().size()));
         sections.put("Stats", writes(stats));
         sections.put("Persistence", persistence(stats));
+        sections.put("Archive", archive());
         sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
         sections.put("Cluster", ordered("cluster_enabled", 0));
         sections.put("Keyspace", keyspace(stats));
@@ -114,6 +127,34 @@ public final class ServerStatus {
                 "heap_used_bytes", stats.heap().usedBytes(),
                 "heap_free_bytes", stats.heap().freeBytes(),
                 "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
+    }
+
+    private Map<String, Object> archive() {
+        return archiver == null ? ordered("archive_state", "none") : archive(archiver.status());
+    }
+
+    private static Map<String, Object> archive(ArchiveStatus status) {
+        LastError last = status.lastError();
+        return ordered(
+                "archive_state", status.state().label(),
+                "archive_location", status.location(),
+                "archive_epoch", status.epoch(),
+                "archive_backlog", status.backlog(),
+                "archive_oldest_unarchived_seconds", status.oldestUnarchivedSeconds(),
+                "archive_documents", status.documents(),
+                "archive_tombstones", status.tombstones(),
+                "archive_bytes", status.bytes(),
+                "archive_failures",
+                        status.failures().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum(),
+                "archive_last_success_ms", status.lastSuccessMillis(),
+                "archive_last_error_ms", last == null ? 0 : last.atMillis(),
+                "archive_last_error", last == null ? "" : oneLine(last.message()));
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\s+", " ");
     }
 
     private Map<String, Object> keyspace(StoreStats stats) {

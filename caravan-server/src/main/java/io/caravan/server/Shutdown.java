@@ -8,13 +8,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, closes the store. Then
- * it ends the process: with 0, because a stop that was asked for and went well is no failure; with 1 when it did not.
+ * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, archives what has
+ * changed if that is wanted, closes the store. Then it ends the process: with 0, because a stop that was asked for and went
+ * well is no failure; with 1 when it did not.
  */
 final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
-    /** How many tenths of the time the connections may take; the store gets the rest. */
+    /** How many tenths of the time the connections may take. */
     private static final int DRAIN_TENTHS = 6;
+    /** And how many they and the archive; the store gets the rest. */
+    private static final int ARCHIVE_TENTHS = 9;
 
     private final Server server;
     private final ListStore store;
@@ -41,9 +44,13 @@ final class Shutdown implements Runnable {
         Runtime.getRuntime().halt(exitCode);
     }
 
+    private Duration tenths(int count) {
+        return timeout.multipliedBy(count).dividedBy(10);
+    }
+
     private int stop() {
         try {
-            server.stop(timeout.multipliedBy(DRAIN_TENTHS).dividedBy(10));
+            server.stop(tenths(DRAIN_TENTHS), tenths(ARCHIVE_TENTHS));
             // Says so if the store has failed, which closing does not.
             store.flush();
             store.close();

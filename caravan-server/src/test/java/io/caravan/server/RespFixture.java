@@ -47,11 +47,11 @@ final class RespFixture implements AutoCloseable {
         this.network = new Network(new NetworkConfig(defaults.transport(), 1, defaults.limits(), null));
         RespLimits limits =
                 new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes, RespLimits.DEFAULT_MAX_PENDING, stall);
-        ServerStatus status = new ServerStatus(documents, network, Durability.NONE);
+        ServerStatus status = new ServerStatus(documents, network, Durability.NONE, null);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(limits, documents, status, readers, authenticator));
+                new RespProtocol(limits, documents, null, status, readers, authenticator));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

@@ -1,6 +1,8 @@
 package io.caravan.bench.network;
 
+import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 
 /** One part of the benchmark: does the same to several systems in turn, and keeps what came out. */
@@ -10,4 +12,20 @@ interface NetworkMeasure {
 
     /** What has been measured so far. */
     Table table();
+
+    /** The same, for a benchmark's course; {@code alone} is {@link Stage#alone}. */
+    default Measure on(boolean alone) {
+        NetworkMeasure measure = this;
+        return new Measure() {
+            @Override
+            public void run(Turn turn) throws IOException, InterruptedException {
+                measure.run(new Stage(turn, alone));
+            }
+
+            @Override
+            public Table table() {
+                return measure.table();
+            }
+        };
+    }
 }

@@ -1,5 +1,6 @@
 package io.caravan.bench.network;
 
+import io.caravan.bench.Executables;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

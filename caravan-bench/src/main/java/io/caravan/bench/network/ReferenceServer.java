@@ -1,9 +1,10 @@
 package io.caravan.bench.network;
 
 import io.caravan.bench.ChildProcess;
+import io.caravan.bench.Executables;
+import io.caravan.bench.Installations;
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -28,6 +29,7 @@ final class ReferenceServer implements Subject {
     /** The last thing that an installation makes. */
     private static final String MARK = ".installed";
 
+    private static final Path HOME = Installations.home("reference-server");
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     @Override
@@ -48,12 +50,12 @@ final class ReferenceServer implements Subject {
                 return missing;
             }
         }
-        return Files.exists(home().resolve(MARK)) ? null : install();
+        return Files.exists(HOME.resolve(MARK)) ? null : install();
     }
 
     /** Says why it could not be installed; null when it could. */
     private static @Nullable String install() throws IOException {
-        Path home = Files.createDirectories(home());
+        Path home = Files.createDirectories(HOME);
         for (String file : FILES) {
             try (InputStream in = ReferenceServer.class.getResourceAsStream(RESOURCES + file)) {
                 if (in == null) {
@@ -83,23 +85,9 @@ final class ReferenceServer implements Subject {
         return null;
     }
 
-    /** Beside the jar or the classes. */
-    private static Path home() throws IOException {
-        try {
-            Path classes = Path.of(ReferenceServer.class
-                    .getProtectionDomain()
-                    .getCodeSource()
-                    .getLocation()
-                    .toURI());
-            return classes.resolveSibling("reference-server");
-        } catch (URISyntaxException impossible) {
-            throw new IOException("cannot tell where this program lies", impossible);
-        }
-    }
-
     @Override
     public List<String> command(Path data, Ports ports) throws IOException {
-        return List.of(NODE, home().resolve(MAIN).toString(), Integer.toString(ports.http()), data.toString());
+        return List.of(NODE, HOME.resolve(MAIN).toString(), Integer.toString(ports.http()), data.toString());
     }
 
     @Override

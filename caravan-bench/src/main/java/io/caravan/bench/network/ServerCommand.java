@@ -1,22 +1,17 @@
 package io.caravan.bench.network;
 
-import io.caravan.bench.Directories;
-import io.caravan.bench.Machine;
-import io.caravan.bench.WorkDirectory;
-import io.caravan.bench.report.Report;
+import io.caravan.bench.report.Course;
+import io.caravan.bench.report.MachineLimits;
+import io.caravan.bench.report.Measure;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** {@code scripts/bench server}: the server, as its clients see it, beside its peers. */
 @Command(
@@ -31,8 +26,6 @@ import picocli.CommandLine.Spec;
                     + " beside this program. What is missing is said in its row."
         })
 public final class ServerCommand implements Callable<Integer> {
-    private static final int RUNS = 3;
-
     @Option(
             names = "--only",
             split = ",",
@@ -58,71 +51,21 @@ public final class ServerCommand implements Callable<Integer> {
     @Option(names = "--alone", description = "Caravan without its peers")
     private boolean alone;
 
-    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, says nothing of speed")
-    private boolean quick;
-
-    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 3, with --quick 1")
-    private int runs;
-
-    @Option(names = "--out", paramLabel = "DIR", description = "where server.md and server.json go; default: nowhere")
-    private @Nullable Path out;
-
-    @Option(
-            names = "--dir",
-            paramLabel = "DIR",
-            description =
-                    "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
-    private @Nullable Path directory;
-
-    @Spec
-    private @Nullable CommandSpec spec;
+    @Mixin
+    private final Course course = new Course();
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
-        check(runs >= 0, "--runs must be 1 or more");
-        try (WorkDirectory made = WorkDirectory.make(directory)) {
-            measure(made.path());
-        }
+        course.run(measures());
         return 0;
     }
 
-    /** The report is written after every run, so that what was measured is there even if something fails later. */
-    private void measure(Path work) throws IOException, InterruptedException {
-        Map<String, String> facts = Machine.facts(work);
-        List<NetworkMeasure> measures = measures();
-        int times = runs > 0 ? runs : quick ? 1 : RUNS;
-        for (int run = 1; run <= times; run++) {
-            Stage stage = new Stage(work, run, alone, "run " + run + " of " + times);
-            for (NetworkMeasure measure : measures) {
-                measure.run(stage);
-            }
-            report(facts, measures);
-        }
-        System.out.println(report(facts, measures));
-        if (out != null) {
-            System.out.println("written to " + out);
-        }
-    }
-
-    private List<NetworkMeasure> measures() {
+    private List<Measure> measures() {
         List<Part> parts = only == null ? List.copyOf(EnumSet.allOf(Part.class)) : only;
-        return Stream.concat(Stream.of(new MachineLimits(quick)), parts.stream().map(part -> part.measure(quick)))
+        boolean quick = course.quick();
+        return Stream.concat(
+                        Stream.of(new MachineLimits(quick)),
+                        parts.stream().map(part -> part.measure(quick).on(alone)))
                 .toList();
-    }
-
-    private Report report(Map<String, String> facts, List<NetworkMeasure> measures) throws IOException {
-        Report report = new Report(
-                "server", facts, measures.stream().map(NetworkMeasure::table).toList());
-        if (out != null) {
-            report.writeTo(out);
-        }
-        return report;
-    }
-
-    private void check(boolean holds, String message) {
-        if (!holds && spec != null) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
     }
 }

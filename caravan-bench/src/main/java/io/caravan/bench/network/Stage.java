@@ -1,22 +1,18 @@
 package io.caravan.bench.network;
 
 import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where servers are started, for one run of all parts.
  *
- * @param work on the disk to measure
- * @param run which of the runs this is, from 1 on
  * @param alone whether Caravan is measured without its peers
- * @param title which of the runs this is, for people
  */
-record Stage(Path work, int run, boolean alone, String title) {
+record Stage(Turn turn, boolean alone) {
 
     /** What is done to a server. */
     @FunctionalInterface
@@ -24,16 +20,19 @@ record Stage(Path work, int run, boolean alone, String title) {
         void run(RunningServer server) throws IOException, InterruptedException;
     }
 
-    /** In the order for this run: each is the first one in one of them, because a machine may tire or warm up meanwhile. */
-    <T> List<T> inTurn(List<T> all) {
-        List<T> rotated = new ArrayList<>(all);
-        Collections.rotate(rotated, 1 - run);
-        return rotated;
+    /** On the disk to measure. */
+    Path work() {
+        return turn.work();
     }
 
-    /** Tells people what is being done now. */
+    /** As {@link Turn#inTurn}. */
+    <T> List<T> inTurn(List<T> all) {
+        return turn.inTurn(all);
+    }
+
+    /** As {@link Turn#say}. */
     void say(String what) {
-        System.err.println(title + ": " + what);
+        turn.say(what);
     }
 
     /** Starts a system, does the task and ends it; when it cannot be run here, the results say why. */
@@ -44,7 +43,7 @@ record Stage(Path work, int run, boolean alone, String title) {
             return;
         }
         say(workload + ", " + subject.name());
-        try (RunningServer server = RunningServer.start(subject, work)) {
+        try (RunningServer server = RunningServer.start(subject, work())) {
             task.run(server);
         }
     }

@@ -17,9 +17,13 @@ import org.jspecify.annotations.Nullable;
 public final class RespConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final byte[] LINE_END = {'\r', '\n'};
+    private static final byte[] NULL = {};
     private static final int CONNECT_MILLIS = 5_000;
 
-    /** What the server says: exactly one of the parts is there, or none for a null. */
+    /**
+     * What the server says: exactly one of the parts is there, or none for a null. Among the values, a number is its
+     * digits, and a null is empty.
+     */
     public record Reply(
             @Nullable String text,
             @Nullable String error,
@@ -95,13 +99,17 @@ public final class RespConnection implements AutoCloseable {
     private List<byte[]> array(String count) throws IOException {
         List<byte[]> values = new ArrayList<>();
         for (int left = Integer.parseInt(count); left > 0; left--) {
-            int kind = in.read();
-            if (kind != '$') {
-                throw new IOException("an array of strings expected, found an element of kind " + kind);
-            }
-            values.add(bulk(line()));
+            values.add(element((char) in.read(), line()));
         }
         return values;
+    }
+
+    private byte[] element(char kind, String line) throws IOException {
+        return switch (kind) {
+            case ':' -> ascii(line);
+            case '$' -> line.equals("-1") ? NULL : bulk(line);
+            default -> throw new IOException("an array of strings and numbers expected, found " + kind + line);
+        };
     }
 
     private byte[] bulk(String length) throws IOException {

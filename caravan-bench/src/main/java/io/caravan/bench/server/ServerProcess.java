@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -18,8 +19,8 @@ public final class ServerProcess implements AutoCloseable {
     public static final String MAIN = "io.caravan.server.Main";
 
     private static final String HOST = "127.0.0.1";
-    private static final Pattern ANNOUNCEMENT =
-            Pattern.compile("caravan serves RESP on " + Pattern.quote(HOST) + ":(\\d+),");
+    private static final Pattern RESP = Pattern.compile("caravan serves RESP on " + Pattern.quote(HOST) + ":(\\d+),");
+    private static final Pattern HTTP = Pattern.compile(", HTTP on " + Pattern.quote(HOST) + ":(\\d+),");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
 
@@ -27,10 +28,11 @@ public final class ServerProcess implements AutoCloseable {
     private final Path data;
     private final Path log;
     private final List<String> options;
+    private final Map<String, String> environment;
     private @Nullable ChildJvm child;
 
     public ServerProcess(Path data, Path log) {
-        this(MAIN, data, log, List.of());
+        this(MAIN, data, log, List.of(), Map.of());
     }
 
     /**
@@ -39,12 +41,14 @@ public final class ServerProcess implements AutoCloseable {
      * @param mainClass takes the arguments of {@link #MAIN}
      * @param log what its output is added to
      * @param options of the command {@code serve}, beside those for data and address
+     * @param environment variables that it has beside those of this program
      */
-    public ServerProcess(String mainClass, Path data, Path log, List<String> options) {
+    public ServerProcess(String mainClass, Path data, Path log, List<String> options, Map<String, String> environment) {
         this.mainClass = mainClass;
         this.data = data;
         this.log = log;
         this.options = List.copyOf(options);
+        this.environment = Map.copyOf(environment);
     }
 
     /** Starts the process if it is not running. */
@@ -53,17 +57,26 @@ public final class ServerProcess implements AutoCloseable {
             List<String> arguments = new ArrayList<>(
                     List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
             arguments.addAll(options);
-            child = ChildJvm.start(mainClass, arguments, log);
+            child = ChildJvm.start(mainClass, arguments, environment, log);
         }
     }
 
-    /** Where it listens; waits until it does. */
+    /** Where it listens for RESP; waits until it does. */
     public InetSocketAddress awaitAddress() throws IOException {
+        return awaitAddress(RESP);
+    }
+
+    /** Where it listens for HTTP; waits until it does. */
+    public InetSocketAddress awaitHttpAddress() throws IOException {
+        return awaitAddress(HTTP);
+    }
+
+    private InetSocketAddress awaitAddress(Pattern pattern) throws IOException {
         ChildJvm server = running();
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < deadline) {
             boolean alive = server.alive();
-            Matcher announcement = ANNOUNCEMENT.matcher(server.output());
+            Matcher announcement = pattern.matcher(server.output());
             if (announcement.find()) {
                 return new InetSocketAddress(HOST, Integer.parseInt(announcement.group(1)));
             }

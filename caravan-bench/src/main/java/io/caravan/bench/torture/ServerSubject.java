@@ -5,6 +5,7 @@ import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 
 /** The server, in a process of its own, spoken to over RESP by connections of this one. */
 final class ServerSubject implements Subject {
@@ -61,7 +62,7 @@ final class ServerSubject implements Subject {
                 Integer.toString(MAX_VALUE_BYTES),
                 "--checkpoint-floor",
                 Long.toString(SmallStore.CHECKPOINT_FLOOR_BYTES));
-        return new ServerProcess(serverMain, options.store(), log, limits);
+        return new ServerProcess(serverMain, options.store(), log, limits, Map.of());
     }
 
     @Override

@@ -6,6 +6,7 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Results;
 import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Turn;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -41,14 +42,14 @@ class ComparisonTest {
     @Test
     void inEachRunAnotherOneIsTheFirst() {
         List<String> all = List.of("a", "b", "c");
-        assertThat(stage(1).inTurn(all)).containsExactly("a", "b", "c");
-        assertThat(stage(2).inTurn(all)).containsExactly("b", "c", "a");
-        assertThat(stage(3).inTurn(all)).containsExactly("c", "a", "b");
-        assertThat(stage(4).inTurn(all)).containsExactly("a", "b", "c");
+        assertThat(turn(1).inTurn(all)).containsExactly("a", "b", "c");
+        assertThat(turn(2).inTurn(all)).containsExactly("b", "c", "a");
+        assertThat(turn(3).inTurn(all)).containsExactly("c", "a", "b");
+        assertThat(turn(4).inTurn(all)).containsExactly("a", "b", "c");
     }
 
-    private static Stage stage(int run) {
-        return new Stage(Path.of("unused"), run, false, "");
+    private static Turn turn(int run) {
+        return new Turn(Path.of("unused"), run, "");
     }
 
     @Test

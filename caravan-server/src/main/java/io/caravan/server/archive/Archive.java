@@ -203,4 +203,17 @@ public final class Archive {
     public SnapshotReader read(DocumentName name, Generation generation) {
         return snapshots.open(name, generation);
     }
+
+    /**
+     * Removes what a policy does not keep, beside the archive's owner. Ended at any point it leaves nothing behind that a
+     * second run does not remove.
+     *
+     * @param dryRun tell of it, and remove nothing
+     * @param jobs how many documents at a time
+     * @param nowMillis the time, in milliseconds since 1970, that ages are told by
+     */
+    public PruneReport prune(PrunePolicy policy, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+        DocumentPruner pruner = new DocumentPruner(objects, manifests, root.epoch(), policy, nowMillis, dryRun);
+        return new Pruning(objects, pruner, listener).run(jobs);
+    }
 }

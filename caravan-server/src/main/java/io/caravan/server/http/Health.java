@@ -1,6 +1,10 @@
 package io.caravan.server.http;
 
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.netty.handler.codec.http.HttpResponseStatus;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Tells whether the server is alive, and whether it can do what it is for. */
@@ -18,7 +22,27 @@ final class Health implements Endpoint {
     @Override
     public void handle(Exchange exchange) {
         Problem problem = readiness.problem();
-        exchange.answer(
-                problem == null ? Answer.json(HttpResponseStatus.OK, Map.of("status", "ready")) : problem.answer());
+        exchange.answer(problem == null ? Answer.json(HttpResponseStatus.OK, ready()) : problem.answer());
+    }
+
+    private Map<String, Object> ready() {
+        ArchiveStatus archive = readiness.archive();
+        return archive == null ? Map.of("status", "ready") : Map.of("status", "ready", "archive", brief(archive));
+    }
+
+    /** Without names and places, as anybody may ask; the log and the figures have those. */
+    private static Map<String, Object> brief(ArchiveStatus archive) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("state", archive.state().label());
+        fields.put("lagSeconds", archive.oldestUnarchivedSeconds());
+        fields.put("backlog", archive.backlog());
+        fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));
+        LastError last = archive.lastError();
+        fields.put("lastError", last == null ? null : Map.of("kind", last.kind(), "at", moment(last.atMillis())));
+        return fields;
+    }
+
+    private static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
     }
 }

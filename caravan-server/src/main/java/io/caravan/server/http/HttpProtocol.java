@@ -1,5 +1,6 @@
 package io.caravan.server.http;
 
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.Connection;
@@ -16,6 +17,7 @@ import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * HTTP, for listeners: from the start for those who ask how the server is, and for documents once it {@linkplain #serve
@@ -70,9 +72,13 @@ public final class HttpProtocol implements WireProtocol {
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /** From now on there are documents. */
-    public void serve(DocumentService documents) {
-        service.readiness().serve(documents);
+    /**
+     * From now on there are documents.
+     *
+     * @param archiver null when they are not archived
+     */
+    public void serve(DocumentService documents, @Nullable Archiver archiver) {
+        service.readiness().serve(documents, archiver);
     }
 
     /** From now on every request is told that the server stops. */

@@ -2,6 +2,8 @@ package io.caravan.server.http;
 
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
@@ -9,11 +11,20 @@ import org.jspecify.annotations.Nullable;
 /** Whether the server can do what it is for, and if not, why. Threads share it. */
 public final class Readiness {
     private volatile @Nullable DocumentService documents;
+    private volatile @Nullable Archiver archiver;
     private volatile boolean draining;
 
     /** The store is open. */
-    void serve(DocumentService opened) {
+    void serve(DocumentService opened, @Nullable Archiver archives) {
+        archiver = archives;
         documents = opened;
+    }
+
+    /** How far the archive is, or null when there is none. */
+    @Nullable
+    ArchiveStatus archive() {
+        Archiver archives = archiver;
+        return archives == null ? null : archives.status();
     }
 
     /** The server stops. */

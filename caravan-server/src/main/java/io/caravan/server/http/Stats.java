@@ -28,6 +28,7 @@ final class Stats implements Endpoint {
         figures.put("tailedDocuments", documents.tailedDocuments());
         figures.put("httpConnections", connections.size());
         figures.put("store", documents.stats());
+        figures.put("archive", parts.readiness().archive());
         return figures;
     }
 }

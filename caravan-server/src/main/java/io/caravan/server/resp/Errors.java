@@ -59,10 +59,9 @@ final class Errors {
 
     private static String prefix(ArchiveException.Reason reason) {
         return switch (reason) {
-            case NOT_FOUND -> "NOTFOUND";
             case DELETED -> "DELETED";
             case BACK_IN_TIME -> "BACKINTIME";
-            case CORRUPT, VERSION, FOREIGN, FENCED -> "ARCHIVE";
+            case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED -> "ARCHIVE";
         };
     }
 

@@ -1,6 +1,7 @@
 package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
@@ -11,6 +12,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** RESP, for listeners. */
 public final class RespProtocol implements WireProtocol {
@@ -19,16 +21,18 @@ public final class RespProtocol implements WireProtocol {
     /**
      * Makes the protocol over some documents.
      *
+     * @param archiver null when they are not archived
      * @param readers where reads run, which may wait
      * @param authenticator tells who clients are
      */
     public RespProtocol(
             RespLimits limits,
             DocumentService documents,
+            @Nullable Archiver archiver,
             ServerStatus status,
             Executor readers,
             Authenticator authenticator) {
-        this.service = new RespService(documents, status, readers, limits, authenticator);
+        this.service = new RespService(documents, archiver, status, readers, limits, authenticator);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
+import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
 import io.caravan.server.security.Authenticator;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /** What all RESP connections share. */
 final class RespService {
@@ -25,6 +27,7 @@ final class RespService {
 
     RespService(
             DocumentService documents,
+            @Nullable Archiver archiver,
             ServerStatus status,
             Executor readers,
             RespLimits limits,
@@ -40,6 +43,7 @@ final class RespService {
                 new ScanCommands(documents).all(),
                 new ExpiryCommands(documents, clock).all(),
                 new ExtensionCommands(documents, limits).all(),
+                new ArchiveCommands(archiver).all(),
                 new TransactionCommands(limits, TransactionBudget.forProcess(limits.maxRequestBytes())).all(),
                 new PersistenceCommands(documents, status, readers, clock).all(),
                 new ServerCommands(status).all(),

@@ -98,7 +98,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     void serve() {
-        server.serve(documents);
+        server.serve(documents, null);
     }
 
     URI uri(String path) {

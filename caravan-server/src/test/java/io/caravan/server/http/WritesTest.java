@@ -55,7 +55,7 @@ class WritesTest {
                 });
         documents = new DocumentService(store, Catalog.open(store, 0));
         Readiness readiness = new Readiness();
-        readiness.serve(documents);
+        readiness.serve(documents, null);
         writes = new Writes(readiness, readers::add);
     }
 

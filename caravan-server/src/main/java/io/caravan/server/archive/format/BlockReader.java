@@ -99,8 +99,9 @@ final class BlockReader {
         end = rawBytes;
     }
 
+    /** Doubles, so that blocks of rising lengths are not each a new array. */
     private static byte[] withRoom(byte[] bytes, int length) {
-        return bytes.length < length ? new byte[length] : bytes;
+        return bytes.length < length ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))] : bytes;
     }
 
     private void readStored(byte[] target, int length) {

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
@@ -126,7 +127,7 @@ class ArchiveKeysTest {
                 key.replace("/a/", "//"),
                 key.replace("/a/", "/a.b/"),
                 key.replace("-0000000000000003", "-f000000000000003"),
-                key.toUpperCase(java.util.Locale.ROOT))) {
+                key.toUpperCase(Locale.ROOT))) {
             assertThat(ArchiveKeys.parseSnapshot(other)).as(other).isNull();
         }
     }

@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.ArchiveException.Reason;
+import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,11 +44,19 @@ class ManifestCodecTest {
                 new Tombstone(-1, 30, 1_795_000_000_001L));
     }
 
-    private static byte[] sealed(String json) {
-        byte[] line = (json + "\n").getBytes(UTF_8);
+    /** JSON of any kind, with the second line that belongs to it. */
+    static byte[] sealed(byte[] json) {
         CRC32C crc = new CRC32C();
-        crc.update(line);
-        return (json + "\n" + String.format("crc32c:%08x\n", crc.getValue())).getBytes(UTF_8);
+        crc.update(json);
+        crc.update('\n');
+        byte[] seal = String.format("\ncrc32c:%08x\n", crc.getValue()).getBytes(UTF_8);
+        byte[] sealed = Arrays.copyOf(json, json.length + seal.length);
+        System.arraycopy(seal, 0, sealed, json.length, seal.length);
+        return sealed;
+    }
+
+    private static byte[] sealed(String json) {
+        return sealed(json.getBytes(UTF_8));
     }
 
     private static String json(Manifest manifest) {
@@ -152,7 +162,7 @@ class ManifestCodecTest {
     void whatCannotBeIsRefused(String part, String by, String problem) {
         String sound = json(manifest(DocumentName.of("doc")));
         assertThat(sound).contains(part);
-        assertRefused(sealed(sound.replaceFirst(java.util.regex.Pattern.quote(part), by)), Reason.CORRUPT, problem);
+        assertRefused(sealed(sound.replaceFirst(Pattern.quote(part), by)), Reason.CORRUPT, problem);
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.ArchiveException.Reason;
 import org.junit.jupiter.api.Test;
@@ -35,7 +36,7 @@ class RootCodecTest {
 
     @Test
     void aManifestIsNoRoot() {
-        byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(io.caravan.catalog.DocumentName.of("doc")));
+        byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(DocumentName.of("doc")));
         assertThatExceptionOfType(ArchiveException.class)
                 .isThrownBy(() -> RootCodec.decode(manifest, ArchiveKeys.ROOT))
                 .withMessageStartingWith(ArchiveKeys.ROOT)

@@ -26,7 +26,7 @@ class SnapshotTest {
 
     private static byte[] roundTrip(long first, List<byte[]> values) throws Exception {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        SnapshotWriter.Written written = Snapshots.write(out, first, values);
+        SnapshotWriter.Written written = Snapshots.write(out, Snapshots.header(first, first + values.size()), values);
         Snapshots.Content read = Snapshots.read(out.toByteArray());
         assertThat(read.header()).isEqualTo(Snapshots.header(first, first + values.size()));
         assertThat(read.values()).containsExactlyElementsOf(values);

@@ -30,18 +30,23 @@ final class Snapshots {
     }
 
     static byte[] of(long first, List<byte[]> values) {
+        return of(header(first, first + values.size()), values);
+    }
+
+    static byte[] of(SnapshotHeader header, List<byte[]> values) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try {
-            write(out, first, values);
+            write(out, header, values);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible);
         }
         return out.toByteArray();
     }
 
-    static SnapshotWriter.Written write(ByteArrayOutputStream out, long first, List<byte[]> values) throws IOException {
-        SnapshotWriter writer = new SnapshotWriter(out, header(first, first + values.size()));
-        long sequence = first;
+    static SnapshotWriter.Written write(ByteArrayOutputStream out, SnapshotHeader header, List<byte[]> values)
+            throws IOException {
+        SnapshotWriter writer = new SnapshotWriter(out, header);
+        long sequence = header.firstSequence();
         for (byte[] value : values) {
             writer.add(sequence++, ByteBuffer.wrap(value));
         }

@@ -1,4 +1,4 @@
-package io.caravan.bench.network;
+package io.caravan.bench;
 
 import java.io.File;
 import java.nio.file.Files;
@@ -7,11 +7,11 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Programs that may be on the path, or not. */
-final class Executables {
+public final class Executables {
     private Executables() {}
 
     /** Says that the program is not there; null when it is. */
-    static @Nullable String missing(String program) {
+    public static @Nullable String missing(String program) {
         String path = System.getenv().getOrDefault("PATH", "");
         boolean found = Arrays.stream(path.split(File.pathSeparator))
                 .map(directory -> Path.of(directory, program))

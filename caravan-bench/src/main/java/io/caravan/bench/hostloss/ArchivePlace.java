@@ -1,0 +1,38 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.s3.Bucket;
+import io.caravan.bench.s3.S3Account;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where the archive of a drill lies, and how Caravan's commands are told. */
+final class ArchivePlace {
+    static final String BUCKET = "caravan";
+    static final String PREFIX = "drill/";
+
+    private ArchivePlace() {}
+
+    /**
+     * Words of a command line.
+     *
+     * @param endpoint of the S3 server, or of what stands before it
+     */
+    static List<String> options(URI endpoint) {
+        return List.of(
+                "--archive",
+                "s3://" + BUCKET + "/" + PREFIX.substring(0, PREFIX.length() - 1),
+                "--s3-endpoint",
+                endpoint.toString(),
+                "--s3-region",
+                S3Account.REGION,
+                "--s3-path-style");
+    }
+
+    /** A command line: the words, and where the archive is. */
+    static List<String> command(Bucket bucket, String... words) {
+        List<String> command = new ArrayList<>(List.of(words));
+        command.addAll(options(bucket.endpoint()));
+        return command;
+    }
+}

@@ -1,0 +1,66 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.s3.S3Account;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A command of {@code caravan}, run in processes of their own. */
+final class CaravanCommand {
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final long LONGEST_LIFE_MILLIS = 2_500;
+    private static final int SHOWN_CHARS = 1_500;
+
+    private final List<String> words;
+    private final Path log;
+
+    /**
+     * Describes a command.
+     *
+     * @param log what its output is added to; nobody else may add to it meanwhile
+     */
+    CaravanCommand(List<String> words, Path log) {
+        this.words = words;
+        this.log = log;
+    }
+
+    /** Runs it to its end; returns what went wrong, or null. */
+    @Nullable
+    String run() throws IOException {
+        try (ChildJvm process = start()) {
+            return problem(process);
+        }
+    }
+
+    /**
+     * Kills it at a random moment.
+     *
+     * @return whether it was killed before it had ended
+     */
+    boolean killed(SplittableRandom random) throws IOException, InterruptedException {
+        try (ChildJvm process = start()) {
+            TimeUnit.MILLISECONDS.sleep(random.nextLong(LONGEST_LIFE_MILLIS));
+            return process.kill() == ChildJvm.KILLED;
+        }
+    }
+
+    private ChildJvm start() throws IOException {
+        return ChildJvm.start(ServerProcess.MAIN, words, S3Account.environment(), log);
+    }
+
+    private @Nullable String problem(ChildJvm process) throws IOException {
+        int status = process.awaitExit(PATIENCE);
+        if (status == 0) {
+            return null;
+        }
+        String output = process.output().strip();
+        return "`caravan " + String.join(" ", words) + "` ended with status " + status + " and said: "
+                + output.substring(Math.max(0, output.length() - SHOWN_CHARS));
+    }
+}

@@ -1,0 +1,155 @@
+package io.caravan.bench.hostloss;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All that one document has been, change by change, as its only writer knows it. Used by one thread at a time: the writer's
+ * while there is one, then the checker's.
+ */
+final class DocumentHistory {
+    private static final int SHOWN_NAME_CHARS = 40;
+
+    /**
+     * What a document that was found is in its history.
+     *
+     * @param problem what is wrong, or null
+     * @param moment position of the moment that it is as at; -1 when there is none
+     * @param lost answered changes that are not in it
+     * @param lostSinceNanos when the first of them was answered; without a meaning when there are none
+     */
+    record Finding(@Nullable String problem, int moment, int lost, long lostSinceNanos) {}
+
+    private final int number;
+    private final byte[] name;
+    private final List<Moment> moments = new ArrayList<>();
+    private long stamps;
+
+    /** A document that is not there yet. */
+    DocumentHistory(int number) {
+        this.number = number;
+        name = DocumentValues.name(number);
+        moments.add(new Moment(number, null, 0, 0));
+    }
+
+    byte[] name() {
+        return name;
+    }
+
+    /** Whether its values are large. */
+    boolean large() {
+        return number == DocumentValues.LARGE_DOCUMENT;
+    }
+
+    /** What it is if all that was asked has been done. */
+    Moment last() {
+        return moments.get(moments.size() - 1);
+    }
+
+    /** Enters that values are appended, and makes them. The document is created when there is none. */
+    List<byte[]> append(int count) {
+        Moment last = last();
+        Life life = last.life() == null ? new Life() : last.life();
+        List<byte[]> values = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            long stamp = stamps++;
+            life.add(stamp);
+            values.add(DocumentValues.value(number, stamp));
+        }
+        moments.add(new Moment(number, life, last.firstSequence(), last.nextSequence() + count));
+        return values;
+    }
+
+    /** Enters that the values before a sequence are dropped. */
+    void trim(long firstSequence) {
+        moments.add(new Moment(number, last().life(), firstSequence, last().nextSequence()));
+    }
+
+    /** Enters that it is deleted. */
+    void delete() {
+        moments.add(new Moment(number, null, 0, 0));
+    }
+
+    /** Enters that what was entered last has been answered. */
+    void answered(long nanos) {
+        last().answered(nanos);
+    }
+
+    /**
+     * Looks for what was found.
+     *
+     * @param found null when there is no such document
+     * @param mustNanos what was answered by then must be in it
+     */
+    Finding find(@Nullable FoundDocument found, long mustNanos) {
+        int certain = certain(mustNanos);
+        int at = moments.size() - 1;
+        while (at >= 0 && !moments.get(at).is(found)) {
+            at--;
+        }
+        if (at < 0) {
+            return new Finding(neverSo(found, certain), -1, 0, 0);
+        }
+        String problem = at < certain ? tooOld(at, certain, mustNanos) : null;
+        return finding(problem, at);
+    }
+
+    /** What came before does not matter any more, and what came after has not been. */
+    void continueFrom(Finding finding) {
+        Moment found = moments.get(finding.moment());
+        moments.clear();
+        moments.add(found);
+        if (found.life() != null) {
+            found.life().cut(found.nextSequence());
+        }
+    }
+
+    private Finding finding(@Nullable String problem, int at) {
+        int lost = 0;
+        for (int i = at + 1; i < moments.size() && moments.get(i).answered(); i++) {
+            lost++;
+        }
+        return new Finding(
+                problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).answeredNanos());
+    }
+
+    /** The last moment that the document must have reached. The first one needs no answer: it began so. */
+    private int certain(long mustNanos) {
+        int at = moments.size() - 1;
+        while (at > 0 && !moments.get(at).answeredBy(mustNanos)) {
+            at--;
+        }
+        return at;
+    }
+
+    private String tooOld(int at, int certain, long mustNanos) {
+        long lateMillis =
+                TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).answeredNanos());
+        return this + " is as it was (" + moments.get(at) + ") before " + (certain - at)
+                + " changes that the archive must have, the first of them answered " + lateMillis
+                + " ms longer ago than it may take; must be at least: " + moments.get(certain);
+    }
+
+    private String neverSo(@Nullable FoundDocument found, int certain) {
+        String was = this + (found == null ? " is not there" : " has " + found);
+        for (Moment moment : moments) {
+            if (found != null && moment.hasSequencesOf(found)) {
+                return was + ", but the value at " + moment.wrongSequence(found)
+                        + ", or their number, is not what was appended";
+            }
+        }
+        return was + ", and was never so; must be at least: " + moments.get(certain) + ", at most: " + last();
+    }
+
+    @Override
+    public String toString() {
+        String text = new String(name, StandardCharsets.ISO_8859_1).replaceAll("[^ -~]", "?");
+        return "document "
+                + (text.length() <= SHOWN_NAME_CHARS
+                        ? text
+                        : text.substring(0, SHOWN_NAME_CHARS) + "... (" + name.length + " bytes)");
+    }
+}

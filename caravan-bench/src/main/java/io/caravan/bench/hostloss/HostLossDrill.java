@@ -1,0 +1,82 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.s3.Bucket;
+import io.caravan.bench.s3.S3Server;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** Loses hosts, one a round, to the first problem. */
+final class HostLossDrill {
+    private static final double MILLIS_PER_SECOND = 1e3;
+
+    private final HostLossOptions options;
+    private final PrintStream out;
+    private final SplittableRandom random;
+    private final List<DocumentHistory> documents;
+    private final List<String> problems = new ArrayList<>();
+    private long answers;
+    private long lostChanges;
+
+    HostLossDrill(HostLossOptions options, PrintStream out) {
+        this.options = options;
+        this.out = out;
+        random = new SplittableRandom(options.seed());
+        documents = IntStream.range(0, options.documents())
+                .mapToObj(DocumentHistory::new)
+                .toList();
+    }
+
+    HostLossSummary run() throws IOException, InterruptedException {
+        int round = 0;
+        try (S3Server s3 = S3Server.start(options.s3(), options.directory());
+                Bucket bucket = new Bucket(s3.endpoint(), ArchivePlace.BUCKET)) {
+            bucket.create();
+            Lie.@Nullable Liar liar =
+                    options.lie() == null ? null : options.lie().in(bucket, ArchivePlace.PREFIX);
+            while (round < options.rounds() && problems.isEmpty()) {
+                round++;
+                run(round, bucket, liar);
+            }
+        }
+        return new HostLossSummary(round, answers, lostChanges, problems);
+    }
+
+    private void run(int round, Bucket bucket, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
+        LostHost lost = new ServedRound(options, bucket, documents, random.split()).run(options.data(round), liar);
+        if (liar != null) {
+            liar.lie();
+        }
+        RestoredRound restored = new RestoredRound(options, bucket, documents, lost, random.split());
+        restored.run(options.data(round + 1));
+        problems.addAll(lost.problems());
+        problems.addAll(restored.problems());
+        answers += lost.answers();
+        lostChanges += restored.lostChanges();
+        tell(round, lost, restored);
+    }
+
+    private void tell(int round, LostHost lost, RestoredRound restored) {
+        out.printf(
+                Locale.ROOT,
+                "round %d: %,d changes answered, host lost after %.1f s; %,d documents restored in %.1f s%s;"
+                        + " %,d changes lost, the first answered %.2f s before the kill; longest wait for an answer"
+                        + " %.1f ms: %s%n",
+                round,
+                lost.answers(),
+                lost.servedNanos() / MILLIS_PER_SECOND / TimeUnit.MILLISECONDS.toNanos(1),
+                restored.there(),
+                restored.restoreMillis() / MILLIS_PER_SECOND,
+                restored.kills() == 0 ? "" : " after " + restored.kills() + " kills",
+                restored.lostChanges(),
+                restored.oldestLostMillis() / MILLIS_PER_SECOND,
+                lost.longestWaitNanos() / (double) TimeUnit.MILLISECONDS.toNanos(1),
+                problems.isEmpty() ? "ok" : "FAILED");
+    }
+}

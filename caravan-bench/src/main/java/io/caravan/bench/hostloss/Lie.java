@@ -1,0 +1,97 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.s3.Bucket;
+import java.io.IOException;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+
+/** What makes an archive lie, to show that the drill sees it: done to the bucket, past the server. */
+enum Lie {
+    /** All manifests are put back to what they were some time before the host is lost. */
+    MANIFESTS_ROLLED_BACK,
+    /** The newest snapshots are gone. */
+    SNAPSHOTS_LOST,
+    /** Some manifests are gone. */
+    MANIFESTS_LOST;
+
+    private static final String MANIFESTS = "manifests/";
+    private static final String SNAPSHOTS = "snapshots/";
+    private static final int EVERY = 5;
+
+    /** A liar at work. */
+    interface Liar {
+        /** While the server archives. */
+        void remember() throws IOException;
+
+        /** When the host is lost. */
+        void lie() throws IOException;
+    }
+
+    /**
+     * Has somebody tell this lie.
+     *
+     * @param prefix of the archive's keys, with the slash at its end
+     */
+    Liar in(Bucket bucket, String prefix) {
+        return switch (this) {
+            case MANIFESTS_ROLLED_BACK -> new RollsBack(bucket, prefix + MANIFESTS);
+            case SNAPSHOTS_LOST ->
+                new Deletes(bucket, prefix + SNAPSHOTS, key -> key.substring(0, key.lastIndexOf('/')));
+            case MANIFESTS_LOST -> new Deletes(bucket, prefix + MANIFESTS, key -> key);
+        };
+    }
+
+    private record RollsBack(Bucket bucket, String prefix, Map<String, byte[]> remembered) implements Liar {
+        RollsBack(Bucket bucket, String prefix) {
+            this(bucket, prefix, new HashMap<>());
+        }
+
+        @Override
+        public void remember() throws IOException {
+            for (String key : bucket.keys(prefix)) {
+                remembered.put(key, bucket.get(key));
+            }
+        }
+
+        @Override
+        public void lie() throws IOException {
+            for (Map.Entry<String, byte[]> object : remembered.entrySet()) {
+                bucket.put(object.getKey(), object.getValue());
+            }
+        }
+    }
+
+    /**
+     * Deletes the newest object of one document in five.
+     *
+     * @param document tells a key's document
+     */
+    private record Deletes(Bucket bucket, String prefix, UnaryOperator<String> document) implements Liar {
+        @Override
+        public void remember() {}
+
+        @Override
+        public void lie() throws IOException {
+            Map<String, String> newest = new TreeMap<>();
+            bucket.keys(prefix)
+                    .forEach(key ->
+                            newest.merge(document.apply(key), key, BinaryOperator.maxBy(Comparator.naturalOrder())));
+            List<String> keys = List.copyOf(newest.values());
+            for (int i = 0; i < keys.size(); i += EVERY) {
+                bucket.delete(keys.get(i));
+            }
+        }
+    }
+
+    /** As people write it. */
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

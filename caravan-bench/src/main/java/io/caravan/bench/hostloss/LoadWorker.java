@@ -1,0 +1,159 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.server.RespConnection;
+import io.caravan.bench.server.RespConnection.Reply;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection, which writes to documents of its own, at a steady rate, each request after the answer to the one before.
+ * A few documents change all the time and most change rarely, as in life.
+ */
+final class LoadWorker {
+    private static final int MAX_APPENDED = 5;
+    /** Where a document is cut back to a few values, as after a snapshot. */
+    private static final int LONG = 60;
+
+    private static final int LARGE_LONG = 80;
+    private static final int LARGE_KEPT = 50;
+
+    private final List<DocumentHistory> documents;
+    private final RespConnection connection;
+    private final SplittableRandom random;
+    private final long intervalNanos;
+    private final BooleanSupplier ending;
+    private final Thread thread;
+    private @Nullable String problem;
+    private long answers;
+    private long longestWaitNanos;
+
+    /**
+     * Connects.
+     *
+     * @param intervalNanos between two requests, if answers come in time
+     * @param ending tells whether it is no news any more that the connection is lost
+     */
+    LoadWorker(
+            List<DocumentHistory> documents,
+            InetSocketAddress server,
+            SplittableRandom random,
+            long intervalNanos,
+            BooleanSupplier ending)
+            throws IOException {
+        this.documents = documents;
+        this.random = random;
+        this.intervalNanos = intervalNanos;
+        this.ending = ending;
+        connection = new RespConnection(server);
+        thread = new Thread(this::run, "load");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private void run() {
+        try {
+            long due = System.nanoTime();
+            while (problem == null) {
+                change(documents.get(any()));
+                due = Math.max(due + intervalNanos, System.nanoTime());
+                LockSupport.parkNanos(due - System.nanoTime());
+            }
+        } catch (IOException lost) {
+            if (!ending.getAsBoolean()) {
+                problem = "a connection was lost: " + lost;
+            }
+        }
+    }
+
+    /** Half of the changes go to an eighth of the documents. */
+    private int any() {
+        double dice = random.nextDouble();
+        return (int) (dice * dice * dice * documents.size());
+    }
+
+    private void change(DocumentHistory document) throws IOException {
+        Moment last = document.last();
+        long held = last.nextSequence() - last.firstSequence();
+        if (held > (document.large() ? LARGE_LONG : LONG)) {
+            trim(document, last.nextSequence() - random.nextInt(document.large() ? LARGE_KEPT : 4));
+            return;
+        }
+        int dice = random.nextInt(100);
+        if (last.life() == null || dice < 80) {
+            append(document);
+        } else if (dice < 95) {
+            trim(document, last.firstSequence() + random.nextLong(held + 1));
+        } else {
+            delete(document, held);
+        }
+    }
+
+    private void append(DocumentHistory document) throws IOException {
+        List<byte[]> values = document.append(1 + random.nextInt(document.large() ? 2 : MAX_APPENDED));
+        Moment after = document.last();
+        List<byte[]> words = new ArrayList<>(List.of(RespConnection.ascii("RPUSH"), document.name()));
+        words.addAll(values);
+        call(document, after.nextSequence() - after.firstSequence(), words.toArray(byte[][]::new));
+    }
+
+    private void trim(DocumentHistory document, long firstSequence) throws IOException {
+        document.trim(firstSequence);
+        call(
+                document,
+                firstSequence,
+                RespConnection.ascii("CARAVAN.TRIM"),
+                document.name(),
+                RespConnection.ascii("TO"),
+                RespConnection.ascii(Long.toString(firstSequence)));
+    }
+
+    private void delete(DocumentHistory document, long held) throws IOException {
+        document.delete();
+        call(document, Math.min(1, held), RespConnection.ascii("DEL"), document.name());
+    }
+
+    private void call(DocumentHistory document, long expected, byte[]... words) throws IOException {
+        long startNanos = System.nanoTime();
+        connection.send(words);
+        Reply reply = connection.receive();
+        long now = System.nanoTime();
+        if (reply == null) {
+            throw new IOException("the server closed the connection");
+        }
+        if (Long.toString(expected).equals(reply.text())) {
+            document.answered(now);
+            answers++;
+            longestWaitNanos = Math.max(longestWaitNanos, now - startNanos);
+        } else {
+            problem = document + " was answered " + (reply.error() == null ? reply.text() : reply.error())
+                    + " instead of " + expected;
+        }
+    }
+
+    /** Waits until it has ended, which it does when its connection is gone. */
+    void awaitEnd() throws IOException, InterruptedException {
+        thread.join();
+        connection.close();
+    }
+
+    /** What went wrong, or null; for after the end, as is all that follows. */
+    @Nullable
+    String problem() {
+        return problem;
+    }
+
+    long answers() {
+        return answers;
+    }
+
+    /** The longest that an answer took. */
+    long longestWaitNanos() {
+        return longestWaitNanos;
+    }
+}

@@ -1,0 +1,148 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.DurableListStore;
+import io.caravan.VerifyReport;
+import io.caravan.bench.hostloss.DocumentHistory.Finding;
+import io.caravan.bench.s3.Bucket;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** The second half of a round: restores the store from the archive alone, and compares it with what clients were told. */
+final class RestoredRound {
+    private static final int MAX_KILLS = 4;
+
+    private final HostLossOptions options;
+    private final Bucket bucket;
+    private final List<DocumentHistory> documents;
+    private final LostHost lost;
+    private final SplittableRandom random;
+    private final List<String> problems = new ArrayList<>();
+    private int there;
+    private int kills;
+    private long restoreNanos;
+    private long lostChanges;
+    private long oldestLostNanos;
+
+    RestoredRound(
+            HostLossOptions options,
+            Bucket bucket,
+            List<DocumentHistory> documents,
+            LostHost lost,
+            SplittableRandom random) {
+        this.options = options;
+        this.bucket = bucket;
+        this.documents = documents;
+        this.lost = lost;
+        this.random = random;
+    }
+
+    /**
+     * Restores and compares; the documents' histories go on from what was found, if all is well.
+     *
+     * @param data where the store is to be, which is not there yet
+     */
+    void run(Path data) throws IOException, InterruptedException {
+        add(command("archive", "verify").run());
+        restore(data);
+        if (!Files.exists(data)) {
+            problems.add("there is no store in " + data + " after the restore");
+            return;
+        }
+        VerifyReport report = DurableListStore.verify(data, VerifyReport.Progress.NONE);
+        if (!report.clean()) {
+            problems.add("the restored store is not sound: " + report);
+        }
+        List<String> alone = List.of("--archive", "none");
+        try (ServerProcess server = new ServerProcess(ServerProcess.MAIN, data, options.log(), alone, Map.of())) {
+            server.start();
+            try (FoundDocuments found = new FoundDocuments(server.awaitAddress())) {
+                compare(found);
+            }
+            server.terminate();
+        }
+    }
+
+    private CaravanCommand command(String... words) {
+        return new CaravanCommand(ArchivePlace.command(bucket, words), options.log());
+    }
+
+    private void add(@Nullable String problem) {
+        if (problem != null) {
+            problems.add(problem);
+        }
+    }
+
+    /** A restore that was killed is begun again: the next one goes on with what there is. */
+    private void restore(Path data) throws IOException, InterruptedException {
+        CaravanCommand restore = command("restore", "--data", data.toString());
+        int attempts = options.hardships().contains(Hardship.KILL_RESTORE) ? 1 + random.nextInt(MAX_KILLS) : 0;
+        for (int i = 0; i < attempts && restore.killed(random); i++) {
+            kills++;
+        }
+        long startNanos = System.nanoTime();
+        add(restore.run());
+        restoreNanos = System.nanoTime() - startNanos;
+    }
+
+    private void compare(FoundDocuments server) throws IOException {
+        long count = server.count();
+        for (DocumentHistory document : documents) {
+            FoundDocument found = server.read(document.name());
+            there += found == null ? 0 : 1;
+            Finding finding = document.find(found, lost.mustNanos());
+            add(finding.problem());
+            if (finding.problem() == null) {
+                account(finding);
+                document.continueFrom(finding);
+            }
+        }
+        if (count != there) {
+            problems.add("the restored store has " + count + " documents, of which " + there + " were ever written to");
+        }
+    }
+
+    private void account(Finding finding) {
+        lostChanges += finding.lost();
+        if (finding.lost() > 0) {
+            oldestLostNanos = Math.max(oldestLostNanos, lost.killedNanos() - finding.lostSinceNanos());
+        }
+    }
+
+    /** What went wrong; for after the end, as is all that follows. */
+    List<String> problems() {
+        return problems;
+    }
+
+    /** Documents that were restored. */
+    int there() {
+        return there;
+    }
+
+    /** How often the restore was killed. */
+    int kills() {
+        return kills;
+    }
+
+    /** How long the restore took that was not killed, start of its process included. */
+    long restoreMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(restoreNanos);
+    }
+
+    /** Changes that were answered and are not in the archive. */
+    long lostChanges() {
+        return lostChanges;
+    }
+
+    /** How long before the kill the first of them was answered. */
+    long oldestLostMillis() {
+        return TimeUnit.NANOSECONDS.toMillis(oldestLostNanos);
+    }
+}

@@ -1,0 +1,86 @@
+package io.caravan.bench.s3;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.S3Object;
+
+/** A bucket, as somebody sees it who goes past the archive. */
+public final class Bucket implements AutoCloseable {
+    private final URI endpoint;
+    private final String name;
+    private final S3AsyncClient client;
+
+    public Bucket(URI endpoint, String name) {
+        this.endpoint = endpoint;
+        this.name = name;
+        client = S3Client.builder(endpoint).build();
+    }
+
+    public URI endpoint() {
+        return endpoint;
+    }
+
+    public String name() {
+        return name;
+    }
+
+    /** Makes it. */
+    public void create() throws IOException {
+        await("make the bucket", client.createBucket(request -> request.bucket(name)));
+    }
+
+    /** All keys that begin so. */
+    public List<String> keys(String prefix) throws IOException {
+        List<String> keys = new ArrayList<>();
+        await(
+                "list " + prefix,
+                client.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix))
+                        .contents()
+                        .map(S3Object::key)
+                        .subscribe(keys::add));
+        return keys;
+    }
+
+    /** A whole object. */
+    public byte[] get(String key) throws IOException {
+        return await(
+                        "get " + key,
+                        client.getObject(request -> request.bucket(name).key(key), AsyncResponseTransformer.toBytes()))
+                .asByteArray();
+    }
+
+    /** Puts an object, whatever was there. */
+    public void put(String key, byte[] content) throws IOException {
+        await(
+                "put " + key,
+                client.putObject(request -> request.bucket(name).key(key), AsyncRequestBody.fromBytes(content)));
+    }
+
+    /** Deletes an object. */
+    public void delete(String key) throws IOException {
+        await(
+                "delete " + key,
+                client.deleteObject(request -> request.bucket(name).key(key)));
+    }
+
+    private <T> T await(String what, CompletableFuture<T> answer) throws IOException {
+        try {
+            return answer.join();
+        } catch (CompletionException | SdkException problem) {
+            throw new IOException("cannot " + what + " in bucket " + name + " at " + endpoint, problem);
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+    }
+}

@@ -1,0 +1,49 @@
+package io.caravan.bench.s3;
+
+import io.caravan.bench.Executables;
+import io.caravan.bench.Installations;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Moto's server, in a Python environment of its own. Takes any credentials. */
+final class Moto implements S3Program {
+    private static final String PYTHON = "python3";
+    private static final String VERSION = "moto[server]==5.2.5";
+    private static final Path HOME = Installations.home("moto");
+
+    @Override
+    public @Nullable String install() throws IOException {
+        String missing = Executables.missing(PYTHON);
+        if (missing != null) {
+            return missing;
+        }
+        return new Installer(HOME, VERSION)
+                .run(
+                        Map.of(),
+                        List.of(
+                                List.of(PYTHON, "-m", "venv", HOME.toString()),
+                                List.of(program("pip"), "install", "--quiet", "--disable-pip-version-check", VERSION)));
+    }
+
+    @Override
+    public List<String> command(Path data, int port) {
+        return List.of(program("moto_server"), "-H", S3Server.HOST, "-p", Integer.toString(port));
+    }
+
+    private static String program(String name) {
+        return HOME.resolve("bin").resolve(name).toString();
+    }
+
+    @Override
+    public Map<String, String> environment() {
+        return Map.of();
+    }
+
+    @Override
+    public boolean keepsObjects() {
+        return false;
+    }
+}

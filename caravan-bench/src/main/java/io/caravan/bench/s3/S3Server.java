@@ -1,0 +1,126 @@
+package io.caravan.bench.s3;
+
+import io.caravan.bench.ChildProcess;
+import java.io.IOException;
+import java.net.HttpURLConnection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** An S3 server in a process of its own, on a port of the loopback address that stays the same when it is started again. */
+public final class S3Server implements AutoCloseable {
+    static final String HOST = "127.0.0.1";
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final long POLL_NANOS = 20_000_000;
+    private static final int CONNECT_MILLIS = 2_000;
+
+    private final S3Software software;
+    private final Path data;
+    private final Path log;
+    private final int port;
+    private ChildProcess process;
+
+    private S3Server(S3Software software, Path data, Path log, int port, ChildProcess process) {
+        this.software = software;
+        this.data = data;
+        this.log = log;
+        this.port = port;
+        this.process = process;
+    }
+
+    /**
+     * Starts a server of software that is installed, and waits until it answers.
+     *
+     * @param work a directory, for one of the server's objects and one for what it puts out
+     */
+    public static S3Server start(S3Software software, Path work) throws IOException {
+        Path data = Files.createDirectories(work.resolve("s3"));
+        Path log = work.resolve("s3.log");
+        int port = freePort();
+        S3Server server = new S3Server(software, data, log, port, process(software, data, log, port));
+        try {
+            server.awaitAnswer();
+        } catch (IOException notStarted) {
+            server.close();
+            throw notStarted;
+        }
+        return server;
+    }
+
+    private static ChildProcess process(S3Software software, Path data, Path log, int port) throws IOException {
+        return new ChildProcess(software.command(data, port), software.environment(), log);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(HOST))) {
+            return socket.getLocalPort();
+        }
+    }
+
+    /** Anything that it says to a stranger will do. */
+    private void awaitAnswer() throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (true) {
+            try {
+                HttpURLConnection connection =
+                        (HttpURLConnection) endpoint().toURL().openConnection();
+                connection.setConnectTimeout(CONNECT_MILLIS);
+                connection.setReadTimeout((int) PATIENCE.toMillis());
+                connection.getResponseCode();
+                connection.disconnect();
+                return;
+            } catch (IOException notYet) {
+                if (!process.alive() || System.nanoTime() - deadline > 0) {
+                    throw new IOException(
+                            software + " did not answer at " + endpoint() + "; its output is in " + log, notYet);
+                }
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    public S3Software software() {
+        return software;
+    }
+
+    public InetSocketAddress address() {
+        return new InetSocketAddress(HOST, port);
+    }
+
+    public URI endpoint() {
+        return URI.create("http://" + HOST + ":" + port);
+    }
+
+    /** Sends SIGKILL, and waits until it is gone; what it has put out and its objects stay, if it {@linkplain S3Software#keepsObjects() keeps} them. */
+    public void kill() throws IOException {
+        process.kill();
+    }
+
+    /** Starts it again after a kill, and waits until it answers. */
+    public void restart() throws IOException {
+        process = process(software, data, log, port);
+        awaitAnswer();
+    }
+
+    /** Sends SIGSTOP: it stands still, its connections open, until {@link #resume()}. */
+    public void pause() throws IOException {
+        process.pause();
+    }
+
+    /** Sends SIGCONT. */
+    public void resume() throws IOException {
+        process.resume();
+    }
+
+    /** Leaves no process behind. */
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,120 @@
+package io.caravan.bench.hostloss;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.bench.hostloss.DocumentHistory.Finding;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Verdicts on made-up restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed, at 40
+ * it is deleted, at 50 it begins anew with one value, and one more is under way.
+ */
+class DocumentHistoryTest {
+    private static final int NUMBER = 7;
+    private static final long NOTHING = 0;
+
+    private final DocumentHistory history = new DocumentHistory(NUMBER);
+    private final List<byte[]> values = new ArrayList<>();
+
+    DocumentHistoryTest() {
+        append(2, 10);
+        append(1, 20);
+        history.trim(1);
+        history.answered(30);
+        history.delete();
+        history.answered(40);
+        append(1, 50);
+        values.addAll(history.append(1));
+    }
+
+    private void append(int count, long answeredNanos) {
+        values.addAll(history.append(count));
+        history.answered(answeredNanos);
+    }
+
+    private FoundDocument found(long firstSequence, int firstValue, int lastValue) {
+        List<byte[]> held = List.copyOf(values.subList(firstValue, lastValue + 1));
+        return new FoundDocument(firstSequence, firstSequence + held.size(), held);
+    }
+
+    @Test
+    void anyMomentThatIsNotTooOldMayBeRestored() {
+        assertThat(history.find(null, NOTHING).problem()).isNull();
+        assertThat(history.find(found(0, 0, 1), 19).problem()).isNull();
+        assertThat(history.find(found(0, 0, 2), 29).problem()).isNull();
+        assertThat(history.find(found(1, 1, 2), 39).problem()).isNull();
+        assertThat(history.find(null, 49).problem()).isNull();
+        assertThat(history.find(found(0, 3, 3), 99).problem()).isNull();
+    }
+
+    @Test
+    void whatWasNotAnsweredMayBeThere() {
+        Finding finding = history.find(found(0, 3, 4), 99);
+        assertThat(finding.problem()).isNull();
+        assertThat(finding.lost()).isZero();
+    }
+
+    @Test
+    void whatWasLostIsCounted() {
+        Finding finding = history.find(found(0, 0, 2), 29);
+        assertThat(finding.lost()).isEqualTo(3);
+        assertThat(finding.lostSinceNanos()).isEqualTo(30);
+    }
+
+    @Test
+    void whatIsTooOldIsCaught() {
+        assertThat(history.find(found(0, 0, 1), 20).problem())
+                .contains("as it was (values from 0 to before 2)", "must be at least: values from 0 to before 3");
+        assertThat(history.find(found(0, 0, 2), 30).problem()).contains("before 1 changes that the archive must have");
+    }
+
+    @Test
+    void aDocumentThatIsLostIsCaught() {
+        assertThat(history.find(null, 99).problem()).contains("as it was (not there)");
+    }
+
+    @Test
+    void aDeletedDocumentThatComesBackIsCaught() {
+        assertThat(history.find(found(1, 1, 2), 40).problem()).contains("must be at least: not there");
+    }
+
+    @Test
+    void aMomentThatNeverWasIsCaught() {
+        assertThat(history.find(found(1, 1, 1), NOTHING).problem()).contains("was never so");
+        assertThat(history.find(found(0, 0, 3), NOTHING).problem()).contains("was never so");
+    }
+
+    @Test
+    void oneLifesValuesInAnotherAreCaught() {
+        assertThat(history.find(found(0, 0, 0), 99).problem()).contains("the value at 0");
+    }
+
+    @Test
+    void aWrongByteIsCaught() {
+        FoundDocument found = found(0, 0, 2);
+        byte[] wrong = found.values().get(1).clone();
+        wrong[0]++;
+        List<byte[]> held = List.of(found.values().get(0), wrong, found.values().get(2));
+        assertThat(history.find(new FoundDocument(0, 3, held), NOTHING).problem())
+                .contains("the value at 1");
+    }
+
+    @Test
+    void aValueThatIsMissingIsCaught() {
+        FoundDocument found = new FoundDocument(0, 3, List.copyOf(values.subList(0, 2)));
+        assertThat(history.find(found, NOTHING).problem()).contains("or their number");
+    }
+
+    @Test
+    void afterARestoreTheLostPastIsNoPastAnyMore() {
+        history.continueFrom(history.find(found(0, 0, 1), 19));
+        List<byte[]> other = history.append(1);
+        history.answered(100);
+        List<byte[]> held = List.of(values.get(0), values.get(1), other.get(0));
+        assertThat(history.find(new FoundDocument(0, 3, held), 100).problem()).isNull();
+        assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("the value at 2");
+        assertThat(history.find(null, NOTHING).problem()).contains("is not there, and was never so");
+    }
+}

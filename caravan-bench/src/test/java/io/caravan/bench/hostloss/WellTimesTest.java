@@ -1,0 +1,41 @@
+package io.caravan.bench.hostloss;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What an archive must have of a server that is killed at 100, when a change may wait for 10. */
+class WellTimesTest {
+    private static final long BOUND = 10;
+
+    private final WellTimes times = new WellTimes(1);
+
+    @Test
+    void allButWhatIsYoungerThanTheBound() {
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(90);
+    }
+
+    @Test
+    void nothingWhenTheServerDidNotServeThatLong() {
+        times.ends(10);
+        assertThat(times.mustBy(BOUND)).isEqualTo(1);
+    }
+
+    @Test
+    void whatWasThereLongEnoughBeforeAFault() {
+        times.ends(50);
+        assertThat(times.mustBy(BOUND)).isEqualTo(40);
+        times.beginsAgain(95);
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(40);
+    }
+
+    @Test
+    void allAgainWhenTheFaultIsOverLongEnough() {
+        times.ends(50);
+        times.beginsAgain(80);
+        times.ends(100);
+        assertThat(times.mustBy(BOUND)).isEqualTo(90);
+    }
+}

@@ -1,0 +1,159 @@
+package io.caravan.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * The tables of {@code docs/FORMAT.md} and, to be compared with them, the public numbers of classes. A table stands behind a
+ * comment with its marker.
+ */
+public final class FormatTables {
+    private final String document = read();
+    private final List<Class<?>> classes;
+    private final List<Layout> layouts;
+    private final String constantsMarker;
+
+    /**
+     * A layout in the document.
+     *
+     * @param name what its marker says behind {@code layout: }
+     * @param owner the class with its fields
+     * @param prefix what the fields' names begin with; empty for those that no other layout of the class has
+     */
+    public record Layout(String name, Class<?> owner, String prefix) {
+        private boolean hasPrefixOf(String constant) {
+            return !prefix.isEmpty() && constant.startsWith(prefix);
+        }
+    }
+
+    /**
+     * Reads the document.
+     *
+     * @param classes all whose numbers are in it
+     * @param layouts the tables of their fields
+     * @param constantsMarker the table of all other numbers
+     */
+    public FormatTables(List<Class<?>> classes, List<Layout> layouts, String constantsMarker) {
+        this.classes = List.copyOf(classes);
+        this.layouts = List.copyOf(layouts);
+        this.constantsMarker = constantsMarker;
+    }
+
+    private static String read() {
+        Path inModule = Path.of("../docs/FORMAT.md");
+        try {
+            return Files.readString(Files.exists(inModule) ? inModule : Path.of("docs/FORMAT.md"));
+        } catch (IOException missing) {
+            throw new UncheckedIOException(missing);
+        }
+    }
+
+    public String document() {
+        return document;
+    }
+
+    /** The fields of a layout as the document has them. */
+    public Map<String, Long> documentedOffsets(Layout layout) {
+        Map<String, Long> offsets = new TreeMap<>();
+        fields(layout).forEach(row -> offsets.put(row.get(0), Long.parseLong(row.get(1))));
+        return offsets;
+    }
+
+    /** The fields of a layout as its class has them. */
+    public Map<String, Long> offsets(Layout layout) {
+        Map<String, Long> listed = documentedConstants();
+        Map<String, Long> inCode = numbersOf(layout.owner());
+        inCode.keySet()
+                .removeIf(name ->
+                        !isOf(layout, name) || listed.containsKey(layout.owner().getSimpleName() + "." + name));
+        return inCode;
+    }
+
+    private boolean isOf(Layout layout, String constant) {
+        return layout.prefix().isEmpty()
+                ? layouts.stream().noneMatch(other -> other.owner() == layout.owner() && other.hasPrefixOf(constant))
+                : layout.hasPrefixOf(constant);
+    }
+
+    /** Checks that each field of the document begins where the one before ends. */
+    public void checkOrder(Layout layout) {
+        List<List<String>> rows = fields(layout);
+        for (int i = 0; i + 1 < rows.size(); i++) {
+            long end = Long.parseLong(rows.get(i).get(1))
+                    + Long.parseLong(rows.get(i).get(2));
+            assertThat(rows.get(i + 1).get(1))
+                    .as("offset behind " + rows.get(i))
+                    .isEqualTo(Long.toString(end));
+        }
+    }
+
+    /** All other numbers as the document has them. */
+    public Map<String, Long> documentedConstants() {
+        Map<String, Long> values = new TreeMap<>();
+        tableBehind(constantsMarker).forEach(row -> values.put(row.get(0), Long.decode(row.get(1))));
+        return values;
+    }
+
+    /** All numbers of the classes that the document does not have as fields. */
+    public Map<String, Long> constants() {
+        Map<String, Long> inCode = new TreeMap<>();
+        for (Class<?> owner : classes) {
+            numbersOf(owner).forEach((name, value) -> inCode.put(owner.getSimpleName() + "." + name, value));
+        }
+        for (Layout layout : layouts) {
+            fields(layout).forEach(row -> inCode.remove(layout.owner().getSimpleName() + "." + row.get(0)));
+        }
+        return inCode;
+    }
+
+    private List<List<String>> fields(Layout layout) {
+        return tableBehind("layout: " + layout.name());
+    }
+
+    private static Map<String, Long> numbersOf(Class<?> owner) {
+        Map<String, Long> constants = new TreeMap<>();
+        for (Field field : owner.getDeclaredFields()) {
+            boolean constant = Modifier.isStatic(field.getModifiers()) && Modifier.isPublic(field.getModifiers());
+            if (constant && (field.getType() == int.class || field.getType() == long.class)) {
+                constants.put(field.getName(), valueOf(field));
+            }
+        }
+        return constants;
+    }
+
+    private static long valueOf(Field field) {
+        try {
+            return ((Number) field.get(null)).longValue();
+        } catch (IllegalAccessException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    /** The rows of the table behind a marker, without its head. */
+    public List<List<String>> tableBehind(String marker) {
+        int at = document.indexOf("<!-- " + marker + " -->");
+        assertThat(at).as(marker).isNotNegative();
+        List<List<String>> rows = new ArrayList<>();
+        for (String line : document.substring(at).lines().skip(1).toList()) {
+            if (line.startsWith("|")) {
+                rows.add(Stream.of(line.substring(1).split("\\|"))
+                        .map(String::trim)
+                        .toList());
+            } else if (!line.isBlank()) {
+                break;
+            }
+        }
+        return rows.subList(2, rows.size());
+    }
+}

@@ -1,0 +1,77 @@
+package io.caravan.server.archive;
+
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Does many pieces of work on some threads, and hands their results on in the order in which the work was given, on the
+ * thread that gives it. At most a few pieces for each thread are under way or wait, whatever their number. For one thread.
+ *
+ * @param <R> a result
+ */
+public final class Pipeline<R> implements AutoCloseable {
+    private static final int AHEAD = 8;
+
+    private final ExecutorService executor;
+    private final Consumer<R> results;
+    private final int most;
+    private final Deque<Future<R>> underWay = new ArrayDeque<>();
+
+    /** A pipeline of so many threads. */
+    public Pipeline(int threads, Consumer<R> results) {
+        this.executor = Executors.newFixedThreadPool(threads, new DefaultThreadFactory("caravan-archive", true));
+        this.results = results;
+        this.most = threads * AHEAD;
+    }
+
+    /** Has the work done; waits when much is under way. Throws what earlier work, or taking its result, threw. */
+    public void submit(Callable<R> work) {
+        if (underWay.size() == most) {
+            handOn();
+        }
+        underWay.add(executor.submit(work));
+    }
+
+    /** Waits for everything. Throws what work, or taking its result, threw. */
+    public void finish() {
+        while (!underWay.isEmpty()) {
+            handOn();
+        }
+    }
+
+    private void handOn() {
+        results.accept(result(underWay.remove()));
+    }
+
+    private R result(Future<R> work) {
+        try {
+            return work.get();
+        } catch (ExecutionException failed) {
+            throw rethrown(failed.getCause());
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while work on an archive was under way", interrupted);
+        }
+    }
+
+    private static RuntimeException rethrown(@Nullable Throwable cause) {
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return cause instanceof RuntimeException known ? known : new IllegalStateException(cause);
+    }
+
+    /** Gives up what is under way. */
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+}

@@ -1,0 +1,26 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.server.archive.object.ObjectStore;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/**
+ * How a server archives.
+ *
+ * @param location where the archive lies, for people
+ * @param place opens where the archive lies; may be called again after it has thrown
+ * @param atHand whether the place answers at once, as a folder does: then it is known before the server serves whether the
+ *     archive is this store's
+ * @param after greatest age of a change that is not archived
+ * @param concurrency documents that are archived at a time
+ * @param bytesPerSecond that are written to the archive, 0 for no bound
+ * @param onStop whether what has changed is archived before the server stops
+ */
+public record ArchiveConfig(
+        String location,
+        Supplier<ObjectStore> place,
+        boolean atHand,
+        Duration after,
+        int concurrency,
+        long bytesPerSecond,
+        boolean onStop) {}

@@ -1,0 +1,70 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CaravanException;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.object.ObjectStore;
+import java.lang.management.ManagementFactory;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it. */
+final class ArchivePlace implements AutoCloseable {
+    private final ArchiveConfig config;
+    private final Supplier<UUID> store;
+    private final Figures figures;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+    private @Nullable ObjectStore objects;
+    private boolean closed;
+
+    ArchivePlace(ArchiveConfig config, Supplier<UUID> store, Figures figures, InstantSource clock) {
+        this.config = config;
+        this.store = store;
+        this.figures = figures;
+        this.clock = clock;
+    }
+
+    /** Takes the archive over; throws what the place, the archive or the store says against it. */
+    Archive claim() {
+        // Process and host.
+        String owner = ManagementFactory.getRuntimeMXBean().getName();
+        try {
+            return Archive.claim(objects(), store.get(), owner, clock);
+        } catch (CompletionException refused) {
+            // The store does not take its identity.
+            throw refused.getCause() instanceof CaravanException problem ? problem : refused;
+        }
+    }
+
+    private synchronized ObjectStore objects() {
+        if (closed) {
+            throw new IllegalStateException("the archiver is closed");
+        }
+        if (objects == null) {
+            Bandwidth bandwidth = new Bandwidth(config.bytesPerSecond(), System::nanoTime);
+            objects = new PacedObjectStore(config.place().get(), bandwidth, figures::written);
+        }
+        return objects;
+    }
+
+    String location() {
+        return config.location();
+    }
+
+    /** A number that no document has had. */
+    long newIncarnation() {
+        return random.nextLong();
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        if (objects != null) {
+            objects.close();
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.caravan.server.archive.push;
+
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far an archive is, at one moment.
+ *
+ * @param location where it lies
+ * @param state whether this server writes to it
+ * @param epoch the server's number among those that have owned the archive, 0 before it does
+ * @param backlog documents that have changed since they were archived, and deletions that the archive does not know, as far
+ *     as the last round through all documents has found them
+ * @param oldestUnarchivedSeconds an upper bound of the age of the oldest change of those; 0 when there is none
+ * @param documents snapshots that were archived since the start
+ * @param tombstones deletions that were archived since the start
+ * @param bytes that were written since the start
+ * @param failures attempts that failed since the start, by kind
+ * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since the start
+ * @param lastError what failed last, or null when nothing has since the start
+ * @param backOffSeconds time until the next attempt after failures; 0 when none is waited for
+ */
+public record ArchiveStatus(
+        String location,
+        ArchiveState state,
+        long epoch,
+        long backlog,
+        double oldestUnarchivedSeconds,
+        long documents,
+        long tombstones,
+        long bytes,
+        SortedMap<String, Long> failures,
+        long lastSuccessMillis,
+        @Nullable LastError lastError,
+        double backOffSeconds) {
+
+    /**
+     * What failed.
+     *
+     * @param kind in one word, as in {@link #failures()}
+     * @param message names the object, the document, and what to do
+     * @param atMillis when, in milliseconds since 1970
+     */
+    public record LastError(String kind, String message, long atMillis) {}
+}

@@ -1,0 +1,92 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * What a failed attempt means.
+ *
+ * @param kind in one word, for figures
+ * @param reach whom it concerns
+ * @param message what happened, where, and what to do
+ */
+record Failure(String kind, Reach reach, String message) {
+
+    private static final String STORE_FAILED = "store_failed";
+    private static final String STORE_FULL = "store_full";
+    private static final String STORE_CORRUPT = "store_corrupt";
+    private static final String INTERNAL = "internal";
+
+    /** All that there are. */
+    static final Set<String> KINDS = kinds();
+
+    /** Whom a failure concerns. */
+    enum Reach {
+        /** The archive is not this server's any more. */
+        OWNER,
+        /** All documents: the archive cannot be reached, or the store has failed. */
+        ALL,
+        /** This document alone, as long as it is what it is. */
+        DOCUMENT
+    }
+
+    private static Set<String> kinds() {
+        Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, INTERNAL));
+        Stream.<Enum<?>>concat(Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
+                .forEach(constant -> kinds.add(word(constant)));
+        return Collections.unmodifiableSet(kinds);
+    }
+
+    static Failure of(Throwable problem) {
+        String message = String.valueOf(problem.getMessage());
+        if (problem instanceof ArchiveException archive) {
+            return new Failure(word(archive.reason()), reach(archive.reason()), message);
+        }
+        if (problem instanceof ObjectStoreException place) {
+            return new Failure(word(place.kind()), reach(place.kind()), message);
+        }
+        if (problem instanceof StoreFailedException || problem instanceof StoreClosedException) {
+            return new Failure(STORE_FAILED, Reach.ALL, message);
+        }
+        if (problem instanceof OutOfSpaceException) {
+            return new Failure(STORE_FULL, Reach.DOCUMENT, message);
+        }
+        if (problem instanceof CorruptStoreException) {
+            return new Failure(STORE_CORRUPT, Reach.DOCUMENT, message);
+        }
+        return new Failure(INTERNAL, Reach.DOCUMENT, problem.toString());
+    }
+
+    private static String word(Enum<?> constant) {
+        return constant.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static Reach reach(ArchiveException.Reason reason) {
+        return switch (reason) {
+            case FENCED, FOREIGN -> Reach.OWNER;
+            case CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, DELETED -> Reach.DOCUMENT;
+        };
+    }
+
+    private static Reach reach(ObjectStoreException.Kind kind) {
+        return switch (kind) {
+            case NOT_FOUND, DENIED, FULL, UNAVAILABLE -> Reach.ALL;
+            // Somebody else writes this manifest all the time, or the object is too large.
+            case CONFLICT, CORRUPT -> Reach.DOCUMENT;
+        };
+    }
+
+    /** Whether nobody has thought of it. */
+    boolean internal() {
+        return kind.equals(INTERNAL);
+    }
+}

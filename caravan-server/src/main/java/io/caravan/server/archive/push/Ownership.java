@@ -1,0 +1,187 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.push.Failure.Reach;
+import java.time.Duration;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes the archive over, as soon as it can be reached, and looks again and again whether it is still this server's: at even
+ * intervals, and when something has failed. One thread runs it; what it tells is for all.
+ */
+final class Ownership implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
+
+    private final Supplier<Archive> claim;
+    private final long intervalNanos;
+    private final BackOff backOff;
+    private final Figures figures;
+    private final Consumer<@Nullable Archive> changed;
+    private final Semaphore suspicions = new Semaphore(0);
+    private volatile ArchiveState state = ArchiveState.CLAIMING;
+    private volatile @Nullable Archive archive;
+    private boolean told;
+
+    /**
+     * Owns nothing yet.
+     *
+     * @param claim takes the archive over
+     * @param interval between two looks
+     * @param changed is told of the archive when it is this server's, and null when it is no more; under this object's
+     *     monitor
+     */
+    Ownership(
+            Supplier<Archive> claim,
+            Duration interval,
+            BackOff backOff,
+            Figures figures,
+            Consumer<@Nullable Archive> changed) {
+        this.claim = claim;
+        this.intervalNanos = interval.toNanos();
+        this.backOff = backOff;
+        this.figures = figures;
+        this.changed = changed;
+    }
+
+    ArchiveState state() {
+        return state;
+    }
+
+    /** The archive, if it is this server's. */
+    @Nullable
+    Archive archive() {
+        return archive;
+    }
+
+    /**
+     * Takes the archive over now if it answers; else it is tried again.
+     *
+     * @throws ArchiveException when it answers that it must not be taken over
+     */
+    void claimNow() {
+        try {
+            claimed(claim.get());
+        } catch (ArchiveException refused) {
+            throw refused;
+        } catch (RuntimeException failed) {
+            failed(failed, System.nanoTime());
+        }
+    }
+
+    /** Something has failed, perhaps because the archive is not this server's any more. */
+    void suspect() {
+        suspicions.release();
+    }
+
+    /** Looks until the thread is interrupted, or the archive is not this server's any more. */
+    @Override
+    public void run() {
+        try {
+            while (!state.ended()) {
+                step();
+                suspicions.tryAcquire(waitNanos(), TimeUnit.NANOSECONDS);
+                suspicions.drainPermits();
+                // A suspicion is no reason to ask a place again that has just not answered.
+                TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private long waitNanos() {
+        return archive == null ? backOff.remainingNanos() : intervalNanos;
+    }
+
+    private void step() {
+        long start = System.nanoTime();
+        Archive owned = archive;
+        try {
+            if (owned == null) {
+                claimed(claim.get());
+            } else {
+                owned.checkOwner();
+            }
+            backOff.succeeded(start);
+        } catch (RuntimeException problem) {
+            failed(problem, start);
+        }
+    }
+
+    private synchronized void claimed(Archive taken) {
+        if (state.ended()) {
+            return;
+        }
+        LOG.info(
+                "archiving to {} as its owner number {}",
+                taken.objects().location(),
+                taken.root().epoch());
+        told = false;
+        archive = taken;
+        state = ArchiveState.OWNER;
+        changed.accept(taken);
+    }
+
+    private void failed(RuntimeException problem, long startNanos) {
+        Failure failure = Failure.of(problem);
+        if (failure.reach() == Reach.OWNER) {
+            lost(failure, problem instanceof ArchiveException refused && refused.reason() == Reason.FENCED);
+            return;
+        }
+        figures.failed(failure);
+        backOff.failed(startNanos);
+        if (archive == null && !told) {
+            told = true;
+            LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
+        }
+        if (problem instanceof ArchiveException) {
+            // What is there now is not what was claimed.
+            release(failure);
+        }
+    }
+
+    private synchronized void release(Failure failure) {
+        if (state == ArchiveState.OWNER) {
+            LOG.error("archiving is interrupted: {}", failure.message());
+            told = true;
+            archive = null;
+            state = ArchiveState.CLAIMING;
+            changed.accept(null);
+        }
+    }
+
+    /**
+     * The archive is not this server's any more.
+     *
+     * @param fenced whether another server of the store has it, and not one of another store
+     */
+    synchronized void lost(Failure failure, boolean fenced) {
+        if (!state.ended()) {
+            figures.failed(failure);
+            LOG.error("this server archives no more, and goes on to serve: {}", failure.message());
+            end(fenced ? ArchiveState.FENCED : ArchiveState.REFUSED);
+        }
+    }
+
+    /** The server stops. */
+    synchronized void stop() {
+        if (!state.ended()) {
+            end(ArchiveState.STOPPED);
+        }
+    }
+
+    private void end(ArchiveState last) {
+        state = last;
+        archive = null;
+        changed.accept(null);
+        suspicions.release();
+    }
+}

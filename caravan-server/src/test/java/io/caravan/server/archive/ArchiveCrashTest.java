@@ -1,0 +1,106 @@
+package io.caravan.server.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.object.ClientCrash;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A server and then a pruner are stopped, or told nonsense, at each of their calls, and started again. */
+class ArchiveCrashTest {
+    private static final UUID STORE = new UUID(1, 2);
+    private static final DocumentName KEPT = DocumentName.of("kept");
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), Duration.ofDays(30));
+    private static final long START = 1_000_000_000_000L;
+
+    private final AtomicLong millis = new AtomicLong();
+    private final InstantSource clock = () -> Instant.ofEpochMilli(millis.get());
+
+    @ParameterizedTest
+    @EnumSource(value = ObjectFault.class, names = "NONE", mode = EnumSource.Mode.EXCLUDE)
+    void whateverHappensAtOneCallTheArchiveIsWholeAndTheNextRunEndsTheSame(ObjectFault fault) {
+        boolean reached = true;
+        for (long at = 1; reached; at++) {
+            millis.set(START);
+            MemoryObjects objects = new MemoryObjects(clock);
+            MemoryObjectStore first = objects.client().faults(ObjectFaults.at(at, fault));
+            try {
+                run(first);
+            } catch (ClientCrash | ObjectStoreException ended) {
+                assertThat(ended).isNotNull();
+            }
+            reached = first.calls() >= at;
+            assertWhole(objects);
+            run(objects.client());
+            assertThat(objects.keys("")).as("after %s at call %s", fault, at).hasSize(3);
+            assertWhole(objects);
+            Manifest kept = Archive.open(objects.client()).manifest(KEPT).manifest();
+            assertThat(kept.generations()).extracting(Generation::nextSequence).containsExactly(6L);
+        }
+    }
+
+    /** Archives what is not archived yet, deletes a document, and prunes much later. */
+    private void run(MemoryObjectStore client) {
+        Archive archive = Archive.claim(client, STORE, "host/1", clock);
+        push(archive, new State("kept", 1, 0, 3, START));
+        push(archive, new State("kept", 1, 2, 5, START));
+        push(archive, new State("gone", 1, 0, 2, START));
+        Archiving.delete(archive, new State("gone", 1, 0, 2, START));
+        millis.addAndGet(Duration.ofDays(40).toMillis());
+        archive = Archive.claim(client, STORE, "host/1", clock);
+        push(archive, new State("kept", 1, 2, 6, millis.get()));
+        Listener listener = new Listener();
+        archive.prune(POLICY, false, 1, millis.get(), listener);
+        assertThat(listener.problems).isEmpty();
+    }
+
+    /** A document that the archive has gone past is not archived again, as its server would not. */
+    private static void push(Archive archive, State state) {
+        KeptManifest kept = archive.manifest(state.name());
+        Generation latest = kept == null ? null : kept.manifest().latest();
+        if (latest == null || latest.nextSequence() < state.nextSequence()) {
+            Archiving.archive(archive, state);
+        }
+    }
+
+    private static void assertWhole(MemoryObjects objects) {
+        if (objects.content(ArchiveKeys.ROOT) == null) {
+            assertThat(objects.keys("")).isEmpty();
+            return;
+        }
+        List<String> faults = new ArrayList<>();
+        Verification.verify(Archive.open(objects.client()), 1, faults::add);
+        assertThat(faults).isEmpty();
+    }
+
+    private static final class Listener implements PruneListener {
+        private final List<String> problems = new ArrayList<>();
+
+        @Override
+        public void removed(Removal removal) {
+            assertThat(removal.key()).isNotEmpty();
+        }
+
+        @Override
+        public void problem(String message) {
+            problems.add(message);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.caravan.server.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Two servers of one store and a pruner, on one thread. Between any two of the pruner's calls servers may take steps; a
+ * server's attempt to archive a document is three steps, between which anything may happen. Each step is checked against
+ * {@link ArchiveRules}.
+ */
+final class ArchiveModel {
+    private static final List<String> NAMES = List.of("a", "a-b", "long/name");
+    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), PrunePolicy.LEAST_RETAIN);
+    private static final int FAULT_ONE_IN = 25;
+
+    private final Random random;
+    private final AtomicLong millis = new AtomicLong(1_000_000_000_000L);
+    private final InstantSource clock = () -> Instant.ofEpochMilli(millis.get());
+    private final MemoryObjects objects = new MemoryObjects(clock);
+    private final ArchiveRules rules = new ArchiveRules(objects);
+    private final List<ModelServer> servers;
+    private final MemoryObjectStore pruner = objects.client();
+    private long removed;
+
+    ArchiveModel(long seed) {
+        random = new Random(seed);
+        ObjectFaults faults = ObjectFaults.sometimes(random, FAULT_ONE_IN);
+        servers = List.of(
+                new ModelServer(objects.client().faults(faults), random, clock),
+                new ModelServer(objects.client().faults(faults), random, clock));
+        pruner.faults(this::beforeCallOfPruner);
+    }
+
+    void step() {
+        if (random.nextInt(8) == 0 && objects.content(ArchiveKeys.ROOT) != null) {
+            prune(NAMES.get(random.nextInt(NAMES.size())));
+        } else {
+            serverStep();
+        }
+    }
+
+    private void serverStep() {
+        millis.addAndGet(random.nextInt((int) Duration.ofMinutes(100).toMillis()));
+        ModelServer server = servers.get(random.nextInt(servers.size()));
+        ArchiveRules.Seen before = rules.see();
+        long epoch = server.epoch();
+        server.step(NAMES.get(random.nextInt(NAMES.size())));
+        rules.checkServer(before, rules.see(), epoch);
+    }
+
+    private ObjectFault beforeCallOfPruner(long number, ObjectCall call, String key) {
+        rules.checkWhole(rules.see());
+        while (random.nextInt(3) == 0) {
+            serverStep();
+        }
+        return ObjectFault.NONE;
+    }
+
+    private void prune(String name) {
+        Archive archive = Archive.open(pruner);
+        DocumentPruner one = new DocumentPruner(
+                pruner,
+                new Manifests(pruner, archive.root().store()),
+                archive.root().epoch(),
+                POLICY,
+                millis.get(),
+                false);
+        long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
+        NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)));
+        removed += one.prune(listed, settledMillis, new Pruned(listed.form()))
+                .takeRemovals()
+                .size();
+        rules.checkWhole(rules.see());
+    }
+
+    /** A model in which nothing is archived, fenced or pruned would prove nothing. */
+    void assertSomethingHappened() {
+        assertThat(servers.stream().mapToLong(ModelServer::commits).sum()).isPositive();
+        assertThat(servers.stream().mapToLong(ModelServer::fenced).sum()).isPositive();
+        assertThat(removed).isPositive();
+    }
+}

@@ -1,0 +1,21 @@
+package io.caravan.server.archive;
+
+import io.caravan.testing.Seeds;
+import org.junit.jupiter.api.Test;
+
+/** Servers that do not know of each other, and a pruner, change an archive in turns that chance decides on. */
+class ArchiveModelTest {
+    private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", 150);
+    private static final int STEPS = 150;
+
+    @Test
+    void noInterleavingHarmsTheArchive() {
+        Seeds.forEach(SEEDS, seed -> {
+            ArchiveModel model = new ArchiveModel(seed);
+            for (int step = 0; step < STEPS; step++) {
+                model.step();
+            }
+            model.assertSomethingHappened();
+        });
+    }
+}

@@ -1,0 +1,117 @@
+package io.caravan.server.archive.format;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.FormatTables;
+import java.lang.reflect.RecordComponent;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Holds the archive's part of {@code docs/FORMAT.md} to the classes of this package, in both directions. */
+class ArchiveFormatDocumentTest {
+    static final List<FormatTables.Layout> LAYOUTS = List.of(
+            new FormatTables.Layout("SnapshotLayout", SnapshotLayout.class, ""),
+            new FormatTables.Layout("SnapshotLayout.BLOCK", SnapshotLayout.class, "BLOCK_"),
+            new FormatTables.Layout("SnapshotLayout.ENTRY", SnapshotLayout.class, "ENTRY_"),
+            new FormatTables.Layout("SnapshotLayout.FOOTER", SnapshotLayout.class, "FOOTER_"));
+
+    private static final FormatTables TABLES = new FormatTables(
+            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, RootCodec.class),
+            LAYOUTS,
+            "archive constants");
+
+    private static final Pattern LETTERS = Pattern.compile("`([A-Z]+)` in the order of the bytes");
+
+    @ParameterizedTest
+    @FieldSource("LAYOUTS")
+    void everyFieldIsAtItsOffset(FormatTables.Layout layout) {
+        assertThat(TABLES.documentedOffsets(layout)).containsExactlyInAnyOrderEntriesOf(TABLES.offsets(layout));
+    }
+
+    @ParameterizedTest
+    @FieldSource("LAYOUTS")
+    void theFieldsFollowEachOther(FormatTables.Layout layout) {
+        TABLES.checkOrder(layout);
+    }
+
+    @Test
+    void everyOtherConstantHasItsValue() {
+        assertThat(TABLES.documentedConstants()).containsExactlyInAnyOrderEntriesOf(TABLES.constants());
+    }
+
+    @Test
+    void lettersAreWhatTheirNumbersSay() {
+        Map<String, String> letters = new TreeMap<>();
+        for (List<String> row : TABLES.tableBehind("archive constants")) {
+            Matcher written = LETTERS.matcher(row.get(2));
+            if (written.matches()) {
+                byte[] bytes = BigInteger.valueOf(Long.decode(row.get(1))).toByteArray();
+                letters.put(
+                        new StringBuilder(new String(bytes, ISO_8859_1))
+                                .reverse()
+                                .toString(),
+                        written.group(1));
+            }
+        }
+        assertThat(letters).isEqualTo(Map.of("CARAVSNP", "CARAVSNP", "CEND", "CEND"));
+    }
+
+    @Test
+    void everyKeyIsNamed() {
+        Map<String, String> keys = new TreeMap<>();
+        TABLES.tableBehind("archive keys").forEach(row -> keys.put(row.get(0), row.get(1)));
+        assertThat(keys)
+                .isEqualTo(Map.of(
+                        "ArchiveKeys.ROOT", "`" + ArchiveKeys.ROOT + "`",
+                        "ArchiveKeys.MANIFESTS", "`" + ArchiveKeys.MANIFESTS + "`",
+                        "ArchiveKeys.SNAPSHOTS", "`" + ArchiveKeys.SNAPSHOTS + "`"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            classes = {
+                ManifestJson.class,
+                ManifestJson.GenerationJson.class,
+                ManifestJson.TombstoneJson.class,
+                RootCodec.RootJson.class
+            })
+    void theJsonHasTheFieldsOfItsTableInTheirOrder(Class<?> json) {
+        String name =
+                json.getName().substring(json.getPackageName().length() + 1).replace('$', '.');
+        assertThat(TABLES.tableBehind("json: " + name))
+                .extracting(row -> row.get(0))
+                .containsExactlyElementsOf(Stream.of(json.getRecordComponents())
+                        .map(RecordComponent::getName)
+                        .toList());
+    }
+
+    @Test
+    void theFormatsAreNamed() {
+        assertThat(TABLES.tableBehind("json: ManifestJson").get(0)).containsExactly("format", "`caravan-manifest`");
+        assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
+        assertThat(TABLES.tableBehind("json: RootCodec.RootJson").get(0))
+                .containsExactly("format", "`caravan-archive`");
+        assertThat(RootCodec.FORMAT).isEqualTo("caravan-archive");
+    }
+
+    @Test
+    void theExampleOfAnEntrysChecksumIsTheCodes() {
+        Matcher example =
+                Pattern.compile("<!-- archive example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());
+        assertThat(example.find()).isTrue();
+        int checksum = new EntryChecksum().of(7, ByteBuffer.wrap("caravan".getBytes(UTF_8)));
+        assertThat(example.group(1)).isEqualTo(String.format("%08x", checksum));
+    }
+}

@@ -1,0 +1,32 @@
+package io.caravan.server.archive.format;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.caravan.fuzz.FuzzTarget;
+import java.util.List;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What lies in an archive, for the fuzzer; a build runs the samples and the saved inputs only. */
+class ArchiveFuzz {
+    private static final FuzzTarget SNAPSHOT = FuzzTarget.made(SnapshotTarget::new);
+    private static final FuzzTarget MANIFEST = FuzzTarget.made(ManifestTarget::new);
+
+    static List<byte[]> snapshot() throws Exception {
+        return SNAPSHOT.samples();
+    }
+
+    @MethodSource
+    @FuzzTest
+    void snapshot(byte[] input) throws Exception {
+        SNAPSHOT.run(input);
+    }
+
+    static List<byte[]> manifest() throws Exception {
+        return MANIFEST.samples();
+    }
+
+    @MethodSource
+    @FuzzTest
+    void manifest(byte[] input) throws Exception {
+        MANIFEST.run(input);
+    }
+}

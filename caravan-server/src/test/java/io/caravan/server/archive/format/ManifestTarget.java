@@ -1,0 +1,53 @@
+package io.caravan.server.archive.format;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.fuzz.FuzzTarget;
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.archive.ArchiveException;
+import java.util.List;
+
+/** A manifest of any bytes, as it is and as the JSON of one with a right checksum. What is taken is taken as it stands. */
+final class ManifestTarget implements FuzzTarget {
+    /** The parser's buffers. */
+    private static final long FIXED_BYTES = 1 << 20;
+    /** A generation takes some 250 characters of JSON, which are copied a few times. */
+    private static final long TIMES_THE_INPUT = 256;
+
+    @Override
+    public List<byte[]> samples() {
+        DocumentName name = DocumentName.of("doc");
+        byte[] full = ManifestCodec.encode(ManifestCodecTest.manifest(name));
+        byte[] empty = ManifestCodec.encode(new Manifest(Snapshots.STORE, name, 0, 0, List.of(), null));
+        return List.of(full, empty, firstLine(full), firstLine(empty));
+    }
+
+    private static byte[] firstLine(byte[] sealed) {
+        return new String(sealed, UTF_8).lines().findFirst().orElseThrow().getBytes(UTF_8);
+    }
+
+    @Override
+    public void run(byte[] input) throws Exception {
+        long limit = FIXED_BYTES + TIMES_THE_INPUT * input.length;
+        MemoryUse.within(limit, () -> read(input));
+        byte[] sealed = ManifestCodecTest.sealed(input);
+        MemoryUse.within(limit, () -> read(sealed));
+    }
+
+    private static void read(byte[] bytes) {
+        Manifest manifest;
+        try {
+            manifest = ManifestCodec.decode(bytes, "manifests/doc");
+        } catch (ArchiveException refusal) {
+            if (!String.valueOf(refusal.getMessage()).startsWith("manifests/doc")) {
+                throw new AssertionError("an error that does not tell of what", refusal);
+            }
+            return;
+        }
+        Manifest again = ManifestCodec.decode(ManifestCodec.encode(manifest), "manifests/doc");
+        if (!again.equals(manifest)) {
+            throw new AssertionError("reads " + manifest + ", which is written as " + again);
+        }
+    }
+}

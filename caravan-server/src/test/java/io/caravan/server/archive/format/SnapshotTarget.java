@@ -1,0 +1,60 @@
+package io.caravan.server.archive.format;
+
+import io.caravan.fuzz.FuzzTarget;
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.archive.ArchiveException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/** A snapshot of any bytes, as it is and with its checksums made right. What is taken is taken as it stands. */
+final class SnapshotTarget implements FuzzTarget {
+    /** Buffers, and the first room for a value of several blocks. */
+    private static final long FIXED_BYTES = 4 << 20;
+    /** Some 26 bytes are the shortest block that decompresses to the longest; a value of such is copied as it grows. */
+    private static final long TIMES_THE_INPUT = 4L * SnapshotLayout.MAX_BLOCK_BYTES / 26;
+
+    @Override
+    public List<byte[]> samples() {
+        Random random = new Random(1);
+        return List.of(
+                Snapshots.of(0, List.of()),
+                Snapshots.of(5, List.of(new byte[0])),
+                Snapshots.of(0, List.of(new byte[] {1, 2, 3}, new byte[0], Snapshots.noise(random, 40))),
+                Snapshots.of(9, List.of(new byte[500], Snapshots.edit(random, 300))));
+    }
+
+    @Override
+    public void run(byte[] input) throws Exception {
+        long limit = FIXED_BYTES + TIMES_THE_INPUT * input.length;
+        MemoryUse.within(limit, () -> read(input));
+        byte[] sealed = Forgery.sealed(input);
+        MemoryUse.within(limit, () -> read(sealed));
+    }
+
+    private static void read(byte[] object) {
+        Snapshots.Content content;
+        try {
+            content = Snapshots.read(object);
+        } catch (ArchiveException refusal) {
+            requireAnswer(refusal);
+            return;
+        }
+        Snapshots.Content again = Snapshots.read(Snapshots.of(content.header(), content.values()));
+        boolean same = again.header().equals(content.header()) && again.valueBytes() == content.valueBytes();
+        for (int i = 0; i < content.values().size(); i++) {
+            same &= Arrays.equals(content.values().get(i), again.values().get(i));
+        }
+        if (!same || content.objectBytes() != object.length) {
+            throw new AssertionError("reads " + content + ", which is written otherwise");
+        }
+    }
+
+    private static void requireAnswer(ArchiveException refusal) {
+        boolean documented = refusal.reason() == ArchiveException.Reason.CORRUPT
+                || refusal.reason() == ArchiveException.Reason.VERSION;
+        if (!documented || !String.valueOf(refusal.getMessage()).startsWith(Snapshots.OBJECT)) {
+            throw new AssertionError("an error that does not tell what is wrong", refusal);
+        }
+    }
+}
