@@ -143,6 +143,7 @@ final class ArchiveOptions {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
+        check(url);
         S3Options s3 = s3();
         return new ArchiveConfig(
                 url,
@@ -152,6 +153,14 @@ final class ArchiveOptions {
                 concurrency,
                 bytesPerSecond,
                 onStop);
+    }
+
+    private static void check(String url) {
+        try {
+            ObjectStores.check(url);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
+        }
     }
 
     private static Path beside(Path data) {

@@ -13,12 +13,10 @@ import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -182,22 +180,6 @@ final class DocumentPush {
 
     /** Waits until the mark is durable; returns false when the document is gone. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
-        CompletableFuture<Boolean> marked = new CompletableFuture<>();
-        documents.mark(name, id, mark, new Outcome<>() {
-            @Override
-            public void success(Boolean there) {
-                marked.complete(there);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                marked.completeExceptionally(problem);
-            }
-        });
-        try {
-            return marked.join();
-        } catch (CompletionException failed) {
-            throw failed.getCause() instanceof CaravanException problem ? problem : failed;
-        }
+        return Waiting.to(outcome -> documents.mark(name, id, mark, outcome));
     }
 }
