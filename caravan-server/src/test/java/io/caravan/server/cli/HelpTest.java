@@ -26,9 +26,9 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** What the help and the documents say is what there is. */
 class HelpTest {
-    static final List<String> COMMANDS = List.of("append", "get", "tail", "trim", "rm", "ls", "stat");
+    static final List<String> COMMANDS = List.of("append", "get", "tail", "trim", "rm", "ls", "stat", "restore");
 
-    private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z-]*");
+    private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z0-9-]*");
     private static final Pattern EXAMPLE = Pattern.compile("caravan ([a-z-]+)(.*)");
 
     private static CommandLine caravan() {
