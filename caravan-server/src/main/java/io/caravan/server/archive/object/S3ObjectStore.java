@@ -13,8 +13,6 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.ResponseBytes;
-import software.amazon.awssdk.core.ResponseInputStream;
-import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
@@ -120,15 +118,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public InputStream open(String key) {
-        ObjectKeys.checked(key);
-        ResponseInputStream<GetObjectResponse> answer = calls.await(
-                "GetObject",
-                key,
-                calls.client()
-                        .getObject(
-                                request -> request.bucket(calls.bucket()).key(calls.inBucket(key)),
-                                AsyncResponseTransformer.toBlockingInputStream()));
-        return new ObjectInput(answer, failed -> calls.problems().problem("GetObject", key, failed));
+        return new S3Input(calls, ObjectKeys.checked(key));
     }
 
     @Override

@@ -419,6 +419,19 @@ abstract class ObjectStoreContract {
     }
 
     @Test
+    void anInterruptedReaderGetsAnError() throws IOException {
+        put("a", content(LARGE_BYTES));
+        try (InputStream in = store.open("a")) {
+            assertThat(in.read()).isNotNegative();
+            Thread.currentThread().interrupt();
+            assertThatThrownBy(in::readAllBytes)
+                    .isInstanceOf(ObjectStoreException.class)
+                    .hasMessageContaining("interrupted");
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    @Test
     void whatWasPutIsThereForTheNext() throws Exception {
         put("a", bytes("1"));
         store.close();

@@ -1,0 +1,12 @@
+package io.caravan.testing;
+
+/** Threads that keep no process alive. */
+final class Daemons {
+    private Daemons() {}
+
+    static void start(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+    }
+}

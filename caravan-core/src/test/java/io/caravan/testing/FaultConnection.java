@@ -1,0 +1,166 @@
+package io.caravan.testing;
+
+import io.caravan.testing.FaultProxy.Way;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** A client's connection through a {@link FaultProxy}: two sockets, and a thread for each way between them. */
+final class FaultConnection {
+    private static final int CHUNK_BYTES = 16 * 1024;
+    /** A throttled way forwards this often. */
+    private static final int THROTTLED_CHUNKS_PER_SECOND = 20;
+
+    private final FaultProxy proxy;
+    private final Socket client;
+    private final Socket server;
+    private final CountDownLatch ended = new CountDownLatch(1);
+
+    FaultConnection(FaultProxy proxy, Socket client, Socket server) {
+        this.proxy = proxy;
+        this.client = client;
+        this.server = server;
+    }
+
+    void start() {
+        Daemons.start("fault-proxy-requests", () -> run(new Forwarding(Way.REQUESTS, client, server)));
+        Daemons.start("fault-proxy-answers", () -> run(new Forwarding(Way.ANSWERS, server, client)));
+    }
+
+    private void run(Forwarding forwarding) {
+        try {
+            forwarding.forwardAll();
+            end();
+        } catch (IOException broken) {
+            // A side has gone, or the connection was reset here: the other side shall see the same.
+            reset();
+        }
+    }
+
+    /** Ends the connection in a way that neither side takes for a proper end. */
+    void reset() {
+        try {
+            client.setSoLinger(true, 0);
+            server.setSoLinger(true, 0);
+        } catch (IOException closed) {
+            // It has been closed before.
+        }
+        end();
+    }
+
+    private void end() {
+        ended.countDown();
+        proxy.hasEnded(this);
+        try {
+            client.close();
+            server.close();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** One way of the connection. */
+    private final class Forwarding {
+        private final Way way;
+        private final Socket from;
+        private final Socket to;
+        private final byte[] chunk = new byte[CHUNK_BYTES];
+        /** The rule that was in force for the last chunk, and what has been forwarded since it came. */
+        private FaultRule rule;
+
+        private long underRule;
+
+        Forwarding(Way way, Socket from, Socket to) {
+            this.way = way;
+            this.from = from;
+            this.to = to;
+        }
+
+        void forwardAll() throws IOException {
+            for (int read = read(); read >= 0; read = read()) {
+                if (!follow(read)) {
+                    return;
+                }
+            }
+        }
+
+        private int read() throws IOException {
+            FaultRule now = proxy.rule();
+            int most = now instanceof FaultRule.Throttle throttle
+                    ? (int) Math.min(CHUNK_BYTES, Math.max(1, throttle.bytesPerSecond() / THROTTLED_CHUNKS_PER_SECOND))
+                    : CHUNK_BYTES;
+            return from.getInputStream().read(chunk, 0, most);
+        }
+
+        /** Does with a chunk what the rule says; returns false at the end. */
+        private boolean follow(int bytes) throws IOException {
+            FaultRule now = proxy.rule();
+            if (now != rule) {
+                rule = now;
+                underRule = 0;
+            }
+            if (now instanceof FaultRule.Delay delay) {
+                await(delay.nanos());
+            } else if (now instanceof FaultRule.Throttle throttle) {
+                await(TimeUnit.SECONDS.toNanos(bytes) / throttle.bytesPerSecond());
+            } else if (now instanceof FaultRule.Cut cut && cut.way() == way) {
+                return forwardUntilCut(cut, bytes);
+            } else if (now instanceof FaultRule.Answer answer && way == Way.REQUESTS) {
+                return answerOrForward(answer, bytes);
+            } else if (now instanceof FaultRule.Swallow) {
+                return true;
+            }
+            forward(bytes);
+            return true;
+        }
+
+        private boolean forwardUntilCut(FaultRule.Cut cut, int bytes) throws IOException {
+            if (underRule + bytes <= cut.afterBytes()) {
+                forward(bytes);
+                return true;
+            }
+            if (!FaultRule.take(cut.times())) {
+                forward(bytes);
+                return true;
+            }
+            forward((int) (cut.afterBytes() - underRule));
+            proxy.hasCut();
+            reset();
+            return false;
+        }
+
+        private boolean answerOrForward(FaultRule.Answer answer, int bytes) throws IOException {
+            HttpHead head = HttpHead.at(chunk, bytes);
+            if (head == null || !answer.requests().test(head.requestLine()) || !FaultRule.take(answer.times())) {
+                forward(bytes);
+                return true;
+            }
+            head.readRest(from.getInputStream(), chunk, bytes);
+            OutputStream out = from.getOutputStream();
+            out.write(answer.answer().bytes());
+            out.flush();
+            proxy.hasAnswered();
+            return false;
+        }
+
+        private void forward(int bytes) throws IOException {
+            to.getOutputStream().write(chunk, 0, bytes);
+            underRule += bytes;
+            proxy.hasForwarded(bytes);
+        }
+
+        /** Waits, but not for longer than the connection is there. */
+        private void await(long nanos) throws IOException {
+            try {
+                if (ended.await(nanos, TimeUnit.NANOSECONDS)) {
+                    throw new IOException("ended");
+                }
+            } catch (InterruptedException nobodyInterrupts) {
+                throw new IOException(nobodyInterrupts);
+            }
+        }
+    }
+}

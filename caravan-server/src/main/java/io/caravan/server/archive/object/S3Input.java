@@ -1,0 +1,95 @@
+package io.caravan.server.archive.object;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.ResponseInputStream;
+import software.amazon.awssdk.core.async.AsyncResponseTransformer;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+
+/**
+ * An object's bytes. When a connection breaks in their middle, which it also does when the reader takes longer than an idle
+ * connection may be open, they go on from there on another one, provided that the object is still the same.
+ *
+ * <p>Used by one thread. Errors are {@link ObjectStoreException}s.
+ */
+final class S3Input extends InputStream {
+    /** How often it may break in a row without a byte in between. */
+    private static final int BREAKS = 3;
+
+    private final S3Calls calls;
+    private final String key;
+    private final long length;
+    private final @Nullable String tag;
+    private ResponseInputStream<GetObjectResponse> in;
+    private long position;
+    private int breaks;
+
+    /** Begins to read an object. */
+    S3Input(S3Calls calls, String key) {
+        this.calls = calls;
+        this.key = key;
+        this.in = request(GetObjectRequest.builder());
+        this.length = in.response().contentLength();
+        this.tag = in.response().eTag();
+    }
+
+    private ResponseInputStream<GetObjectResponse> request(GetObjectRequest.Builder request) {
+        request.bucket(calls.bucket()).key(calls.inBucket(key));
+        return calls.await(
+                "GetObject",
+                key,
+                calls.client().getObject(request.build(), AsyncResponseTransformer.toBlockingInputStream()));
+    }
+
+    @Override
+    public int read() {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] bytes, int offset, int length) {
+        while (true) {
+            try {
+                return tryRead(bytes, offset, length);
+            } catch (IOException | RuntimeException broken) {
+                goOn(broken);
+            }
+        }
+    }
+
+    private int tryRead(byte[] bytes, int offset, int count) throws IOException {
+        if (position == length) {
+            return -1;
+        }
+        int read = in.read(bytes, offset, count);
+        if (read < 0) {
+            throw new EOFException("the answer ended after " + position + " of " + length + " bytes");
+        }
+        if (read > 0) {
+            position += read;
+            breaks = 0;
+        }
+        return read;
+    }
+
+    private void goOn(Exception broken) {
+        breaks++;
+        if (breaks > BREAKS || Thread.currentThread().isInterrupted()) {
+            throw calls.problems().problem("GetObject", key, broken);
+        }
+        in.abort();
+        in = request(GetObjectRequest.builder().range("bytes=" + position + "-").ifMatch(tag));
+    }
+
+    @Override
+    public void close() {
+        if (position < length) {
+            // Nobody needs the rest.
+            in.abort();
+        }
+    }
+}

@@ -1,0 +1,395 @@
+package io.caravan.server.archive.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.caravan.server.archive.S3Server;
+import io.caravan.server.archive.object.ObjectStore.Stored;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultProxy;
+import io.caravan.testing.FaultProxy.Way;
+import io.caravan.testing.HttpAnswer;
+import io.caravan.testing.Patient;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/** What becomes of calls to a server that fails, in each of many ways. */
+@Patient
+class S3FaultTest {
+    private static final int ATTEMPTS = 3;
+    private static final Duration IDLE = Duration.ofSeconds(1);
+    private static final S3Timeouts SHORT =
+            new S3Timeouts(Duration.ofSeconds(1), IDLE, Duration.ofSeconds(2), 4 << 20, ATTEMPTS);
+    /** Tries once, and soon gives up. */
+    private static final S3Timeouts IMPATIENT =
+            new S3Timeouts(Duration.ofSeconds(1), IDLE, Duration.ofMillis(500), 64 << 20, 1);
+
+    private static final int LARGE_BYTES = 30 << 20;
+    private static final int MAX_BYTES = 64 << 20;
+    private static final int ALWAYS = Integer.MAX_VALUE;
+
+    private S3Server server;
+    private FaultProxy proxy;
+    private ObjectStore store;
+    private ObjectStore impatient;
+
+    @BeforeEach
+    void startServer() throws Exception {
+        server = S3Server.start();
+        proxy = FaultProxy.before(server.port());
+        store = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY);
+        impatient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, IMPATIENT);
+    }
+
+    @AfterEach
+    void stopServer() throws Exception {
+        store.close();
+        impatient.close();
+        proxy.close();
+        server.close();
+    }
+
+    private ObjectStore open(String bucket, String accessKey, String secretKey) {
+        return open(bucket, accessKey, secretKey, SHORT);
+    }
+
+    private ObjectStore open(String bucket, String accessKey, String secretKey, S3Timeouts timeouts) {
+        AwsCredentialsProvider credentials =
+                StaticCredentialsProvider.create(AwsBasicCredentials.create(accessKey, secretKey));
+        return S3ObjectStore.open(
+                bucket, "prefix/", S3Server.through(proxy.port()), credentials, timeouts, S3Parts.DEFAULT);
+    }
+
+    @Test
+    void aWrongBucketIsNamed() {
+        try (ObjectStore wrong = open("nobody-has-this", S3Server.ACCESS_KEY, S3Server.SECRET_KEY)) {
+            ThrowingCallable[] calls = {
+                () -> wrong.get("a", MAX_BYTES),
+                () -> wrong.open("a"),
+                () -> wrong.put("a", out -> out.write(1)),
+                () -> wrong.putIf("a", bytes("x"), null),
+                () -> wrong.list("", "", listed -> true)
+            };
+            for (ThrowingCallable call : calls) {
+                assertThat(thrown(Kind.NOT_FOUND, call))
+                        .hasMessageContaining("s3://nobody-has-this/prefix")
+                        .hasMessageContaining("there is no such bucket");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"nobody, " + S3Server.SECRET_KEY, S3Server.ACCESS_KEY + ", not-the-secret-key"})
+    void wrongCredentialsAreSaidToBeWrong(String accessKey, String secretKey) {
+        try (ObjectStore wrong = open(S3Server.BUCKET, accessKey, secretKey)) {
+            assertThat(thrown(Kind.DENIED, () -> wrong.get("a", MAX_BYTES)))
+                    .hasMessageContaining("check the credentials")
+                    .hasMessageNotContaining(secretKey);
+            thrown(Kind.DENIED, () -> wrong.put("a", out -> out.write(1)));
+            thrown(Kind.DENIED, () -> wrong.list("", "", listed -> true));
+            thrown(Kind.DENIED, () -> wrong.put("a", out -> out.write(content())));
+        }
+    }
+
+    @Test
+    void oneCallThatIsNotPermittedLeavesTheOthers() {
+        put("a", bytes("old"));
+        proxy.answer(
+                ALWAYS,
+                line -> line.startsWith("PUT "),
+                HttpAnswer.s3(403, "AccessDenied", "User is not authorized to perform: s3:PutObject"));
+        assertThat(thrown(Kind.DENIED, () -> put("a", bytes("new"))))
+                .hasMessageContaining("PutObject of 'a' in s3://caravan/prefix")
+                .hasMessageContaining("do not permit")
+                .hasMessageContaining("AccessDenied");
+        thrown(Kind.DENIED, () -> store.putIf("b", bytes("new"), null));
+        assertThat(text("a")).isEqualTo("old");
+        store.delete("a");
+    }
+
+    @Test
+    void aClockThatIsWrongIsSaidToBe() {
+        proxy.answer(ALWAYS, HttpAnswer.s3(403, "RequestTimeTooSkewed", "The difference is too large"));
+        assertThat(thrown(Kind.DENIED, () -> store.get("a", MAX_BYTES)))
+                .hasMessageContaining("check the clock")
+                .hasMessageContaining("RequestTimeTooSkewed");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "400, XInvalid, CORRUPT",
+        "403, Other, DENIED",
+        "409, ConditionalRequestConflict, CONFLICT",
+        "412, PreconditionFailed, CONFLICT",
+        "429, TooManyRequests, UNAVAILABLE",
+        "500, InternalError, UNAVAILABLE",
+        "501, NotImplemented, CORRUPT",
+        "503, SlowDown, UNAVAILABLE",
+        "507, InsufficientStorage, FULL"
+    })
+    void answersHaveTheirKinds(int status, String code, Kind kind) {
+        proxy.answer(ALWAYS, HttpAnswer.s3(status, code, "said so"));
+        assertThat(thrown(kind, () -> store.putIf("a", bytes("x"), null)))
+                .hasMessageContaining("PutObject of 'a' in s3://caravan/prefix at http://127.0.0.1:" + proxy.port())
+                .hasMessageContaining(status + " " + code)
+                .hasMessageContaining("said so");
+        proxy.pass();
+        store.putIf("a", bytes("x"), null);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"500", "503"})
+    void aServerThatErrsForAMomentIsAskedAgain(int status) {
+        proxy.answer(ATTEMPTS - 1, new HttpAnswer(status, "Retry-After: 0", ""));
+        put("a", bytes("x"));
+        assertThat(proxy.answered()).isEqualTo(ATTEMPTS - 1);
+        assertThat(text("a")).isEqualTo("x");
+    }
+
+    @Test
+    void aServerThatErrsOnIsNotAskedForever() {
+        proxy.answer(ALWAYS, HttpAnswer.of(500));
+        thrown(Kind.UNAVAILABLE, () -> put("a", bytes("x")));
+        assertThat(proxy.answered()).isEqualTo(ATTEMPTS);
+    }
+
+    @Test
+    void aServerThatIsNotThereIsUnavailableUntilItIs() throws Exception {
+        put("a", bytes("x"));
+        server.stop();
+        thrown(Kind.UNAVAILABLE, () -> store.get("a", MAX_BYTES));
+        thrown(Kind.UNAVAILABLE, () -> store.list("", "", listed -> true));
+        server.restart();
+        assertThat(text("a")).isEqualTo("x");
+    }
+
+    @Test
+    void nobodyListening() throws Exception {
+        proxy.close();
+        assertThat(thrown(Kind.UNAVAILABLE, () -> store.get("a", MAX_BYTES)))
+                .hasMessageContaining("nobody listens there");
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsGivenUp() {
+        proxy.swallow();
+        ThrowingCallable[] calls = {
+            () -> impatient.get("a", 10),
+            () -> impatient.open("a"),
+            () -> impatient.put("a", out -> out.write(1)),
+            () -> impatient.list("", "", listed -> true),
+            () -> impatient.delete("a")
+        };
+        for (ThrowingCallable call : calls) {
+            assertThat(thrown(Kind.UNAVAILABLE, call)).hasMessageContaining("no answer in time");
+        }
+        proxy.pass();
+        put("a", bytes("x"));
+        assertThat(text("a")).isEqualTo("x");
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsAskedAgain() {
+        proxy.swallow();
+        thrown(Kind.UNAVAILABLE, () -> store.get("a", 10));
+        assertThat(proxy.accepted()).isEqualTo(ATTEMPTS);
+    }
+
+    @Test
+    void aServerThatIsTooSlowIsGivenUp() {
+        put("a", content());
+        proxy.throttle(50_000);
+        thrown(Kind.UNAVAILABLE, () -> impatient.get("a", LARGE_BYTES));
+        thrown(Kind.UNAVAILABLE, () -> impatient.put("b", out -> out.write(content())));
+        proxy.pass();
+        assertThat(store.get("b", MAX_BYTES)).isNull();
+    }
+
+    @Test
+    void aSmallAnswerThatIsCutIsAskedForAgain() {
+        put("a", bytes("x".repeat(10_000)));
+        proxy.cut(Way.ANSWERS, 1, 5_000);
+        assertThat(text("a")).hasSize(10_000);
+        assertThat(proxy.cut()).isEqualTo(1);
+    }
+
+    @Test
+    void aStreamThatStallsIsGivenUp() throws IOException {
+        put("a", content());
+        try (InputStream in = store.open("a")) {
+            assertThat(in.readNBytes(1000)).hasSize(1000);
+            proxy.swallow();
+            assertThat(thrown(Kind.UNAVAILABLE, in::readAllBytes)).hasMessageContaining("GetObject of 'a'");
+        }
+    }
+
+    @Test
+    void aStreamThatIsCutGoesOn() throws IOException {
+        byte[] content = content();
+        put("a", content);
+        proxy.cut(Way.ANSWERS, 3, LARGE_BYTES / 5);
+        try (InputStream in = store.open("a")) {
+            assertThat(in.readAllBytes()).isEqualTo(content);
+        }
+        assertThat(proxy.cut()).isEqualTo(3);
+    }
+
+    @Test
+    void aStreamThatIsCutAgainAndAgainIsGivenUp() throws IOException {
+        put("a", content());
+        try (InputStream in = store.open("a")) {
+            assertThat(in.readNBytes(1000)).hasSize(1000);
+            proxy.cut(Way.ANSWERS, ALWAYS, 0);
+            thrown(Kind.UNAVAILABLE, in::readAllBytes);
+        }
+    }
+
+    @Test
+    void aStreamThatIsCutDoesNotGoOnInAnotherObject() throws IOException {
+        put("a", content());
+        try (InputStream in = store.open("a")) {
+            assertThat(in.readNBytes(1000)).hasSize(1000);
+            put("a", bytes("other"));
+            proxy.cut(Way.ANSWERS, 1, 0);
+            thrown(Kind.CONFLICT, in::readAllBytes);
+        }
+    }
+
+    @Test
+    void aSlowStreamMayTakeLongerThanACall() throws IOException {
+        byte[] content = new byte[1 << 20];
+        put("a", content);
+        proxy.throttle(1 << 20);
+        long start = System.nanoTime();
+        try (InputStream in = impatient.open("a")) {
+            assertThat(in.readAllBytes()).isEqualTo(content);
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(IMPATIENT.call(0));
+    }
+
+    @Test
+    void aReaderMayTakeItsTime() throws Exception {
+        put("a", content());
+        try (InputStream in = store.open("a")) {
+            assertThat(in.readNBytes(1000)).hasSize(1000);
+            assertThat(new CountDownLatch(1).await(3 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
+                    .isFalse();
+            assertThat(in.readAllBytes()).hasSize(LARGE_BYTES - 1000);
+        }
+    }
+
+    @Test
+    void aConditionalPutWhoseAnswerIsLostTookPlace() {
+        String tag = store.putIf("a", bytes("old"), null);
+        proxy.cut(Way.ANSWERS, 1, 0);
+        try {
+            store.putIf("a", bytes("new"), tag);
+        } catch (ObjectStoreException asked) {
+            assertThat(asked.kind()).isEqualTo(Kind.CONFLICT);
+        }
+        assertThat(proxy.cut()).isEqualTo(1);
+        Stored now = store.get("a", MAX_BYTES);
+        assertThat(new String(now.content(), StandardCharsets.UTF_8)).isEqualTo("new");
+        store.putIf("a", bytes("newest"), now.tag());
+    }
+
+    @Test
+    void aServerThatIgnoresConditionsIsRefused() {
+        proxy.answer(ALWAYS, line -> line.startsWith("PUT "), new HttpAnswer(200, "ETag: \"1\"", ""));
+        assertThat(thrown(Kind.CORRUPT, () -> store.putIf("a", bytes("x"), null)))
+                .hasMessageContaining("ignores If-None-Match");
+    }
+
+    @Test
+    void aServerThatIsKilledAndComesBackInALongPutSpoilsNothing() throws Exception {
+        put("a", bytes("old"));
+        proxy.throttle(20 << 20);
+        CompletableFuture<Void> put = CompletableFuture.runAsync(() -> put("a", content()));
+        long before = proxy.forwardedBytes();
+        Eventually.await("parts are on their way", () -> proxy.forwardedBytes() > before + LARGE_BYTES / 3);
+        server.stop();
+        proxy.refuse();
+        server.restart();
+        proxy.pass();
+        boolean done = isDone(put);
+        assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(done ? content() : bytes("old"));
+        put("a", content());
+        assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(content());
+    }
+
+    private static boolean isDone(CompletableFuture<Void> put) {
+        try {
+            put.join();
+            return true;
+        } catch (CompletionException failed) {
+            ObjectStoreException problem = (ObjectStoreException) failed.getCause();
+            assertThat(problem.kind()).isEqualTo(Kind.UNAVAILABLE);
+            return false;
+        }
+    }
+
+    @Test
+    void aLargePutThatFailsIsForgottenByTheServer() {
+        put("a", bytes("old"));
+        proxy.answer(ALWAYS, line -> line.contains("partNumber=3&"), HttpAnswer.s3(403, "AccessDenied", "no"));
+        thrown(Kind.DENIED, () -> put("a", content()));
+        assertThat(server.blobs().listMultipartUploads(S3Server.BUCKET)).isEmpty();
+        assertThat(text("a")).isEqualTo("old");
+    }
+
+    /** The put's own problem is told, and that of ending it beside it. */
+    @Test
+    void aLargePutThatCannotBeForgottenEitherTellsBoth() {
+        proxy.answer(
+                ALWAYS,
+                line -> line.contains("partNumber=3&") || line.startsWith("DELETE "),
+                HttpAnswer.s3(403, "AccessDenied", "no"));
+        ObjectStoreException both = thrown(Kind.DENIED, () -> put("a", content()));
+        assertThat(both).hasMessageContaining("UploadPart");
+        assertThat(both.getSuppressed())
+                .singleElement()
+                .satisfies(also -> assertThat(also).hasMessageContaining("AbortMultipartUpload"));
+    }
+
+    private void put(String key, byte[] content) {
+        store.put(key, out -> out.write(content));
+    }
+
+    private String text(String key) {
+        return new String(store.get(key, MAX_BYTES).content(), StandardCharsets.UTF_8);
+    }
+
+    private static ObjectStoreException thrown(Kind kind, ThrowingCallable call) {
+        ObjectStoreException thrown = catchThrowableOfType(ObjectStoreException.class, call);
+        assertThat(thrown).isNotNull();
+        assertThat(thrown.kind()).as(thrown.getMessage()).isEqualTo(kind);
+        return thrown;
+    }
+
+    private static byte[] content() {
+        byte[] content = new byte[LARGE_BYTES];
+        new SplittableRandom(LARGE_BYTES).nextBytes(content);
+        return content;
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+}
