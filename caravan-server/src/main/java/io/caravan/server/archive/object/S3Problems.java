@@ -35,7 +35,8 @@ final class S3Problems {
     private static final Set<String> ELSEWHERE =
             Set.of("NoSuchBucket", "PermanentRedirect", "AuthorizationHeaderMalformed");
 
-    private static final Set<String> LATER = Set.of("RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError");
+    private static final Set<String> LATER =
+            Set.of("RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest");
 
     private static final Set<String> FULL = Set.of("XMinioStorageFull", "QuotaExceeded", "InsufficientStorage");
 
@@ -93,6 +94,10 @@ final class S3Problems {
         }
         if (ELSEWHERE.contains(code)) {
             return Kind.NOT_FOUND;
+        }
+        if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
+            // Two calls were in each other's way, without any condition.
+            return Kind.UNAVAILABLE;
         }
         return kind(status);
     }
