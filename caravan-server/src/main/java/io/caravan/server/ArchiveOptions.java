@@ -23,9 +23,10 @@ final class ArchiveOptions {
             names = "--archive",
             paramLabel = "URL",
             defaultValue = AUTO,
-            description = "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
-                    + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
-                    + " looks for them: environment, profile, instance.")
+            description =
+                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
+                            + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
+                            + " looks for them: environment, profile, instance.")
     private String archive;
 
     @Option(

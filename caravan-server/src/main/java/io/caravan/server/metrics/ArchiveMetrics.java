@@ -56,9 +56,10 @@ public final class ArchiveMetrics {
         counter("caravan.archive.tombstones", "Deletions archived", ArchiveStatus::tombstones);
         counter("caravan.archive.written.bytes", "Bytes written to the archive", ArchiveStatus::bytes);
         for (String kind : source.get().failures().keySet()) {
-            FunctionCounter.builder("caravan.archive.failures", source, status -> status.get()
-                            .failures()
-                            .get(kind))
+            FunctionCounter.builder(
+                            "caravan.archive.failures",
+                            source,
+                            status -> status.get().failures().get(kind))
                     .description("Attempts to archive that failed")
                     .tag("kind", kind)
                     .register(registry);

@@ -48,8 +48,7 @@ public final class Archiver implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Pushes pushes;
 
-    private Archiver(
-            DocumentService documents, Supplier<UUID> store, ArchiveConfig config, InstantSource clock) {
+    private Archiver(DocumentService documents, Supplier<UUID> store, ArchiveConfig config, InstantSource clock) {
         this.config = config;
         this.documents = documents;
         this.clock = clock;
@@ -68,8 +67,7 @@ public final class Archiver implements AutoCloseable {
     }
 
     private static BackOff newBackOff() {
-        return new BackOff(
-                System::nanoTime, () -> ThreadLocalRandom.current().nextDouble());
+        return new BackOff(System::nanoTime, () -> ThreadLocalRandom.current().nextDouble());
     }
 
     /**

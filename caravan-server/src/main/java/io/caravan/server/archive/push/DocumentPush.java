@@ -167,8 +167,7 @@ final class DocumentPush {
         List<Generation> generations =
                 new ArrayList<>(before == null ? List.of() : before.manifest().generations());
         generations.add(added);
-        return new Manifest(
-                archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
+        return new Manifest(archive.root().store(), name, archive.root().epoch(), added.number(), generations, null);
     }
 
     private static ArchiveMark markOf(Generation generation, DocumentInfo info) {

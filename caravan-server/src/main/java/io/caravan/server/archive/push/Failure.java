@@ -41,7 +41,8 @@ record Failure(String kind, Reach reach, String message) {
 
     private static Set<String> kinds() {
         Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, INTERNAL));
-        Stream.<Enum<?>>concat(Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
+        Stream.<Enum<?>>concat(
+                        Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
                 .forEach(constant -> kinds.add(word(constant)));
         return Collections.unmodifiableSet(kinds);
     }

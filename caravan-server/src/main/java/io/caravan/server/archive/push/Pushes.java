@@ -16,8 +16,6 @@ record Pushes(Archive archive, DocumentPush documents, DeletionPush deletions) {
 
     static Pushes to(Archive archive, DocumentService documents, InstantSource clock, LongSupplier random) {
         return new Pushes(
-                archive,
-                new DocumentPush(documents, archive, clock, random),
-                new DeletionPush(documents, archive));
+                archive, new DocumentPush(documents, archive, clock, random), new DeletionPush(documents, archive));
     }
 }

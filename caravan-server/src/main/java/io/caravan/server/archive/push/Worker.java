@@ -92,7 +92,8 @@ final class Worker implements Runnable {
     }
 
     private void pushDeletions(Job job, DeletionPush to) {
-        Iterator<Map.Entry<Deletion, Survey.Place>> left = job.deletions().entrySet().iterator();
+        Iterator<Map.Entry<Deletion, Survey.Place>> left =
+                job.deletions().entrySet().iterator();
         while (left.hasNext()) {
             Map.Entry<Deletion, Survey.Place> next = left.next();
             if (to.push(next.getKey())) {
@@ -122,7 +123,9 @@ final class Worker implements Runnable {
         job.fail(problem);
         switch (failure.reach()) {
             case OWNER -> {
-                ownership.lost(failure, problem instanceof ArchiveException lost && lost.reason() == ArchiveException.Reason.FENCED);
+                ownership.lost(
+                        failure,
+                        problem instanceof ArchiveException lost && lost.reason() == ArchiveException.Reason.FENCED);
                 return false;
             }
             case ALL -> {
