@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -118,6 +119,12 @@ abstract class ClientCommand implements Callable<Integer> {
         if (!holds) {
             throw new ParameterException(spec.commandLine(), otherwise);
         }
+    }
+
+    /** What must have been given. */
+    final <T> T given(@Nullable T value, String otherwise) {
+        check(value != null, otherwise);
+        return Objects.requireNonNull(value);
     }
 
     /** A number that an option gave, checked, or what stands for none. */

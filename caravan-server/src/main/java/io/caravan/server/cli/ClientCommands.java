@@ -23,6 +23,7 @@ public final class ClientCommands {
                 new TrimCommand(console),
                 new RemoveCommand(console),
                 new ListCommand(console),
-                new StatCommand(console));
+                new StatCommand(console),
+                new RestoreCommand(console));
     }
 }

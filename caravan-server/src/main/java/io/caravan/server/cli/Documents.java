@@ -20,6 +20,7 @@ final class Documents {
     /** Values may be longer than those before them were, so even of short ones there are no more in an answer. */
     private static final int MAX_PAGE_VALUES = 16;
 
+    private static final int MAX_RESTORE_MILLIS = 24 * 3600 * 1000;
     private static final int NAMES_PER_SCAN = 1_000;
 
     private final ServerConnection connection;
@@ -173,6 +174,32 @@ final class Documents {
     OptionalLong trim(byte[] name, long to) {
         Object first = connection.call(Verb.TRIM.of(name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
+    }
+
+    /**
+     * What a restore came to.
+     *
+     * @param added number of values that were added
+     * @param generation the one that they were restored from
+     */
+    record RestoredDocument(long first, long next, long added, long generation) {}
+
+    /** Has the server restore a document from its archive, which takes as long as the archive does. */
+    RestoredDocument restore(byte[] name, OptionalLong generation, byte @Nullable [] as) {
+        CommandArguments restore = Verb.RESTORE.of(name);
+        if (generation.isPresent()) {
+            restore.add("AT").add(generation.getAsLong());
+        }
+        if (as != null) {
+            restore.add("AS").add(as);
+        }
+        Map<String, @Nullable Object> answer =
+                Objects.requireNonNull(fields(connection.callBlocking(restore, MAX_RESTORE_MILLIS)));
+        return new RestoredDocument(
+                number(answer.get("first")),
+                number(answer.get("next")),
+                number(answer.get("added")),
+                number(answer.get("generation")));
     }
 
     /** Deletes documents, all or none. */

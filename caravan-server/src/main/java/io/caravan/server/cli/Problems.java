@@ -13,8 +13,17 @@ import redis.clients.jedis.exceptions.JedisException;
 /** The client library's exceptions as what a person can act on. */
 final class Problems {
     /** Prefixes of errors that say that the document is not what the command takes it for. */
-    private static final Set<String> OTHER_STATES =
-            Set.of("CONFLICT", "TRIMMED", "BEYOND", "CLOSED", "GONE", "FORKED", "CHANGED", "NOTFOUND");
+    private static final Set<String> OTHER_STATES = Set.of(
+            "CONFLICT",
+            "TRIMMED",
+            "BEYOND",
+            "CLOSED",
+            "GONE",
+            "FORKED",
+            "CHANGED",
+            "NOTFOUND",
+            "DELETED",
+            "BACKINTIME");
 
     /** What a server answers between being told to stop and closing the connection. */
     private static final String STOPPING = "ERR the server is stopping";

@@ -10,7 +10,8 @@ enum Verb implements ProtocolCommand {
     APPEND("CARAVAN.APPEND"),
     READ("CARAVAN.READ"),
     TRIM("CARAVAN.TRIM"),
-    INFO("CARAVAN.INFO");
+    INFO("CARAVAN.INFO"),
+    RESTORE("CARAVAN.RESTORE");
 
     private final byte[] raw;
 

@@ -208,7 +208,7 @@ public final class DocumentAttributes {
         return encoded == null ? null : ArchiveMark.decode(encoded);
     }
 
-    DocumentAttributes withArchived(ArchiveMark mark) {
+    public DocumentAttributes withArchived(ArchiveMark mark) {
         return with(ARCHIVED, mark.encode());
     }
 
@@ -223,6 +223,16 @@ public final class DocumentAttributes {
             portable = portable.without(key);
         }
         return portable;
+    }
+
+    /** What of these means something only in this store, and all else as another store had it. */
+    public DocumentAttributes withPortable(Attributes other) {
+        Attributes replaced = of(other).portable();
+        for (String key : OF_THE_STORE) {
+            byte[] value = raw.get(key);
+            replaced = value == null ? replaced : replaced.with(key, value);
+        }
+        return of(replaced);
     }
 
     /** Hash of {@link #portable()}, to see whether it has changed. */

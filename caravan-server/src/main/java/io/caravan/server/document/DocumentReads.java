@@ -49,12 +49,21 @@ final class DocumentReads {
     @Nullable
     DocumentInfo find(DocumentName name) {
         DocumentInfo info = durable(name);
-        if (info == null && cold.mayHave(name)) {
+        // One that is being fetched may be there already, without the changes that wait for it.
+        if (cold.fetching(name) || info == null && cold.mayHave(name)) {
             Waiting.<DocumentName>to(known -> cold.fetch(name, known));
             info = durable(name);
         }
         boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());
         return info == null || expired ? null : EditedDocument.visible(name, info);
+    }
+
+    /** See {@link DocumentService#peek}. */
+    @Nullable
+    DocumentInfo peek(DocumentName name) {
+        DocumentState state = catalog.peek(name);
+        DocumentInfo info = state == null ? null : accepted(state);
+        return info == null || !visible(info.attributes()) ? null : info;
     }
 
     /** The document with the sequences that are durable. One that is deleted between two looks is looked for again. */

@@ -108,8 +108,8 @@ public final class DocumentService implements AutoCloseable {
         writes.write(name, change, outcome);
     }
 
-    /** Changes a document of the store, whatever an archive has. */
-    <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+    /** Changes a document of the store, whatever an archive has: for whoever brings it from there. */
+    public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writes.writeLocal(name, change, outcome);
     }
 
@@ -180,6 +180,14 @@ public final class DocumentService implements AutoCloseable {
      */
     public @Nullable DocumentInfo find(DocumentName name) {
         return reads.find(name);
+    }
+
+    /**
+     * The document as the store has accepted it, whatever an archive has: it may not be durable yet, and may have expired.
+     * Null when there is none, or it is deleted or being restored. Waits for no write.
+     */
+    public @Nullable DocumentInfo peek(DocumentName name) {
+        return reads.peek(name);
     }
 
     /** Length of the values that the document's own list retains, in bytes; without those that a fork has of its source. */

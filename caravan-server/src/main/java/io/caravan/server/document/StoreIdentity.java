@@ -6,6 +6,7 @@ import io.caravan.ListStore;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells a store, and those restored from its archive, from all others. Kept in a list of the store, as a version, 1, in one
@@ -22,8 +23,14 @@ public final class StoreIdentity {
 
     /** The store's identity; one that has none gets one, which is durable when this returns. */
     public static UUID of(ListStore store) {
+        UUID identity = find(store);
+        return identity == null ? write(store, UUID.randomUUID()) : identity;
+    }
+
+    /** The store's identity, or null when it has none yet. */
+    public static @Nullable UUID find(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
-        return entries.isEmpty() ? write(store, UUID.randomUUID()) : decode(entries.get(0));
+        return entries.isEmpty() ? null : decode(entries.get(0));
     }
 
     /**
@@ -32,8 +39,8 @@ public final class StoreIdentity {
      * @throws IllegalStateException when it has another one already
      */
     public static void adopt(ListStore store, UUID identity) {
-        List<Entry> entries = store.read(LIST_ID);
-        UUID adopted = entries.isEmpty() ? write(store, identity) : decode(entries.get(0));
+        UUID present = find(store);
+        UUID adopted = present == null ? write(store, identity) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
                     "the store is " + adopted + " and cannot become " + identity + "; restore to another directory");

@@ -32,7 +32,6 @@ final class Errors {
             new Row(StoreFailedException.class, "IOERR"),
             new Row(StoreIoException.class, "IOERR"),
             new Row(StoreClosedException.class, "IOERR"),
-            new Row(ArchiveException.class, "ARCHIVE"),
             new Row(ObjectStoreException.class, "ARCHIVE"),
             new Row(CaravanException.class, "ERR"),
             new Row(IllegalArgumentException.class, "ERR"));
@@ -46,6 +45,9 @@ final class Errors {
         if (problem instanceof DocumentException refused) {
             return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
         }
+        if (problem instanceof ArchiveException refused) {
+            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        }
         for (Row row : TABLE) {
             if (row.type().isInstance(problem)) {
                 return new Reply.Error(row.prefix() + " " + problem.getMessage());
@@ -53,6 +55,14 @@ final class Errors {
         }
         LOG.error("a command failed for a reason that is the server's", problem);
         return new Reply.Error("ERR internal error, see the server's log: " + problem);
+    }
+
+    private static String prefix(ArchiveException.Reason reason) {
+        return switch (reason) {
+            case DELETED -> "DELETED";
+            case BACK_IN_TIME -> "BACKINTIME";
+            case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED -> "ARCHIVE";
+        };
     }
 
     private static String prefix(DocumentException.Reason reason) {

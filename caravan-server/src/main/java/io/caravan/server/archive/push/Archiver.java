@@ -6,6 +6,8 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.document.DocumentService;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -182,6 +184,23 @@ public final class Archiver implements AutoCloseable {
     /** The archive, while it is this server's. */
     public @Nullable Archive archive() {
         return ownership.archive();
+    }
+
+    /**
+     * The archive, to read from.
+     *
+     * @throws ObjectStoreException {@code UNAVAILABLE} when it is not this server's, or not yet
+     */
+    public Archive readable() {
+        Archive owned = ownership.archive();
+        if (owned == null) {
+            throw new ObjectStoreException(
+                    Kind.UNAVAILABLE,
+                    "nothing can be read from the archive at " + place.location() + ": "
+                            + notOwner().getMessage(),
+                    null);
+        }
+        return owned;
     }
 
     /** Whether a server that stops shall {@link #finish} first. */

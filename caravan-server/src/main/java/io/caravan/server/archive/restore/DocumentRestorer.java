@@ -1,0 +1,146 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentRestoration;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Creates documents that a store lacks from an archive's generations. A document is visible only once its snapshot was read
+ * to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is written as it
+ * comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of threads may use it.
+ */
+final class DocumentRestorer {
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final Supplier<Archive> archive;
+    private final DocumentService documents;
+
+    DocumentRestorer(Supplier<Archive> archive, DocumentService documents) {
+        this.archive = archive;
+        this.documents = documents;
+    }
+
+    /**
+     * What a document is to be restored from.
+     *
+     * @param as the document's name in the store
+     * @param mark what the document knows of the archive: everything if it goes on as the one that was archived; nothing
+     *     under another name; that it is a new one otherwise, so that its deletion is not forgotten
+     */
+    record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark) {
+
+        /** What the restored document knows of the archive. */
+        enum Mark {
+            GENERATION,
+            NEW,
+            NONE
+        }
+
+        /** A document that goes on as the one that was archived if this is the last that the archive knows of it. */
+        static Source of(Manifest manifest, Generation generation) {
+            Generation latest = manifest.latest();
+            boolean last = manifest.tombstone() == null && latest != null && latest.number() == generation.number();
+            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW);
+        }
+
+        /** The same as a new document. */
+        Source asNew() {
+            return new Source(manifest, generation, as, Mark.NEW);
+        }
+
+        /** A document of another name. */
+        static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
+            return new Source(manifest, generation, as, Mark.NONE);
+        }
+
+        @Nullable
+        ArchiveMark mark(Attributes attributes) {
+            return switch (mark) {
+                case GENERATION -> DocumentRestorer.mark(generation, attributes);
+                case NEW -> ArchiveMark.first(RANDOM.nextLong());
+                case NONE -> null;
+            };
+        }
+    }
+
+    /** What a document is marked with that is what the generation is. */
+    static ArchiveMark mark(Generation generation, Attributes attributes) {
+        return new ArchiveMark(
+                generation.incarnation(),
+                generation.number(),
+                generation.firstSequence(),
+                generation.nextSequence(),
+                generation.takenAtMillis(),
+                DocumentAttributes.of(attributes).portableHash());
+    }
+
+    /**
+     * Creates the document. Reads on the calling thread, which waits; the outcome is told when the document is durable, or
+     * what the store refused.
+     *
+     * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed
+     */
+    void create(Source source, Outcome<Restored> outcome) {
+        Generation generation = source.generation();
+        Restored restored = Restored.created(source.as(), generation);
+        try (SnapshotReader reader = archive.get().read(source.manifest().name(), generation)) {
+            SnapshotParts parts = new SnapshotParts(reader);
+            List<byte[]> first = parts.next();
+            if (parts.ended()) {
+                createAtOnce(source, reader.header().attributes(), first, restored, outcome);
+            } else {
+                createInParts(source, reader.header().attributes(), first, parts);
+                outcome.success(restored);
+            }
+        }
+    }
+
+    private void createAtOnce(
+            Source source, Attributes attributes, List<byte[]> values, Restored restored, Outcome<Restored> outcome) {
+        ArchiveMark mark = source.mark(attributes);
+        documents.writeLocal(
+                source.as(),
+                document -> {
+                    document.restore(attributes, mark, restored.firstSequence(), values);
+                    return restored;
+                },
+                outcome);
+    }
+
+    private void createInParts(Source source, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
+        DocumentRestoration restoration =
+                documents.restoration(source.as(), source.generation().firstSequence());
+        try {
+            restoration.append(first);
+            while (!parts.ended()) {
+                restoration.append(parts.next());
+            }
+            restoration.finish(attributes, source.mark(attributes));
+        } catch (RuntimeException failed) {
+            abort(restoration, failed);
+            throw failed;
+        }
+    }
+
+    /** The first failure is what is told; a document that cannot be deleted is when the store is opened again. */
+    private static void abort(DocumentRestoration restoration, RuntimeException failed) {
+        try {
+            restoration.abort();
+        } catch (RuntimeException second) {
+            failed.addSuppressed(second);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.Server;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.SnapshotReceiver;
+import io.caravan.server.document.Waiting;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is read
+ * back, compared with what its manifest says, and with the live document where both have values of the same sequences.
+ *
+ * <p>Runs on the calling thread, and is felt no more than one reader. When the thread is interrupted it ends soon.
+ */
+final class Drill {
+    private final Archive archive;
+    private final DocumentService live;
+    private final RandomGenerator random;
+    private final List<String> failures = new ArrayList<>();
+    private long documents;
+    private long values;
+
+    /**
+     * A drill that has not begun.
+     *
+     * @param live the documents that are archived there
+     * @param random chooses the documents to restore
+     */
+    Drill(Archive archive, DocumentService live, RandomGenerator random) {
+        this.archive = archive;
+        this.live = live;
+        this.random = random;
+    }
+
+    /**
+     * Restores so many documents, or all when there are fewer; once.
+     *
+     * @param scratch an empty store, which is left as empty
+     * @throws CaravanException when the archive cannot be listed
+     */
+    DrillReport run(ListStore scratch, int sample, InstantSource clock) {
+        List<String> keys = choose(sample);
+        // By a clock that stands still nothing expires before it was compared.
+        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
+        try (DocumentService restored = new DocumentService(
+                scratch, Catalog.open(scratch, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+            for (String key : keys) {
+                if (Thread.currentThread().isInterrupted()) {
+                    break;
+                }
+                check(key, restored);
+            }
+        }
+        return new DrillReport(documents, values, failures, clock.millis());
+    }
+
+    /** So many keys of all that there are, each as likely as any other. */
+    private List<String> choose(int sample) {
+        List<String> chosen = new ArrayList<>();
+        long[] seen = {0};
+        archive.manifests("", key -> {
+            long at = chosen.size() < sample ? chosen.size() : random.nextLong(seen[0] + 1);
+            if (at == chosen.size()) {
+                chosen.add(key);
+            } else if (at < sample) {
+                chosen.set((int) at, key);
+            }
+            seen[0]++;
+            return !Thread.currentThread().isInterrupted();
+        });
+        return chosen;
+    }
+
+    private void check(String key, DocumentService restored) {
+        try {
+            KeptManifest kept = archive.manifestAt(key);
+            Manifest manifest = kept == null ? null : kept.manifest();
+            Generation latest = manifest == null ? null : manifest.latest();
+            if (manifest != null && latest != null && manifest.tombstone() == null) {
+                documents++;
+                check(manifest, latest, restored);
+            }
+        } catch (CaravanException problem) {
+            if (!Thread.currentThread().isInterrupted()) {
+                failures.add(String.valueOf(problem.getMessage()));
+            }
+        }
+    }
+
+    private void check(Manifest manifest, Generation latest, DocumentService restored) {
+        DocumentName name = manifest.name();
+        Waiting.<Restored>to(
+                outcome -> new DocumentRestorer(() -> archive, restored).create(Source.of(manifest, latest), outcome));
+        values += latest.count();
+        Comparison comparison = new Comparison(latest);
+        comparison.readLive(live, name);
+        String difference = comparison.compare(restored, name);
+        if (difference != null) {
+            failures.add("document '" + name + "', restored from " + latest.key() + ", " + difference);
+        }
+        Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
+    }
+
+    /** What a restored document should be. */
+    private static final class Comparison implements SnapshotReceiver {
+        private final Generation generation;
+        private @Nullable SequenceHash live;
+        private long from;
+        private long to;
+
+        Comparison(Generation generation) {
+            this.generation = generation;
+        }
+
+        /** Reads what the live document has of the same values, if it still is that document. */
+        void readLive(DocumentService documents, DocumentName name) {
+            try {
+                documents.snapshot(name, this);
+            } catch (DocumentException changing) {
+                // Of values that are being dropped nothing can be said.
+                live = null;
+            }
+        }
+
+        @Override
+        public boolean begin(DocumentInfo info) {
+            ArchiveMark mark = info.attributes().archived();
+            from = Math.max(info.firstSequence(), generation.firstSequence());
+            to = Math.min(info.nextSequence(), generation.nextSequence());
+            boolean same = mark != null && mark.incarnation() == generation.incarnation() && from < to;
+            live = same ? new SequenceHash(from, to) : null;
+            return same;
+        }
+
+        @Override
+        public void next(long sequence, ByteBuffer value) {
+            Objects.requireNonNull(live).add(sequence, value);
+        }
+
+        /** Returns how the restored document differs from what it should be, or null. */
+        @Nullable
+        String compare(DocumentService documents, DocumentName name) {
+            SequenceHash shared = new SequenceHash(from, to);
+            Extent extent = new Extent(shared);
+            if (!documents.snapshot(name, extent)) {
+                return "is not there";
+            }
+            if (extent.first != generation.firstSequence()
+                    || extent.next != generation.nextSequence()
+                    || extent.count != generation.count()
+                    || extent.bytes != generation.valueBytes()) {
+                return "has the sequences " + extent.first + " to " + extent.next + " and " + extent.bytes
+                        + " bytes; its manifest says " + generation.firstSequence() + " to "
+                        + generation.nextSequence() + " and " + generation.valueBytes();
+            }
+            return live == null || live.finish().equals(shared.finish())
+                    ? null
+                    : "has other values than the live document between the sequences " + from + " and " + to;
+        }
+    }
+
+    /** Measures a document. */
+    private static final class Extent implements SnapshotReceiver {
+        private final SequenceHash hash;
+        private long first;
+        private long next;
+        private long count;
+        private long bytes;
+
+        Extent(SequenceHash hash) {
+            this.hash = hash;
+        }
+
+        @Override
+        public boolean begin(DocumentInfo info) {
+            first = info.firstSequence();
+            next = info.nextSequence();
+            return true;
+        }
+
+        @Override
+        public void next(long sequence, ByteBuffer value) {
+            count++;
+            bytes += value.remaining();
+            hash.add(sequence, value);
+        }
+    }
+}

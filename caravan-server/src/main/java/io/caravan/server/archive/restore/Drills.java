@@ -1,0 +1,151 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.CaravanException;
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.document.DocumentService;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder beside
+ * the data folder; what an earlier process has left of one is removed first.
+ */
+public final class Drills implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final Supplier<Archive> archive;
+    private final DocumentService documents;
+    private final Path scratch;
+    private final int maxValueBytes;
+    private final int sample;
+    private final InstantSource clock;
+    private final SecureRandom random = new SecureRandom();
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
+            new DefaultThreadFactory("caravan-drill", true, Thread.MIN_PRIORITY));
+    private volatile @Nullable DrillReport last;
+    private volatile long failures;
+
+    /**
+     * Drills that have not begun.
+     *
+     * @param archive gives the archive; throws, when it is not at hand, why
+     * @param documents what is archived there
+     */
+    Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
+        this.archive = archive;
+        this.documents = documents;
+        Path data = config.data().toAbsolutePath().normalize();
+        this.scratch = data.resolveSibling("." + data.getFileName() + ".drill");
+        this.maxValueBytes = config.maxValueBytes();
+        this.sample = config.drillSample();
+        this.clock = clock;
+    }
+
+    /** Runs the first drill after this time, and each further one so long after the one before it. */
+    public void start(Duration interval) {
+        thread.scheduleWithFixedDelay(this::tryRun, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** What the last drill came to, or null when there was none. */
+    public @Nullable DrillReport last() {
+        return last;
+    }
+
+    /** Number of failures of all drills. */
+    public long failures() {
+        return failures;
+    }
+
+    /** A task that throws would not be run again. */
+    private void tryRun() {
+        try {
+            run();
+        } catch (CaravanException | UncheckedIOException problem) {
+            if (!thread.isShutdown()) {
+                told(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
+            }
+        } catch (RuntimeException bug) {
+            failures++;
+            LOG.error("a drill has failed for a reason that is the server's", bug);
+        }
+    }
+
+    /** One drill, on the calling thread. */
+    DrillReport run() {
+        remove();
+        try {
+            DrillReport report;
+            StoreConfig config = StoreConfig.builder(scratch)
+                    .durability(Durability.NONE)
+                    .maxValueBytes(maxValueBytes)
+                    .build();
+            try (ListStore store = DurableListStore.open(config)) {
+                report = new Drill(archive.get(), documents, random).run(store, sample, clock);
+            }
+            if (!thread.isShutdown()) {
+                told(report);
+            }
+            return report;
+        } finally {
+            remove();
+        }
+    }
+
+    private void told(DrillReport report) {
+        last = report;
+        failures += report.failures().size();
+        report.failures().forEach(failure -> LOG.error("a drill has failed: {}", failure));
+        LOG.info(
+                "a drill has restored {} documents with {} values from the archive, {} failures",
+                report.documents(),
+                report.values(),
+                report.failures().size());
+    }
+
+    private void remove() {
+        if (!Files.exists(scratch)) {
+            return;
+        }
+        try (Stream<Path> all = Files.walk(scratch)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException problem) {
+            throw new UncheckedIOException("the scratch folder of drills cannot be removed: " + problem, problem);
+        }
+    }
+
+    /** Ends a drill that is under way, and waits for it. */
+    @Override
+    public void close() {
+        thread.shutdownNow();
+        try {
+            if (!thread.awaitTermination(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a drill did not end in {}", PATIENCE);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.document.ColdDocuments;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A document
+ * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and what
+ * this server archives is in its store, or was deleted.
+ *
+ * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
+ * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive did
+ * not answer, because everybody would wait for it in vain.
+ */
+public final class Hydration implements ColdDocuments, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Hydration.class);
+    private static final int THREADS = 16;
+    private static final int MAX_FETCHES = 16 * 1024;
+    private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final Supplier<Archive> archive;
+    private final DocumentService documents;
+    private final DocumentRestorer restorer;
+    private final NameLocks locks;
+    private final AbsentNames absent = new AbsentNames();
+    private final ConcurrentHashMap<DocumentName, Fetch> fetches = new ConcurrentHashMap<>();
+    private final ExecutorService threads =
+            Executors.newFixedThreadPool(THREADS, new DefaultThreadFactory("caravan-hydrate", true));
+    private final AtomicLong hydrated = new AtomicLong();
+    private final AtomicLong failures = new AtomicLong();
+    private volatile @Nullable Outage outage;
+
+    /** The archive did not answer. */
+    private record Outage(CaravanException problem, long sinceNanos) {}
+
+    /**
+     * Fetches documents.
+     *
+     * @param archive gives the archive; throws, when it is not at hand, why
+     * @param restores restores documents of the same archive to the same store when people ask for it
+     */
+    public Hydration(Supplier<Archive> archive, DocumentService documents, RestoreService restores) {
+        this.archive = archive;
+        this.documents = documents;
+        this.restorer = new DocumentRestorer(archive, documents);
+        this.locks = restores.locks();
+    }
+
+    /** Number of documents that were fetched. */
+    public long hydrated() {
+        return hydrated.get();
+    }
+
+    /** Number of documents that could not be fetched, each time that it was tried. */
+    public long failures() {
+        return failures.get();
+    }
+
+    /** Number of documents that are being fetched, or wait for it. */
+    public int fetching() {
+        return fetches.size();
+    }
+
+    @Override
+    public boolean mayHave(DocumentName name) {
+        return !absent.contains(name) && !documents.deletionPending(name);
+    }
+
+    @Override
+    public boolean fetching(DocumentName name) {
+        return fetches.containsKey(name);
+    }
+
+    @Override
+    public void fetch(DocumentName name, Outcome<DocumentName> known) {
+        CaravanException refused = fetches.containsKey(name) ? null : refusal();
+        if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
+            refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
+        }
+        if (refused != null || !join(name, known)) {
+            known.failure(refused == null ? stopping() : refused);
+        }
+    }
+
+    /** Waits for the fetch that is under way, or begins one; returns false when there are none any more. */
+    private boolean join(DocumentName name, Outcome<DocumentName> known) {
+        try {
+            fetches.compute(name, (same, current) -> {
+                Fetch fetch = current == null ? new Fetch(name) : current;
+                fetch.waiting.add(known);
+                if (current == null) {
+                    threads.execute(fetch);
+                }
+                return fetch;
+            });
+            return true;
+        } catch (RejectedExecutionException closed) {
+            return false;
+        }
+    }
+
+    private static ObjectStoreException stopping() {
+        return unavailable("the server is stopping and fetches no more documents from the archive", null);
+    }
+
+    /** Why nothing is fetched at the moment, or null. */
+    private @Nullable CaravanException refusal() {
+        if (threads.isShutdown()) {
+            return stopping();
+        }
+        Outage last = outage;
+        return last == null || System.nanoTime() - last.sinceNanos() > PAUSE_NANOS ? null : last.problem();
+    }
+
+    private static ObjectStoreException unavailable(String message, @Nullable Throwable cause) {
+        return new ObjectStoreException(Kind.UNAVAILABLE, message, cause);
+    }
+
+    /** Fetches one document. */
+    private final class Fetch implements Runnable {
+        private final DocumentName name;
+        /** Who waits, in their order; guarded by the lock that computing this name in the map takes. */
+        private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
+
+        Fetch(DocumentName name) {
+            this.name = name;
+        }
+
+        @Override
+        public void run() {
+            CaravanException problem = problem();
+            for (Outcome<DocumentName> next = next(); next != null; next = next()) {
+                tell(next, problem);
+            }
+        }
+
+        /** Fetches, and returns what has prevented it, or null. */
+        private @Nullable CaravanException problem() {
+            CaravanException refused = refusal();
+            if (refused != null) {
+                return refused;
+            }
+            try {
+                locks.with(name, () -> bring(name));
+                outage = null;
+                return null;
+            } catch (DocumentException here) {
+                // The store has something of this name, and says itself what.
+                return null;
+            } catch (CaravanException problem) {
+                noteFailure(name, problem);
+                return problem;
+            } catch (RuntimeException bug) {
+                LOG.error(
+                        "document '{}' was not fetched from the archive for a reason that is the server's", name, bug);
+                return unavailable("document '" + name + "' cannot be fetched, see the server's log: " + bug, bug);
+            }
+        }
+
+        /** The next who waits; when there is none, nobody waits for this fetch any more. */
+        private @Nullable Outcome<DocumentName> next() {
+            AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
+            fetches.computeIfPresent(name, (same, self) -> {
+                next.set(waiting.poll());
+                return next.get() == null ? null : self;
+            });
+            return next.get();
+        }
+
+        private void tell(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {
+            try {
+                if (problem == null) {
+                    outcome.success(name);
+                } else {
+                    outcome.failure(problem);
+                }
+            } catch (RuntimeException bug) {
+                LOG.error("what waited for document '{}' has failed", name, bug);
+            }
+        }
+    }
+
+    private void noteFailure(DocumentName name, CaravanException problem) {
+        failures.incrementAndGet();
+        LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
+        if (problem instanceof ObjectStoreException refused && refused.kind() == Kind.UNAVAILABLE) {
+            outage = new Outage(problem, System.nanoTime());
+        }
+    }
+
+    /** Sees to it that the document is in the store if the archive has it; returns whether it was brought. */
+    private boolean bring(DocumentName name) {
+        if (documents.peek(name) != null || documents.deletionPending(name)) {
+            return false;
+        }
+        KeptManifest kept = archive.get().manifest(name);
+        if (kept == null || kept.manifest().tombstone() != null) {
+            absent.add(name);
+            return false;
+        }
+        Manifest manifest = kept.manifest();
+        Generation latest = manifest.latest();
+        if (latest == null) {
+            throw new ArchiveException(
+                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + Generations.describe(manifest));
+        }
+        Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
+        hydrated.incrementAndGet();
+        return true;
+    }
+
+    /** Ends what is under way; whoever waits is told so. */
+    @Override
+    public void close() {
+        threads.shutdownNow().forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,155 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.SnapshotReceiver;
+import io.caravan.server.document.Waiting;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Appends to a document what a generation has behind the document's end.
+ *
+ * <p>The snapshot is read twice. First all of it is checked, and the values that both have are compared: where one differs,
+ * the document has gone another way since, and nothing is appended. Then what is lacking is appended, in one change if it
+ * fits one. Each change is made only if the document still ends where the values before it ended, so that whatever others
+ * append meanwhile, no value comes twice or out of order. When others do, or the process ends, between two changes, the
+ * document has a beginning of what it lacked.
+ */
+final class Merge {
+    private final Supplier<Archive> archive;
+    private final DocumentService documents;
+    private final Source source;
+    private final DocumentInfo before;
+
+    /**
+     * A merge that has not begun.
+     *
+     * @param before the document, which {@link MergePlan} says can be appended to
+     */
+    Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
+        this.archive = archive;
+        this.documents = documents;
+        this.source = source;
+        this.before = before;
+    }
+
+    /**
+     * Appends, and returns when that is durable.
+     *
+     * @throws DocumentException {@code CHANGED_MEANWHILE}
+     * @throws ArchiveException {@code BACK_IN_TIME} when the values that both have are not the same, and what reading throws
+     */
+    Restored run() {
+        compare();
+        long next = before.nextSequence();
+        long bytes = 0;
+        try (SnapshotReader reader = archive.get().read(name(), generation())) {
+            SnapshotParts parts = new SnapshotParts(reader);
+            parts.skipTo(next);
+            while (!parts.ended()) {
+                List<byte[]> values = parts.next();
+                append(next, values, parts.ended() ? reader.header().attributes() : null);
+                next += values.size();
+                bytes += values.stream().mapToLong(value -> value.length).sum();
+            }
+        }
+        long added = next - before.nextSequence();
+        return new Restored(source.as(), generation(), before.firstSequence(), next, added, bytes, true);
+    }
+
+    private DocumentName name() {
+        return source.manifest().name();
+    }
+
+    private Generation generation() {
+        return source.generation();
+    }
+
+    private void compare() {
+        long from = Math.max(before.firstSequence(), generation().firstSequence());
+        SequenceHash here = new SequenceHash(from, before.nextSequence());
+        SequenceHash archived = new SequenceHash(from, before.nextSequence());
+        boolean there = documents.snapshot(source.as(), new SnapshotReceiver() {
+            @Override
+            public boolean begin(DocumentInfo info) {
+                requireUnchanged(info, before.nextSequence());
+                if (info.firstSequence() > from) {
+                    throw changed();
+                }
+                return true;
+            }
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {
+                here.add(sequence, value);
+            }
+        });
+        if (!there) {
+            throw changed();
+        }
+        try (SnapshotReader reader = archive.get().read(name(), generation())) {
+            while (reader.next()) {
+                archived.add(reader.sequence(), reader.value());
+            }
+        }
+        if (!here.finish().equals(archived.finish())) {
+            throw new ArchiveException(
+                    Reason.BACK_IN_TIME,
+                    "document '" + name() + "' has other values here than generation "
+                            + generation().number() + " between the sequences " + from + " and "
+                            + before.nextSequence() + ": it has gone another way since; " + MergePlan.AS_ANOTHER);
+        }
+    }
+
+    /** Appends if the document ends at this sequence; with the last values come the attributes. */
+    private void append(long sequence, List<byte[]> values, @Nullable Attributes attributes) {
+        Waiting.<Long>to(outcome -> documents.writeLocal(
+                source.as(),
+                document -> {
+                    DocumentInfo info = requireUnchanged(document.info(), sequence);
+                    long first = document.append(values);
+                    if (attributes != null) {
+                        attributes(document, info, attributes);
+                    }
+                    return first;
+                },
+                outcome));
+    }
+
+    private void attributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
+        ArchiveMark mark = source.mark() == Source.Mark.GENERATION
+                ? DocumentRestorer.mark(generation(), attributes)
+                : info.attributes().archived();
+        DocumentAttributes replaced = info.attributes().withPortable(attributes);
+        document.attributes(mark == null ? replaced : replaced.withArchived(mark));
+    }
+
+    private DocumentInfo requireUnchanged(@Nullable DocumentInfo info, long nextSequence) {
+        if (info == null || info.id() != before.id() || info.nextSequence() != nextSequence) {
+            throw changed();
+        }
+        return info;
+    }
+
+    private DocumentException changed() {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED_MEANWHILE,
+                source.as(),
+                "was changed while it was being restored; try again");
+    }
+}

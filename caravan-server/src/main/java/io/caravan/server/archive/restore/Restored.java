@@ -1,0 +1,43 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.document.DocumentInfo;
+
+/**
+ * What came of a restore of one document, which is durable.
+ *
+ * @param name the document's name in the store
+ * @param generation what it was restored from
+ * @param firstSequence sequence of the first value that the document retains
+ * @param nextSequence sequence that its next value will get
+ * @param added number of values that were added
+ * @param addedBytes their lengths together
+ * @param changed whether anything was done: the document was created, or got values
+ */
+public record Restored(
+        DocumentName name,
+        Generation generation,
+        long firstSequence,
+        long nextSequence,
+        long added,
+        long addedBytes,
+        boolean changed) {
+
+    /** A document that was created. */
+    static Restored created(DocumentName name, Generation generation) {
+        return new Restored(
+                name,
+                generation,
+                generation.firstSequence(),
+                generation.nextSequence(),
+                generation.count(),
+                generation.valueBytes(),
+                true);
+    }
+
+    /** A document that lacked nothing. */
+    static Restored unchanged(DocumentName name, Generation generation, DocumentInfo local) {
+        return new Restored(name, generation, local.firstSequence(), local.nextSequence(), 0, 0, false);
+    }
+}

@@ -1,0 +1,44 @@
+package io.caravan.server.archive.restore;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.catalog.Catalog;
+import io.caravan.server.Server;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.document.DocumentService;
+import java.nio.file.Path;
+
+/** Restores an archive to a store that nobody serves meanwhile. */
+public final class StoreRestore {
+    /** The longest value that any store takes: whatever was archived must fit. */
+    private static final int MAX_VALUE_BYTES = 32 * 1024 * 1024;
+
+    private StoreRestore() {}
+
+    /**
+     * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store is
+     * closed.
+     *
+     * @param directory the store's, which is created when it is missing
+     * @param jobs number of documents to read at a time
+     * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
+     * @throws CaravanException what has prevented it, or ended it
+     */
+    public static void run(
+            Archive archive,
+            Path directory,
+            int jobs,
+            boolean allowOlder,
+            RestoreListener listener,
+            RestoreProgress progress) {
+        StoreConfig config =
+                StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
+        try (ListStore store = RestoreTarget.open(config, archive.root().store());
+                DocumentService documents = new DocumentService(store, Catalog.open(store, Server.CATALOG_LIST_ID))) {
+            new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
+            store.flush();
+            store.checkpoint();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package io.caravan.server.resp;
+
+import static io.caravan.server.resp.CommandSpec.Keys.FIRST;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** Brings documents back from the archive. */
+final class RestoreCommands {
+    private static final int OPTIONS = 2;
+    private static final int OPTION_WORDS = 2;
+
+    private final @Nullable RestoreService restores;
+
+    /**
+     * The commands of a server.
+     *
+     * @param restores null when it has no archive
+     */
+    RestoreCommands(@Nullable RestoreService restores) {
+        this.restores = restores;
+    }
+
+    List<CommandSpec> all() {
+        return List.of(CommandSpec.list("CARAVAN.RESTORE", -2, "Restores a document from the archive.")
+                .keys(FIRST)
+                .flags("write", "denyoom")
+                .access(Access.READ_AND_WRITE)
+                .waiting(this::restore));
+    }
+
+    /**
+     * What the words behind the name say.
+     *
+     * @param generation the one to restore, or none for the latest
+     * @param as the new document's name, or null
+     */
+    private record Options(
+            OptionalLong generation, @Nullable DocumentName as) {
+        static Options of(Command command) {
+            OptionalLong generation = OptionalLong.empty();
+            DocumentName as = null;
+            for (int i = OPTIONS; i < command.size(); i += OPTION_WORDS) {
+                boolean given = i + 1 < command.size();
+                if (given && command.is(i, "AT") && generation.isEmpty()) {
+                    generation = OptionalLong.of(command.count(i + 1));
+                } else if (given && command.is(i, "AS") && as == null) {
+                    as = DocumentName.of(command.word(i + 1));
+                } else {
+                    throw CommandException.syntax();
+                }
+            }
+            return new Options(generation, as);
+        }
+    }
+
+    private Reply restore(Session session, Command command) {
+        Options options = Options.of(command);
+        if (restores == null) {
+            throw new CommandException("ERR the server has no archive; start it with --archive URL");
+        }
+        DocumentName name = ListCommands.name(command);
+        DocumentName as = options.as();
+        if (as != null) {
+            checkAs(session.principal(), name, as);
+        }
+        return describe(restores.restore(name, options.generation(), as));
+    }
+
+    private static void checkAs(@Nullable Principal principal, DocumentName name, DocumentName as) {
+        if (as.equals(name)) {
+            throw new CommandException("ERR AS must name another document than the one that is restored");
+        }
+        if (principal == null || !principal.may(Permission.WRITE, as)) {
+            throw new CommandException("NOPERM No permissions to access a key: user "
+                    + (principal == null ? "?" : principal.name()) + " may not write it");
+        }
+    }
+
+    private static Reply describe(Restored restored) {
+        Map<String, Reply> entries = new LinkedHashMap<>();
+        entries.put("first", new Reply.Number(restored.firstSequence()));
+        entries.put("next", new Reply.Number(restored.nextSequence()));
+        entries.put("added", new Reply.Number(restored.added()));
+        entries.put("generation", new Reply.Number(restored.generation().number()));
+        return new Reply.Fields(entries);
+    }
+}

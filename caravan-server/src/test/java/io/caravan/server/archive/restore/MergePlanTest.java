@@ -1,0 +1,131 @@
+package io.caravan.server.archive.restore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** One test a row of the rules. */
+class MergePlanTest {
+    private static final boolean CHOSEN = true;
+    private static final boolean DELETED = true;
+    private static final Generation OLD = generation(1, 0, 10);
+    private static final Generation LATEST = generation(2, 5, 20);
+
+    private static Generation generation(long number, long first, long next) {
+        return new Generation(number, "snapshots/a/" + number, 7, 1, first, next, 0, 100, 200, "00");
+    }
+
+    private static Manifest manifest(@Nullable Tombstone tombstone) {
+        return new Manifest(new UUID(1, 2), DocumentName.of("a"), 1, 2, List.of(OLD, LATEST), tombstone);
+    }
+
+    private static final Manifest THERE = manifest(null);
+    private static final Manifest GONE = manifest(new Tombstone(7, 20, 0));
+
+    private static DocumentInfo local(long incarnation, long first, long next) {
+        DocumentAttributes attributes =
+                DocumentAttributes.NONE.withArchived(new ArchiveMark(incarnation, 1, 0, 10, 0, 0));
+        return new DocumentInfo(1, first, next, attributes);
+    }
+
+    private static void refuses(
+            Reason reason, String why, Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
+        assertThatThrownBy(() -> MergePlan.of(manifest, generation, chosen, false, local))
+                .isInstanceOfSatisfying(
+                        ArchiveException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(reason))
+                .hasMessageContaining("document 'a' ")
+                .hasMessageContaining(why);
+    }
+
+    @Test
+    void whatIsNotHereIsCreated() {
+        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
+        assertThat(MergePlan.of(THERE, OLD, CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
+    }
+
+    @Test
+    void whatWasDeletedIsCreatedOnlyFromAGenerationThatWasChosen() {
+        refuses(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", GONE, LATEST, !CHOSEN, null);
+        assertThatThrownBy(() -> MergePlan.of(THERE, LATEST, !CHOSEN, DELETED, null))
+                .hasMessageContaining("was deleted");
+        assertThat(MergePlan.of(GONE, OLD, CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
+        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, DELETED, null)).isEqualTo(new MergePlan.Create());
+    }
+
+    @Test
+    void anotherDocumentOfTheNameIsLeftAlone() {
+        refuses(
+                Reason.BACK_IN_TIME,
+                "another one of that name; restore it under",
+                THERE,
+                LATEST,
+                !CHOSEN,
+                local(8, 0, 3));
+        DocumentInfo neverArchived = new DocumentInfo(1, 0, 3, DocumentAttributes.NONE);
+        refuses(Reason.BACK_IN_TIME, "another one of that name", THERE, LATEST, CHOSEN, neverArchived);
+    }
+
+    @Test
+    void whatIsHereAlreadyIsNoWorkAndNoReasonToGoBack() {
+        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 5, 20)))
+                .isEqualTo(new MergePlan.Nothing());
+        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
+                .isEqualTo(new MergePlan.Nothing());
+        refuses(
+                Reason.BACK_IN_TIME,
+                "is at sequence 20 here, and generation 1 ends at 10",
+                THERE,
+                OLD,
+                CHOSEN,
+                local(7, 5, 20));
+        refuses(Reason.BACK_IN_TIME, "would go back in time", THERE, LATEST, CHOSEN, local(7, 5, 20));
+    }
+
+    @Test
+    void whatIsLackingAtTheEndIsAppended() {
+        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 0, 10)))
+                .isEqualTo(new MergePlan.Append());
+        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, !DELETED, local(7, 0, 5)))
+                .isEqualTo(new MergePlan.Append());
+    }
+
+    @Test
+    void aGapIsNotBridged() {
+        refuses(
+                Reason.BACK_IN_TIME,
+                "ends at sequence 4 here, and generation 2 begins at 5",
+                THERE,
+                LATEST,
+                !CHOSEN,
+                local(7, 0, 4));
+    }
+
+    @Test
+    void aClosedDocumentIsNotAppendedTo() {
+        DocumentInfo open = local(7, 0, 10);
+        DocumentAttributes closed = DocumentAttributes.of(Attributes.EMPTY.with("closed", new byte[0]));
+        DocumentAttributes marked = closed.withArchived(open.attributes().archived());
+        refuses(
+                Reason.BACK_IN_TIME,
+                "is closed here at sequence 10",
+                THERE,
+                LATEST,
+                !CHOSEN,
+                new DocumentInfo(1, 0, 10, marked));
+    }
+}

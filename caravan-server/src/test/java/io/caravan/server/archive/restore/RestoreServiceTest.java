@@ -1,0 +1,309 @@
+package io.caravan.server.archive.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Single documents are restored into a store that has others, and perhaps them. */
+class RestoreServiceTest {
+    private static final int LONG_COUNT = 30_000;
+
+    private final TestArchive archive = new TestArchive();
+    private final TestStore here = new TestStore();
+    private final Archive opened = archive.open();
+    private final RestoreService service = new RestoreService(() -> opened, here.documents);
+
+    @AfterEach
+    void close() {
+        here.close();
+    }
+
+    private Restored restore(String name) {
+        return service.restore(DocumentName.of(name), OptionalLong.empty(), null);
+    }
+
+    private Restored restore(String name, long generation) {
+        return service.restore(DocumentName.of(name), OptionalLong.of(generation), null);
+    }
+
+    private Restored restoreAs(String name, OptionalLong generation, String as) {
+        return service.restore(DocumentName.of(name), generation, DocumentName.of(as));
+    }
+
+    private static void refused(Reason reason, ThrowingCallable action) {
+        assertThatThrownBy(action)
+                .isInstanceOfSatisfying(
+                        ArchiveException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(reason));
+    }
+
+    private static List<String> texts(long incarnation, long first, long next) {
+        return LongStream.range(first, next)
+                .mapToObj(sequence -> incarnation + ":" + sequence)
+                .toList();
+    }
+
+    private @Nullable ArchiveMark mark(String name) {
+        return here.find(name).attributes().archived();
+    }
+
+    @Test
+    void aDocumentThatIsNotHereIsRestoredWholeAndGoesOnAsTheSame() {
+        Generation put = archive.put("a", 7, 100, 120);
+        Restored restored = restore("a");
+        assertThat(restored).isEqualTo(Restored.created(DocumentName.of("a"), put));
+        assertThat(restored.added()).isEqualTo(20);
+        assertThat(here.read("a")).isEqualTo(texts(7, 100, 120));
+        DocumentInfo info = here.find("a");
+        assertThat(info.firstSequence()).isEqualTo(100);
+        assertThat(info.nextSequence()).isEqualTo(120);
+        assertThat(info.archived()).isTrue();
+        assertThat(here.push("a", "more")).isEqualTo(120);
+        assertThat(here.find("a").archived()).isFalse();
+    }
+
+    @Test
+    void aDocumentWithoutValuesKeepsItsSequence() {
+        archive.put("a", 7, 5, 5);
+        assertThat(restore("a").nextSequence()).isEqualTo(5);
+        assertThat(here.push("a", "x")).isEqualTo(5);
+    }
+
+    @Test
+    void aLongDocumentIsRestoredInParts() {
+        archive.put("a", 7, 3, 3 + LONG_COUNT);
+        assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
+        assertThat(here.read("a")).isEqualTo(texts(7, 3, 3 + LONG_COUNT));
+        assertThat(here.find("a").archived()).isTrue();
+    }
+
+    @Test
+    void attributesComeBack() {
+        Attributes attributes = Attributes.EMPTY
+                .with("content-type", "application/json".getBytes(UTF_8))
+                .with("closed", "producer".getBytes(UTF_8))
+                .with("fork", new byte[] {1});
+        archive.put("a", 7, 0, List.of("1".getBytes(UTF_8)), attributes);
+        restore("a");
+        DocumentAttributes restored = here.find("a").attributes();
+        assertThat(restored.isJson()).isTrue();
+        assertThat(restored.closed()).isTrue();
+        assertThat(here.find("a").archived()).isTrue();
+        assertThatThrownBy(() -> here.push("a", "2")).isInstanceOf(DocumentException.class);
+    }
+
+    @Test
+    void oneThatHasExpiredSinceIsNotSeen() {
+        DocumentAttributes expires = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expires.portable());
+        restore("a");
+        assertThat(here.find("a")).isNull();
+        assertThat(here.push("a", "new")).isZero();
+    }
+
+    @Test
+    void whatTheArchiveDoesNotHaveCannotBeRestored() {
+        assertThatThrownBy(() -> restore("a")).hasMessage("document 'a' is not in the archive");
+        archive.put("a", 7, 0, 3);
+        assertThatThrownBy(() -> restore("a", 2))
+                .isInstanceOf(DocumentException.class)
+                .hasMessageContaining("no generation 2 in the archive; the archive keeps generation 1 (");
+        assertThat(here.documents.documents()).isZero();
+    }
+
+    @Test
+    void onlyWhatIsLackingIsAppended() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        DocumentAttributes typed = DocumentAttributes.NONE.withContentType("text/plain");
+        archive.put("a", 7, 5, TestArchive.values(7, 5, 25), typed.portable());
+        Restored merged = restore("a");
+        assertThat(merged.added()).isEqualTo(15);
+        assertThat(merged.firstSequence()).isZero();
+        assertThat(merged.nextSequence()).isEqualTo(25);
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, 25));
+        assertThat(here.find("a").attributes().contentType()).isEqualTo("text/plain");
+        assertThat(mark("a").generation()).isEqualTo(2);
+        here.trimTo("a", 5);
+        assertThat(here.find("a").archived()).isTrue();
+        assertThat(restore("a").changed()).isFalse();
+    }
+
+    @Test
+    void manyLackingValuesAreAppendedInParts() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        archive.put("a", 7, 8, LONG_COUNT);
+        assertThat(restore("a").added()).isEqualTo(LONG_COUNT - 10);
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, LONG_COUNT));
+    }
+
+    @Test
+    void aDocumentThatHasGoneAnotherWayIsLeftAlone() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        here.push("a", "mine");
+        archive.put("a", 7, 0, 20);
+        List<String> before = here.read("a");
+        refused(Reason.BACK_IN_TIME, () -> restore("a"));
+        assertThat(here.read("a")).isEqualTo(before);
+    }
+
+    @Test
+    void anOlderGenerationIsRestoredOnlyUnderAnotherName() {
+        archive.put("a", 7, 0, 10);
+        archive.put("a", 7, 5, 20);
+        restore("a");
+        refused(Reason.BACK_IN_TIME, () -> restore("a", 1));
+        Restored other = restoreAs("a", OptionalLong.of(1), "b");
+        assertThat(other.name()).isEqualTo(DocumentName.of("b"));
+        assertThat(here.read("b")).isEqualTo(texts(7, 0, 10));
+        assertThat(mark("b")).isNull();
+        assertThatThrownBy(() -> restoreAs("a", OptionalLong.empty(), "b")).isInstanceOf(DocumentException.class);
+    }
+
+    @Test
+    void anotherNameMustNotBeTakenInTheArchiveEither() {
+        archive.put("a", 7, 0, 10);
+        archive.put("b", 8, 0, 10);
+        assertThatThrownBy(() -> restoreAs("a", OptionalLong.empty(), "b"))
+                .isInstanceOf(DocumentException.class)
+                .hasMessageContaining("document 'b' is in the archive");
+        archive.delete("b");
+        assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(10);
+    }
+
+    @Test
+    void aDeletedDocumentComesBackAsANewOneIfItIsAskedFor() {
+        archive.put("a", 7, 0, 10);
+        archive.delete("a");
+        refused(Reason.DELETED, () -> restore("a"));
+        refused(Reason.DELETED, () -> restoreAs("a", OptionalLong.empty(), "b"));
+        restore("a", 1);
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+        assertThat(mark("a").generation()).isZero();
+        assertThat(mark("a").incarnation()).isNotEqualTo(7);
+        assertThat(here.find("a").archived()).isFalse();
+    }
+
+    @Test
+    void aDeletionThatTheArchiveHasNotHeardOfIsOne() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        here.delete("a");
+        refused(Reason.DELETED, () -> restore("a"));
+        restore("a", 1);
+        assertThat(mark("a").incarnation()).isNotEqualTo(7);
+    }
+
+    @Test
+    void aDamagedSnapshotChangesNothing() {
+        Generation small = archive.put("small", 7, 0, 10);
+        Generation large = archive.put("large", 7, 0, LONG_COUNT);
+        archive.damage(small.key());
+        byte[] content = archive.objects().content(large.key());
+        archive.cutOff(large.key(), content.length - 10);
+        refused(Reason.CORRUPT, () -> restore("small"));
+        assertThatThrownBy(() -> restore("large"))
+                .isInstanceOf(ArchiveException.class)
+                .hasMessageContaining("large");
+        assertThat(here.documents.documents()).isZero();
+    }
+
+    @Test
+    void aDamagedSnapshotIsNotMerged() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        Generation next = archive.put("a", 7, 0, LONG_COUNT);
+        byte[] content = archive.objects().content(next.key());
+        archive.cutOff(next.key(), content.length - 10);
+        refused(Reason.CORRUPT, () -> restore("a"));
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+    }
+
+    @Test
+    void anArchiveThatBreaksOffChangesNothing() {
+        archive.put("a", 7, 0, LONG_COUNT);
+        archive.client.faults(ObjectFaults.at(ObjectCall.OPEN, 1, ObjectFault.ANSWER_LOST));
+        assertThatThrownBy(() -> restore("a")).isInstanceOf(ObjectStoreException.class);
+        assertThat(here.documents.documents()).isZero();
+        assertThat(restore("a").added()).isEqualTo(LONG_COUNT);
+    }
+
+    /** The snapshot is opened twice by a merge: between the two somebody appends. */
+    @Test
+    void whoAppendsMeanwhileIsNeverOverwrittenNorDoubled() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        archive.put("a", 7, 0, 20);
+        AtomicInteger opens = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && opens.incrementAndGet() == 2) {
+                here.push("a", "mine");
+            }
+            return ObjectFault.NONE;
+        });
+        refused(Reason.BACK_IN_TIME, () -> restore("a"));
+        List<String> expected = new ArrayList<>(texts(7, 0, 10));
+        expected.add("mine");
+        assertThat(here.read("a")).isEqualTo(expected);
+    }
+
+    @Test
+    void whoTrimsMeanwhileDoesNotMatter() {
+        archive.put("a", 7, 0, 10);
+        restore("a");
+        archive.put("a", 7, 0, 20);
+        AtomicInteger opens = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && opens.incrementAndGet() == 2) {
+                here.trimTo("a", 8);
+            }
+            return ObjectFault.NONE;
+        });
+        assertThat(restore("a").added()).isEqualTo(10);
+        assertThat(here.read("a")).isEqualTo(texts(7, 8, 20));
+    }
+
+    @Test
+    void everyNameCanBeRestored() {
+        byte[] every = new byte[256];
+        for (int i = 0; i < every.length; i++) {
+            every[i] = (byte) i;
+        }
+        DocumentName name = DocumentName.of(every);
+        TestArchive.put(
+                Archive.claim(archive.newClient(), TestArchive.STORE, "t", TestArchive.CLOCK),
+                name,
+                7,
+                0,
+                TestArchive.values(7, 0, 2),
+                Attributes.EMPTY);
+        assertThat(service.restore(name, OptionalLong.empty(), null).added()).isEqualTo(2);
+        assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
+    }
+}

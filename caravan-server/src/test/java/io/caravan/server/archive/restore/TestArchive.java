@@ -1,0 +1,140 @@
+package io.caravan.server.archive.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotHeader;
+import io.caravan.server.archive.format.SnapshotWriter;
+import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectStore;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.UUID;
+
+/** An archive that a server has filled, without the server. */
+final class TestArchive {
+    static final UUID STORE = new UUID(1, 2);
+    static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-11-21T18:00:00Z"));
+
+    private final MemoryObjects objects = new MemoryObjects(CLOCK);
+    final MemoryObjectStore client = objects.client();
+    private final Archive owned;
+
+    TestArchive() {
+        owned = Archive.claim(objects.client(), STORE, "test", CLOCK);
+    }
+
+    MemoryObjects objects() {
+        return objects;
+    }
+
+    /** The archive for who restores; what goes wrong with {@link #client} goes wrong with it. */
+    Archive open() {
+        return Archive.open(client);
+    }
+
+    /** Archives a document as its next generation; values are {@code <incarnation>:<sequence>}. */
+    Generation put(String name, long incarnation, long first, long next) {
+        return put(name, incarnation, first, values(incarnation, first, next), Attributes.EMPTY);
+    }
+
+    Generation put(String name, long incarnation, long first, List<byte[]> values, Attributes attributes) {
+        return put(owned, DocumentName.of(name), incarnation, first, values, attributes);
+    }
+
+    static Generation put(
+            Archive archive,
+            DocumentName name,
+            long incarnation,
+            long first,
+            List<byte[]> values,
+            Attributes attributes) {
+        KeptManifest before = archive.manifest(name);
+        long generation = before == null ? 1 : before.manifest().lastGeneration() + 1;
+        SnapshotHeader header = new SnapshotHeader(
+                archive.root().store(),
+                name,
+                incarnation,
+                generation,
+                archive.root().epoch(),
+                first,
+                first + values.size(),
+                CLOCK.millis(),
+                attributes);
+        Generation put = archive.putSnapshot(header, target -> {
+            SnapshotWriter writer = target.begin(header);
+            for (int i = 0; i < values.size(); i++) {
+                writer.add(first + i, ByteBuffer.wrap(values.get(i)));
+            }
+        });
+        List<Generation> generations = new ArrayList<>();
+        if (before != null) {
+            generations.addAll(before.manifest().generations());
+        }
+        generations.add(put);
+        archive.commit(
+                before,
+                new Manifest(archive.root().store(), name, archive.root().epoch(), generation, generations, null));
+        return put;
+    }
+
+    /** Says that the document was deleted. */
+    void delete(String name) {
+        KeptManifest before = manifest(name);
+        Manifest manifest = before.manifest();
+        Generation latest = manifest.generations().get(manifest.generations().size() - 1);
+        owned.commit(
+                before,
+                new Manifest(
+                        manifest.store(),
+                        manifest.name(),
+                        manifest.epoch(),
+                        manifest.lastGeneration(),
+                        manifest.generations(),
+                        new Tombstone(latest.incarnation(), latest.nextSequence(), CLOCK.millis())));
+    }
+
+    KeptManifest manifest(String name) {
+        return owned.manifest(DocumentName.of(name));
+    }
+
+    /** Changes a bit in the midst of an object. */
+    void damage(String key) {
+        byte[] content = objects.content(key);
+        content[content.length / 2] ^= 1;
+        objects.put(key, content);
+    }
+
+    void cutOff(String key, int bytes) {
+        byte[] content = objects.content(key);
+        objects.put(key, Arrays.copyOf(content, bytes));
+    }
+
+    static String manifestKey(String name) {
+        return ArchiveKeys.manifest(DocumentName.of(name));
+    }
+
+    ObjectStore newClient() {
+        return objects.client();
+    }
+
+    static List<byte[]> values(long incarnation, long first, long next) {
+        List<byte[]> values = new ArrayList<>();
+        for (long sequence = first; sequence < next; sequence++) {
+            values.add((incarnation + ":" + sequence).getBytes(UTF_8));
+        }
+        return values;
+    }
+}

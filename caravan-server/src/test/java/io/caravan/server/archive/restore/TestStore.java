@@ -1,0 +1,96 @@
+package io.caravan.server.archive.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.Server;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.document.Waiting;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Documents in memory, with calls that wait and speak text. */
+final class TestStore implements AutoCloseable {
+    final ListStore store;
+    final DocumentService documents;
+
+    TestStore() {
+        this(new MemoryListStore());
+    }
+
+    TestStore(ListStore store) {
+        this.store = store;
+        documents = new DocumentService(
+                store, Catalog.open(store, Server.CATALOG_LIST_ID), TestArchive.CLOCK, Duration.ofMinutes(1));
+    }
+
+    @Nullable
+    DocumentInfo find(String name) {
+        return documents.find(DocumentName.of(name));
+    }
+
+    long push(String name, String... values) {
+        List<byte[]> bytes =
+                List.of(values).stream().map(value -> value.getBytes(UTF_8)).toList();
+        return Waiting.<Long>to(
+                outcome -> documents.write(DocumentName.of(name), document -> document.append(bytes), outcome));
+    }
+
+    boolean delete(String name) {
+        return Waiting.<Boolean>to(outcome -> documents.write(DocumentName.of(name), EditedDocument::delete, outcome));
+    }
+
+    void trimTo(String name, long sequence) {
+        Waiting.<Boolean>to(outcome -> documents.write(
+                DocumentName.of(name),
+                document -> {
+                    document.trimTo(sequence);
+                    return true;
+                },
+                outcome));
+    }
+
+    void attributes(String name, DocumentAttributes attributes) {
+        Waiting.<Boolean>to(outcome -> documents.write(
+                DocumentName.of(name),
+                document -> {
+                    document.attributes(attributes);
+                    return true;
+                },
+                outcome));
+    }
+
+    List<String> read(String name) {
+        List<String> values = new ArrayList<>();
+        documents.read(
+                DocumentName.of(name),
+                info -> new SequenceRange(info.firstSequence(), info.nextSequence()),
+                new DocumentReader() {
+                    @Override
+                    public void begin(long count) {}
+
+                    @Override
+                    public boolean next(long sequence, ByteBuffer value) {
+                        return values.add(UTF_8.decode(value).toString());
+                    }
+                });
+        return values;
+    }
+
+    @Override
+    public void close() {
+        documents.close();
+        store.close();
+    }
+}
