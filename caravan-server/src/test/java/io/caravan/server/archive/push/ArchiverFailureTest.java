@@ -76,8 +76,9 @@ class ArchiverFailureTest {
             for (int i = 0; i < 20; i++) {
                 server.push("document-" + i, "value");
             }
-            Eventually.await("lag is told", () -> archiver.status().backlog() == 20
-                    && archiver.status().oldestUnarchivedSeconds() > 0.5);
+            Eventually.await(
+                    "lag is told",
+                    () -> archiver.status().backlog() == 20 && archiver.status().oldestUnarchivedSeconds() > 0.5);
             assertThat(archiver.status().lastError()).isNotNull();
             assertThat(archiver.status().lastError().kind()).isEqualTo("unavailable");
             assertThatThrownBy(() -> get(archiver.archiveNow(name("document-1"))))
@@ -118,21 +119,24 @@ class ArchiverFailureTest {
     void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             String folder = ArchiveKeys.snapshots(name("bad"));
-            server.client.faults((number, call, key) ->
-                    key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
+            server.client.faults(
+                    (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
             Archiver archiver = server.archive(NEVER);
             server.push("bad", "1");
             for (int i = 0; i < 50; i++) {
                 server.push("document-" + i, "value");
             }
-            CompletableFuture.runAsync(() -> archiver.finish(Duration.ofSeconds(30))).join();
+            CompletableFuture.runAsync(() -> archiver.finish(Duration.ofSeconds(30)))
+                    .join();
             assertThat(archiver.status().documents()).isEqualTo(50);
             assertThat(archiver.status().backlog()).isOne();
         }
     }
 
     @ParameterizedTest
-    @EnumSource(value = ObjectFault.class, names = {"REFUSED", "ANSWER_LOST", "TRIED_TWICE"})
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"REFUSED", "ANSWER_LOST", "TRIED_TWICE"})
     void aCallThatGoesWrongAnywhereIsMadeGood(ObjectFault fault) {
         for (int call = 1; call <= 8; call++) {
             try (ArchivedDocuments server = new ArchivedDocuments()) {
@@ -150,7 +154,9 @@ class ArchiverFailureTest {
 
     /** A process that dies at any call leaves what the next one makes good. */
     @ParameterizedTest
-    @EnumSource(value = ObjectFault.class, names = {"CRASH_BEFORE", "CRASH_AFTER"})
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"CRASH_BEFORE", "CRASH_AFTER"})
     void aCrashAnywhereIsMadeGood(ObjectFault crash) {
         for (int at = 1; at <= 7; at++) {
             long call = at;
@@ -190,7 +196,8 @@ class ArchiverFailureTest {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
             Archiver archiver = server.archive(SOON);
             server.client.faults(ObjectFaults.sometimes(new Random(random.nextLong()), 5));
-            String[] names = IntStream.range(0, 20).mapToObj(i -> "document-" + i).toArray(String[]::new);
+            String[] names =
+                    IntStream.range(0, 20).mapToObj(i -> "document-" + i).toArray(String[]::new);
             for (int i = 0; i < 300; i++) {
                 server.push(names[i < names.length ? i : random.nextInt(names.length)], "value " + i);
             }
