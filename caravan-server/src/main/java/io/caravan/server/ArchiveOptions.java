@@ -1,8 +1,10 @@
 package io.caravan.server;
 
+import io.caravan.StoreConfig;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.restore.RestoreConfig;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -18,6 +20,7 @@ final class ArchiveOptions {
     private static final String AUTO_FOLDER = "archive";
     private static final Duration SHORTEST = Duration.ofSeconds(1);
     private static final int MAX_CONCURRENCY = 256;
+    private static final int MAX_DRILL_SAMPLE = 1_000_000;
 
     @Option(
             names = "--archive",
@@ -82,6 +85,48 @@ final class ArchiveOptions {
             description = "Archive what has changed before the server stops, as far as --stop-timeout allows.")
     private boolean onStop;
 
+    @Option(
+            names = "--archive-hydrate",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "Fetch a document that the store lacks from the archive when it is first asked for.")
+    private boolean hydrate;
+
+    @Option(
+            names = "--drill",
+            paramLabel = "TIME",
+            defaultValue = "off",
+            converter = Quantities.TimeOrOff.class,
+            description = "Time between two drills, which restore a sample of the archive to a store of their own and"
+                    + " compare, 1s or more, or off.")
+    private Duration drillEvery;
+
+    @Option(
+            names = "--drill-sample",
+            paramLabel = "COUNT",
+            defaultValue = "100",
+            description = "Documents that a drill restores, from 1 to 1000000.")
+    private int drillSample;
+
+    /**
+     * What to restore by itself.
+     *
+     * @throws IllegalArgumentException when the settings do not hold together
+     */
+    RestoreConfig restore(StoreConfig store) {
+        boolean drills = !drillEvery.isZero();
+        Quantities.check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");
+        Quantities.check(
+                drillSample >= 1 && drillSample <= MAX_DRILL_SAMPLE,
+                "--drill-sample must be from 1 to " + MAX_DRILL_SAMPLE);
+        Quantities.check(
+                !archive.equals(NONE) || !drills && !hydrate,
+                "--archive-hydrate and --drill need an archive: they do not go with --archive none");
+        return new RestoreConfig(hydrate, drillEvery, drillSample, store.directory(), store.maxValueBytes());
+    }
+
     /**
      * How to archive, or null for not at all.
      *
@@ -98,6 +143,7 @@ final class ArchiveOptions {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
+        check(url);
         S3Options s3 = s3();
         return new ArchiveConfig(
                 url,
@@ -107,6 +153,14 @@ final class ArchiveOptions {
                 concurrency,
                 bytesPerSecond,
                 onStop);
+    }
+
+    private static void check(String url) {
+        try {
+            ObjectStores.check(url);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
+        }
     }
 
     private static Path beside(Path data) {

@@ -125,7 +125,8 @@ final class ServeCommand implements Callable<Integer> {
                 network,
                 authenticator,
                 listenOptions.readers(),
-                archiveOptions.config(store.directory()));
+                archiveOptions.config(store.directory()),
+                archiveOptions.restore(store));
     }
 
     private void watch(FileWatch.Reloadable files) {

@@ -5,11 +5,13 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.http.HttpProtocol;
 import io.caravan.server.metrics.ArchiveMetrics;
+import io.caravan.server.metrics.RestoreMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
@@ -43,6 +45,7 @@ public final class Server implements AutoCloseable {
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable DocumentService documents;
     private @Nullable Archiver archiver;
+    private @Nullable ServerRestores restores;
     private @Nullable InetSocketAddress respAddress;
 
     /**
@@ -99,11 +102,14 @@ public final class Server implements AutoCloseable {
         StoreMetrics.register(metrics, opened::stats, opened::documents);
         Archiver archives = startArchiver(opened, store);
         archiver = archives;
+        RestoreService restoring =
+                archives == null ? null : startRestores(opened, archives).service();
         ServerStatus status = new ServerStatus(opened, network, config.durability(), archives);
         respAddress = network.listen(
                 config.resp(),
                 "--resp",
-                new RespProtocol(config.limits(), opened, archives, status, readers, config.authenticator()));
+                new RespProtocol(
+                        config.limits(), opened, archives, restoring, status, readers, config.authenticator()));
         if (http != null) {
             http.serve(opened, archives);
         }
@@ -114,8 +120,15 @@ public final class Server implements AutoCloseable {
         if (archive == null) {
             return null;
         }
-        Archiver started = Archiver.start(opened, () -> StoreIdentity.of(store), archive);
+        Archiver started = Archiver.start(opened, store, archive);
         ArchiveMetrics.register(metrics, started::status);
+        return started;
+    }
+
+    private ServerRestores startRestores(DocumentService opened, Archiver archives) {
+        ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore());
+        RestoreMetrics.register(metrics, started);
+        restores = started;
         return started;
     }
 
@@ -161,6 +174,9 @@ public final class Server implements AutoCloseable {
 
     private void stopThreads() {
         metrics.close();
+        if (restores != null) {
+            restores.close();
+        }
         if (archiver != null) {
             archiver.close();
         }

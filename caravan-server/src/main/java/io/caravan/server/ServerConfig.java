@@ -3,6 +3,7 @@ package io.caravan.server;
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.restore.RestoreConfig;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.resp.RespLimits;
@@ -21,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param authenticator tells who clients are
  * @param readers number of threads that read from the store
  * @param archive how to archive documents, or null for not at all
+ * @param restore what to restore from there by itself
  */
 public record ServerConfig(
         InetSocketAddress resp,
@@ -30,7 +32,8 @@ public record ServerConfig(
         NetworkConfig network,
         Authenticator authenticator,
         int readers,
-        @Nullable ArchiveConfig archive) {
+        @Nullable ArchiveConfig archive,
+        RestoreConfig restore) {
     /** Room for names and the small words of a request that fills a log buffer. */
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
@@ -44,7 +47,16 @@ public record ServerConfig(
 
     /** A config with these limits, without authentication, and with everything else for who has no opinion. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
-        this(resp, null, limits, durability, NetworkConfig.defaults(), Authenticator.open(), defaultReaders(), null);
+        this(
+                resp,
+                null,
+                limits,
+                durability,
+                NetworkConfig.defaults(),
+                Authenticator.open(),
+                defaultReaders(),
+                null,
+                RestoreConfig.NOTHING);
     }
 
     /** The greatest requests that the store could take. */
@@ -63,17 +75,17 @@ public record ServerConfig(
 
     /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
-        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers, archive);
+        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers, archive, restore);
     }
 
     /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
-        return new ServerConfig(resp, http, limits, durability, network, other, readers, archive);
+        return new ServerConfig(resp, http, limits, durability, network, other, readers, archive, restore);
     }
 
     /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
-        return new ServerConfig(resp, http, other, durability, network, authenticator, readers, archive);
+        return new ServerConfig(resp, http, other, durability, network, authenticator, readers, archive, restore);
     }
 
     /** Whether other machines can reach one of the addresses. */
@@ -84,11 +96,16 @@ public record ServerConfig(
 
     /** The same with HTTP. */
     public ServerConfig withHttp(HttpConfig other) {
-        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers, archive);
+        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers, archive, restore);
     }
 
     /** The same with an archive. */
     public ServerConfig withArchive(ArchiveConfig other) {
-        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, other);
+        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, other, restore);
+    }
+
+    /** The same with other things to restore. */
+    public ServerConfig withRestore(RestoreConfig other) {
+        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, archive, other);
     }
 }

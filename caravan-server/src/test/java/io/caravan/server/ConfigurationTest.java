@@ -170,7 +170,7 @@ class ConfigurationTest {
                 .forEach(option -> expected.put(
                         option.longestName(), option.defaultValue() == null ? "none" : option.defaultValue()));
         Map<String, String> documented = new TreeMap<>();
-        Matcher row = Pattern.compile("(?m)^\\| `(--[a-z-]+)` \\| `?([^`|]+?)`? \\|")
+        Matcher row = Pattern.compile("(?m)^\\| `(--[a-z0-9-]+)` \\| `?([^`|]+?)`? \\|")
                 .matcher(Files.readString(Path.of("../docs/OPERATIONS.md")).split("\n## ")[1]);
         while (row.find()) {
             documented.put(row.group(1), row.group(2));

@@ -80,6 +80,8 @@ class MainTest {
             int port = taken.getLocalPort();
             assertThat(run(
                             "serve",
+                            "--archive",
+                            "none",
                             "--data",
                             directory.resolve("s").toString(),
                             "--http",
@@ -97,6 +99,8 @@ class MainTest {
         try (store) {
             assertThat(run(
                             "serve",
+                            "--archive",
+                            "none",
                             "--data",
                             directory.resolve("s").toString(),
                             "--http",

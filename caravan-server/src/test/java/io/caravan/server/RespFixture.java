@@ -51,7 +51,7 @@ final class RespFixture implements AutoCloseable {
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(limits, documents, null, status, readers, authenticator));
+                new RespProtocol(limits, documents, null, null, status, readers, authenticator));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

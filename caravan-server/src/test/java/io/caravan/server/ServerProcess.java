@@ -35,7 +35,7 @@ final class ServerProcess implements AutoCloseable {
      *
      * @param environment what it finds in its environment beside what is in ours
      * @param log where its standard error goes
-     * @param options of {@code serve}
+     * @param options of {@code serve}; without {@code --archive} the server has no archive
      */
     static ServerProcess start(
             Path data,
@@ -51,6 +51,7 @@ final class ServerProcess implements AutoCloseable {
         command.addAll(List.of("--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
         command.addAll(List.of(options));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
+        builder.environment().put("CARAVAN_ARCHIVE", "none");
         builder.environment().putAll(environment);
         Process process = builder.start();
         BufferedReader out = process.inputReader(StandardCharsets.UTF_8);

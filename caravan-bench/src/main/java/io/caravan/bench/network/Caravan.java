@@ -7,7 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server under test: the command {@code serve} with its defaults, from this program's own class path.
+ * The server under test: the command {@code serve} with its defaults but without an archive, which its peers do
+ * not have, from this program's own class path.
  *
  * @param flags of the JVM
  */
@@ -43,6 +44,8 @@ record Caravan(List<String> flags) implements Subject {
                         "serve",
                         "--data",
                         data.toString(),
+                        "--archive",
+                        "none",
                         "--resp",
                         Ports.HOST + ":" + ports.resp(),
                         "--http",

@@ -19,6 +19,7 @@ public final class ServerProcess implements AutoCloseable {
     public static final String MAIN = "io.caravan.server.Main";
 
     private static final String HOST = "127.0.0.1";
+    private static final String ARCHIVE = "--archive";
     private static final Pattern RESP = Pattern.compile("caravan serves RESP on " + Pattern.quote(HOST) + ":(\\d+),");
     private static final Pattern HTTP = Pattern.compile(", HTTP on " + Pattern.quote(HOST) + ":(\\d+),");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -40,7 +41,8 @@ public final class ServerProcess implements AutoCloseable {
      *
      * @param mainClass takes the arguments of {@link #MAIN}
      * @param log what its output is added to
-     * @param options of the command {@code serve}, beside those for data and address
+     * @param options of the command {@code serve}, beside those for data and address; without {@code --archive} the server
+     *     has no archive
      * @param environment variables that it has beside those of this program
      */
     public ServerProcess(String mainClass, Path data, Path log, List<String> options, Map<String, String> environment) {
@@ -56,6 +58,10 @@ public final class ServerProcess implements AutoCloseable {
         if (child == null || !child.alive()) {
             List<String> arguments = new ArrayList<>(
                     List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
+            // What it has is thrown away: an archive beside it would be left.
+            if (!options.contains(ARCHIVE)) {
+                arguments.addAll(List.of(ARCHIVE, "none"));
+            }
             arguments.addAll(options);
             child = ChildJvm.start(mainClass, arguments, environment, log);
         }

@@ -17,6 +17,8 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.List;
@@ -28,6 +30,10 @@ import org.slf4j.LoggerFactory;
 final class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
+    private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
+    /** When a document that is on its way from the archive, or an archive that did not answer, may be asked for again. */
+    private static final String RETRY_SECONDS = "1";
+
     private record Row(Class<? extends RuntimeException> type, HttpResponseStatus status, String code) {}
 
     private static final List<Row> TABLE = List.of(
@@ -37,6 +43,8 @@ final class Problems {
             new Row(StoreFailedException.class, SERVICE_UNAVAILABLE, "store_failed"),
             new Row(StoreIoException.class, SERVICE_UNAVAILABLE, "store_failed"),
             new Row(StoreClosedException.class, SERVICE_UNAVAILABLE, "store_closed"),
+            new Row(ArchiveException.class, SERVICE_UNAVAILABLE, ARCHIVE_UNAVAILABLE),
+            new Row(ObjectStoreException.class, SERVICE_UNAVAILABLE, ARCHIVE_UNAVAILABLE),
             new Row(IllegalArgumentException.class, BAD_REQUEST, "invalid_request"));
 
     private Problems() {}
@@ -50,12 +58,16 @@ final class Problems {
         }
         for (Row row : TABLE) {
             if (row.type().isInstance(thrown)) {
-                return new Problem(row.status(), row.code(), message(thrown));
+                return retried(new Problem(row.status(), row.code(), message(thrown)));
             }
         }
         LOG.error("a request failed for a reason that is the server's", thrown);
         String detail = thrown instanceof CaravanException ? message(thrown) : "see the server's log";
         return new Problem(INTERNAL_SERVER_ERROR, "internal_error", detail);
+    }
+
+    private static Problem retried(Problem problem) {
+        return problem.code().equals(ARCHIVE_UNAVAILABLE) ? problem.with("Retry-After", RETRY_SECONDS) : problem;
     }
 
     private static String message(Throwable thrown) {
@@ -72,6 +84,7 @@ final class Problems {
             case PRODUCER_GAP ->
                 problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
                         .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
+            case RESTORING -> problem.with("Retry-After", RETRY_SECONDS);
             default -> problem;
         };
     }

@@ -2,6 +2,7 @@ package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
@@ -22,6 +23,7 @@ public final class RespProtocol implements WireProtocol {
      * Makes the protocol over some documents.
      *
      * @param archiver null when they are not archived
+     * @param restores null when there is no archive to restore them from
      * @param readers where reads run, which may wait
      * @param authenticator tells who clients are
      */
@@ -29,10 +31,11 @@ public final class RespProtocol implements WireProtocol {
             RespLimits limits,
             DocumentService documents,
             @Nullable Archiver archiver,
+            @Nullable RestoreService restores,
             ServerStatus status,
             Executor readers,
             Authenticator authenticator) {
-        this.service = new RespService(documents, archiver, status, readers, limits, authenticator);
+        this.service = new RespService(documents, archiver, restores, status, readers, limits, authenticator);
     }
 
     @Override

@@ -2,6 +2,7 @@ package io.caravan.server.resp;
 
 import io.caravan.server.ServerStatus;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
 import io.caravan.server.security.Authenticator;
@@ -28,6 +29,7 @@ final class RespService {
     RespService(
             DocumentService documents,
             @Nullable Archiver archiver,
+            @Nullable RestoreService restores,
             ServerStatus status,
             Executor readers,
             RespLimits limits,
@@ -44,6 +46,7 @@ final class RespService {
                 new ExpiryCommands(documents, clock).all(),
                 new ExtensionCommands(documents, limits).all(),
                 new ArchiveCommands(archiver).all(),
+                new RestoreCommands(restores).all(),
                 new TransactionCommands(limits, TransactionBudget.forProcess(limits.maxRequestBytes())).all(),
                 new PersistenceCommands(documents, status, readers, clock).all(),
                 new ServerCommands(status).all(),

@@ -16,7 +16,7 @@ class ReplacementsTest {
 
     /** Nothing is run, so nothing is needed to run it. */
     private static final Map<String, CommandSpec> TABLE = new RespService(
-                    null, null, null, null, new RespLimits(1, 1), Authenticator.open())
+                    null, null, null, null, null, new RespLimits(1, 1), Authenticator.open())
             .table()
             .all();
 

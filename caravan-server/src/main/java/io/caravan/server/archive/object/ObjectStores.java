@@ -23,12 +23,29 @@ public final class ObjectStores {
         if (url.startsWith(FILE)) {
             return FileObjectStore.open(directory(url));
         }
-        Matcher bucket = S3.matcher(url);
-        if (bucket.matches()) {
-            String prefix = bucket.group(2) == null ? "" : bucket.group(2);
-            return S3ObjectStore.open(bucket.group(1), prefix(url, prefix), options);
+        Matcher bucket = bucket(url);
+        return S3ObjectStore.open(bucket.group(1), prefix(url, bucket), options);
+    }
+
+    /**
+     * Checks that a URL can be opened by what it says, and opens nothing.
+     *
+     * @throws IllegalArgumentException when it is none of a place for objects
+     */
+    public static void check(String url) {
+        if (url.startsWith(FILE)) {
+            directory(url);
+        } else {
+            prefix(url, bucket(url));
         }
-        throw wrong(url, "it is file:DIRECTORY or s3://BUCKET/PREFIX");
+    }
+
+    private static Matcher bucket(String url) {
+        Matcher bucket = S3.matcher(url);
+        if (!bucket.matches()) {
+            throw wrong(url, "it is file:DIRECTORY or s3://BUCKET/PREFIX");
+        }
+        return bucket;
     }
 
     private static Path directory(String url) {
@@ -45,7 +62,8 @@ public final class ObjectStores {
     }
 
     /** The prefix with a slash at its end, or empty. */
-    private static String prefix(String url, String text) {
+    private static String prefix(String url, Matcher bucket) {
+        String text = bucket.group(2) == null ? "" : bucket.group(2);
         String folder = text.isEmpty() || text.endsWith("/") ? text : text + "/";
         for (String part : folder.isEmpty() ? new String[0] : folder.split("/", -1)) {
             if (part.equals(".") || part.equals("..")) {

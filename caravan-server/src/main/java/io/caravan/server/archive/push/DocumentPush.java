@@ -13,12 +13,10 @@ import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +32,7 @@ final class DocumentPush {
 
     private final DocumentService documents;
     private final Archive archive;
+    private final Survey survey;
     private final InstantSource clock;
     private final LongSupplier random;
 
@@ -41,11 +40,13 @@ final class DocumentPush {
      * A way into an archive.
      *
      * @param archive is claimed
+     * @param survey knows whether marks can be believed
      * @param random gives incarnations
      */
-    DocumentPush(DocumentService documents, Archive archive, InstantSource clock, LongSupplier random) {
+    DocumentPush(DocumentService documents, Archive archive, Survey survey, InstantSource clock, LongSupplier random) {
         this.documents = documents;
         this.archive = archive;
+        this.survey = survey;
         this.clock = clock;
         this.random = random;
     }
@@ -64,7 +65,7 @@ final class DocumentPush {
             if (info == null || mark == null) {
                 return null;
             }
-            if (info.archived()) {
+            if (info.archived() && (survey.verified() || holds(name, mark))) {
                 return new Archived(mark, false);
             }
             try {
@@ -76,6 +77,19 @@ final class DocumentPush {
                 guess = false;
             }
         }
+    }
+
+    /** Whether the archive has what the mark says. */
+    private boolean holds(DocumentName name, ArchiveMark mark) {
+        KeptManifest kept = archive.manifest(name);
+        Generation latest = kept == null ? null : kept.manifest().latest();
+        return kept != null
+                && latest != null
+                && kept.manifest().tombstone() == null
+                && latest.incarnation() == mark.incarnation()
+                && latest.number() == mark.generation()
+                && latest.firstSequence() == mark.firstSequence()
+                && latest.nextSequence() == mark.nextSequence();
     }
 
     private static boolean changedMeanwhile(CaravanException problem) {
@@ -182,22 +196,6 @@ final class DocumentPush {
 
     /** Waits until the mark is durable; returns false when the document is gone. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
-        CompletableFuture<Boolean> marked = new CompletableFuture<>();
-        documents.mark(name, id, mark, new Outcome<>() {
-            @Override
-            public void success(Boolean there) {
-                marked.complete(there);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                marked.completeExceptionally(problem);
-            }
-        });
-        try {
-            return marked.join();
-        } catch (CompletionException failed) {
-            throw failed.getCause() instanceof CaravanException problem ? problem : failed;
-        }
+        return Waiting.to(outcome -> documents.mark(name, id, mark, outcome));
     }
 }

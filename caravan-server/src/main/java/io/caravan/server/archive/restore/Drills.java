@@ -51,17 +51,14 @@ public final class Drills implements AutoCloseable {
      *
      * @param archive gives the archive; throws, when it is not at hand, why
      * @param documents what is archived there
-     * @param store settings of the store that they are in
-     * @param sample number of documents to restore each time
      */
-    public Drills(
-            Supplier<Archive> archive, DocumentService documents, StoreConfig store, int sample, InstantSource clock) {
+    Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.documents = documents;
-        Path data = store.directory().toAbsolutePath().normalize();
+        Path data = config.data().toAbsolutePath().normalize();
         this.scratch = data.resolveSibling("." + data.getFileName() + ".drill");
-        this.maxValueBytes = store.maxValueBytes();
-        this.sample = sample;
+        this.maxValueBytes = config.maxValueBytes();
+        this.sample = config.drillSample();
         this.clock = clock;
     }
 

@@ -1,9 +1,9 @@
 package io.caravan.server.archive.restore;
 
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentException.Reason;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
@@ -20,7 +20,7 @@ final class Generations {
     /**
      * The generation of this number, or the latest one.
      *
-     * @throws ArchiveException {@code NOT_FOUND} with those that there are
+     * @throws DocumentException {@code NOT_FOUND} with those that there are
      */
     static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
@@ -31,9 +31,8 @@ final class Generations {
                         .orElse(null);
         if (chosen == null) {
             String what = number.isEmpty() ? "no generation" : "no generation " + number.getAsLong();
-            throw new ArchiveException(
-                    Reason.NOT_FOUND,
-                    "the archive has " + what + " of document '" + manifest.name() + "'; " + describe(manifest));
+            throw new DocumentException(
+                    Reason.NOT_FOUND, manifest.name(), "has " + what + " in the archive; " + describe(manifest));
         }
         return chosen;
     }

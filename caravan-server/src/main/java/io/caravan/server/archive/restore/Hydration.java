@@ -3,6 +3,8 @@ package io.caravan.server.archive.restore;
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -16,7 +18,6 @@ import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayDeque;
-import java.util.OptionalLong;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -226,7 +227,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             return false;
         }
         Manifest manifest = kept.manifest();
-        Generation latest = Generations.choose(manifest, OptionalLong.empty());
+        Generation latest = manifest.latest();
+        if (latest == null) {
+            throw new ArchiveException(
+                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + Generations.describe(manifest));
+        }
         Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;

@@ -58,7 +58,6 @@ final class ManifestRestore {
             whole.fault(new RestoreFault(null, key, text(unreadable), null), unreadable);
             return;
         }
-        whole.answered();
         if (kept == null || kept.manifest().tombstone() != null || isDeletedHere(kept.manifest())) {
             whole.deleted();
         } else {

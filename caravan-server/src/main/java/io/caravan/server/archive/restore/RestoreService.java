@@ -4,7 +4,6 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -46,8 +45,8 @@ public final class RestoreService {
      *
      * @param number of the generation, or none for the latest
      * @param as the name of the new document that it shall be, or null for what it was
-     * @throws ArchiveException {@code NOT_FOUND}, {@code DELETED}, {@code BACK_IN_TIME} among others
-     * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code CHANGED_MEANWHILE}
+     * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
+     * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code CHANGED_MEANWHILE}
      */
     public Restored restore(DocumentName name, OptionalLong number, @Nullable DocumentName as) {
         return locks.with(as == null ? name : as, () -> {
@@ -85,7 +84,7 @@ public final class RestoreService {
     private Manifest manifest(DocumentName name) {
         KeptManifest kept = archive.get().manifest(name);
         if (kept == null) {
-            throw new ArchiveException(Reason.NOT_FOUND, "the archive has no document '" + name + "'");
+            throw new DocumentException(DocumentException.Reason.NOT_FOUND, name, "is not in the archive");
         }
         return kept.manifest();
     }

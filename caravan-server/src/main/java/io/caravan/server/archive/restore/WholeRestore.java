@@ -140,7 +140,7 @@ public final class WholeRestore {
         waitingBytes.release(reserved);
     }
 
-    /** The archive has answered. */
+    /** The archive has given a document. */
     void answered() {
         unanswered.set(0);
     }

@@ -3,6 +3,7 @@ package io.caravan.server.archive.restore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.ArchiveException.Reason;
@@ -117,8 +118,7 @@ class MergePlanTest {
     @Test
     void aClosedDocumentIsNotAppendedTo() {
         DocumentInfo open = local(7, 0, 10);
-        DocumentAttributes closed =
-                DocumentAttributes.of(io.caravan.catalog.Attributes.EMPTY.with("closed", new byte[0]));
+        DocumentAttributes closed = DocumentAttributes.of(Attributes.EMPTY.with("closed", new byte[0]));
         DocumentAttributes marked = closed.withArchived(open.attributes().archived());
         refuses(
                 Reason.BACK_IN_TIME,

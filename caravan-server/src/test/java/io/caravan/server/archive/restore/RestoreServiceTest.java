@@ -127,9 +127,11 @@ class RestoreServiceTest {
 
     @Test
     void whatTheArchiveDoesNotHaveCannotBeRestored() {
-        refused(Reason.NOT_FOUND, () -> restore("a"));
+        assertThatThrownBy(() -> restore("a")).hasMessage("document 'a' is not in the archive");
         archive.put("a", 7, 0, 3);
-        refused(Reason.NOT_FOUND, () -> restore("a", 2));
+        assertThatThrownBy(() -> restore("a", 2))
+                .isInstanceOf(DocumentException.class)
+                .hasMessageContaining("no generation 2 in the archive; the archive keeps generation 1 (");
         assertThat(here.documents.documents()).isZero();
     }
 

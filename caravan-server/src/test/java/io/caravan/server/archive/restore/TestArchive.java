@@ -1,5 +1,7 @@
 package io.caravan.server.archive.restore;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
@@ -17,6 +19,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
@@ -116,7 +119,7 @@ final class TestArchive {
 
     void cutOff(String key, int bytes) {
         byte[] content = objects.content(key);
-        objects.put(key, java.util.Arrays.copyOf(content, bytes));
+        objects.put(key, Arrays.copyOf(content, bytes));
     }
 
     static String manifestKey(String name) {
@@ -130,7 +133,7 @@ final class TestArchive {
     static List<byte[]> values(long incarnation, long first, long next) {
         List<byte[]> values = new ArrayList<>();
         for (long sequence = first; sequence < next; sequence++) {
-            values.add((incarnation + ":" + sequence).getBytes(java.nio.charset.StandardCharsets.UTF_8));
+            values.add((incarnation + ":" + sequence).getBytes(UTF_8));
         }
         return values;
     }

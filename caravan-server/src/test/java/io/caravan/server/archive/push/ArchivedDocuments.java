@@ -1,0 +1,138 @@
+package io.caravan.server.archive.push;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archiving;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Waiting;
+import io.caravan.testing.Eventually;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** Documents in memory and their archive, in memory unless the test has another place for it. */
+final class ArchivedDocuments implements AutoCloseable {
+    static final Duration SOON = Duration.ofMillis(200);
+    static final Duration NEVER = Duration.ofHours(10);
+
+    final ListStore store;
+    MemoryObjects objects = new MemoryObjects(InstantSource.system());
+    MemoryObjectStore client = objects.client();
+    DocumentService documents;
+    private @Nullable Archiver archiver;
+
+    ArchivedDocuments() {
+        this(new MemoryListStore());
+    }
+
+    ArchivedDocuments(ListStore store) {
+        this.store = store;
+        this.documents = new DocumentService(store, Catalog.open(store, 0));
+    }
+
+    /** Archives to memory. */
+    Archiver archive(Duration after) {
+        return archive(client, after);
+    }
+
+    Archiver archive(ObjectStore place, Duration after) {
+        return archive(new ArchiveConfig("memory:", () -> place, true, after, 4, 0, false));
+    }
+
+    Archiver archive(ArchiveConfig config) {
+        archiver = Archiver.start(documents, store, config);
+        return archiver;
+    }
+
+    /** Ends and starts as a server that stops does, or is killed: the next one is another process to the archive. */
+    void restart() {
+        stop();
+        client = objects.client();
+        documents = new DocumentService(store, Catalog.open(store, 0));
+    }
+
+    /** The next archive is at another place, or was begun anew, and has nothing. */
+    void loseArchive() {
+        objects = new MemoryObjects(InstantSource.system());
+    }
+
+    private void stop() {
+        if (archiver != null) {
+            archiver.close();
+        }
+        documents.close();
+    }
+
+    void push(String name, String... values) {
+        List<byte[]> bytes =
+                Stream.of(values).map(value -> value.getBytes(UTF_8)).toList();
+        Waiting.<Long>to(outcome -> documents.write(name(name), document -> document.append(bytes), outcome));
+    }
+
+    void trim(String name, long to) {
+        Waiting.<Boolean>to(outcome -> documents.write(
+                name(name),
+                document -> {
+                    document.trimTo(to);
+                    return true;
+                },
+                outcome));
+    }
+
+    void delete(String name) {
+        Waiting.<Boolean>to(outcome -> documents.write(name(name), document -> document.delete(), outcome));
+    }
+
+    static DocumentName name(String name) {
+        return DocumentName.of(name);
+    }
+
+    DocumentInfo info(String name) {
+        return Objects.requireNonNull(documents.find(name(name)));
+    }
+
+    boolean archived(String name) {
+        return info(name).archived();
+    }
+
+    void awaitArchived(String... names) {
+        Eventually.await("archived: " + List.of(names), () -> Stream.of(names).allMatch(this::archived));
+    }
+
+    /** What the archive has of a document, or null. */
+    @Nullable
+    Manifest manifest(String name) {
+        KeptManifest kept = Archive.open(objects.client()).manifest(name(name));
+        return kept == null ? null : kept.manifest();
+    }
+
+    Generation latest(String name) {
+        return Objects.requireNonNull(Objects.requireNonNull(manifest(name)).latest());
+    }
+
+    /** The values of the newest generation, as text. */
+    List<String> values(String name) {
+        return Archiving.read(Archive.open(objects.client()), name(name), latest(name));
+    }
+
+    @Override
+    public void close() {
+        stop();
+        store.close();
+    }
+}

@@ -1,0 +1,300 @@
+package io.caravan.server.archive.push;
+
+import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
+import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
+import static io.caravan.server.archive.push.ArchivedDocuments.name;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.object.ClientCrash;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.ForwardingListStore;
+import io.caravan.testing.Seeds;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What goes wrong costs lag, and nothing else. */
+class ArchiverFailureTest {
+    private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REFUSED;
+
+    private static Archived get(CompletableFuture<Archived> request) throws Exception {
+        return request.get(30, TimeUnit.SECONDS);
+    }
+
+    private static void assertGenerations(ArchivedDocuments server, String document, int count) {
+        assertThat(Objects.requireNonNull(server.manifest(document)).generations())
+                .hasSize(count);
+    }
+
+    @Test
+    void anArchiveThatIsDownAtTheStartIsTakenOverLater() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            server.client.faults(DOWN);
+            server.push("a", "1");
+            Archiver archiver = server.archive(SOON);
+            Eventually.await("two attempts", () -> archiver.status().failures().get("unavailable") >= 2);
+            assertThat(archiver.status().state()).isEqualTo(ArchiveState.CLAIMING);
+            assertThatThrownBy(() -> get(archiver.archiveNow(name("a"))))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasMessageContaining("the archive is not there yet");
+            Eventually.await("the backlog is told", () -> archiver.status().backlog() == 1);
+            server.client.faults(ObjectFaults.NONE);
+            server.awaitArchived("a");
+            assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        }
+    }
+
+    @Test
+    void anArchiveThatIsDownCostsLagAndIsCaughtUpWith() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            Archiver archiver = server.archive(SOON);
+            server.push("first", "1");
+            server.awaitArchived("first");
+            server.client.faults(DOWN);
+            for (int i = 0; i < 20; i++) {
+                server.push("document-" + i, "value");
+            }
+            Eventually.await(
+                    "lag is told",
+                    () -> archiver.status().backlog() == 20 && archiver.status().oldestUnarchivedSeconds() > 0.5);
+            assertThat(archiver.status().lastError()).isNotNull();
+            assertThat(archiver.status().lastError().kind()).isEqualTo("unavailable");
+            assertThatThrownBy(() -> get(archiver.archiveNow(name("document-1"))))
+                    .cause()
+                    .isInstanceOf(ObjectStoreException.class);
+            server.client.faults(ObjectFaults.NONE);
+            for (int i = 0; i < 20; i++) {
+                server.awaitArchived("document-" + i);
+            }
+            Eventually.await("no lag", () -> archiver.status().backlog() == 0);
+            assertThat(archiver.status().oldestUnarchivedSeconds()).isZero();
+            assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        }
+    }
+
+    @Test
+    void aDocumentThatCannotBeArchivedHoldsUpNoOther() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            String key = ArchiveKeys.manifest(name("bad"));
+            Archiver archiver = server.archive(SOON);
+            server.push("bad", "1");
+            server.awaitArchived("bad");
+            server.objects.put(key, "no manifest".getBytes(UTF_8));
+            server.push("bad", "2");
+            Eventually.await("it fails", () -> archiver.status().failures().get("corrupt") >= 2);
+            server.push("good", "1");
+            server.awaitArchived("good");
+            assertThat(server.archived("bad")).isFalse();
+            assertThat(archiver.status().backlog()).isOne();
+            server.objects.delete(key);
+            server.awaitArchived("bad");
+            assertThat(server.latest("bad").number()).isEqualTo(2);
+        }
+    }
+
+    /** All its uploads fail as those to a place that is down do; only the others tell that it is not. */
+    @Test
+    void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            String folder = ArchiveKeys.snapshots(name("bad"));
+            server.client.faults(
+                    (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
+            Archiver archiver = server.archive(NEVER);
+            server.push("bad", "1");
+            for (int i = 0; i < 50; i++) {
+                server.push("document-" + i, "value");
+            }
+            CompletableFuture.runAsync(() -> archiver.finish(Duration.ofSeconds(30)))
+                    .join();
+            assertThat(archiver.status().documents()).isEqualTo(50);
+            assertThat(archiver.status().backlog()).isOne();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"REFUSED", "ANSWER_LOST", "TRIED_TWICE"})
+    void aCallThatGoesWrongAnywhereIsMadeGood(ObjectFault fault) {
+        for (int call = 1; call <= 8; call++) {
+            try (ArchivedDocuments server = new ArchivedDocuments()) {
+                Archiver archiver = server.archive(SOON);
+                server.push("a", "1");
+                server.awaitArchived("a");
+                server.client.faults(ObjectFaults.at(server.client.calls() + call, fault));
+                server.push("a", "2");
+                server.awaitArchived("a");
+                assertThat(server.values("a")).containsExactly("1", "2");
+                assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+            }
+        }
+    }
+
+    /** A process that dies at any call leaves what the next one makes good. */
+    @ParameterizedTest
+    @EnumSource(
+            value = ObjectFault.class,
+            names = {"CRASH_BEFORE", "CRASH_AFTER"})
+    void aCrashAnywhereIsMadeGood(ObjectFault crash) {
+        for (int at = 1; at <= 7; at++) {
+            long call = at;
+            try (ArchivedDocuments server = new ArchivedDocuments()) {
+                server.push("a", "1");
+                server.push("deleted", "1");
+                server.archive(NEVER);
+                server.awaitArchived("a", "deleted");
+                server.push("a", "2");
+                server.delete("deleted");
+                server.restart();
+                server.client.faults(ObjectFaults.at(call, crash));
+                try {
+                    server.archive(NEVER);
+                } catch (ClientCrash expected) {
+                    assertThat(call).isLessThan(4);
+                }
+                Eventually.await("the crash", () -> server.client.calls() >= call);
+                server.restart();
+                server.archive(NEVER);
+                server.awaitArchived("a");
+                Eventually.await(
+                        "a tombstone", () -> server.documents.pendingDeletions().isEmpty());
+                assertThat(server.values("a")).containsExactly("1", "2");
+                assertThat(Objects.requireNonNull(server.manifest("deleted")).tombstone())
+                        .isNotNull();
+            }
+        }
+    }
+
+    @Test
+    void faultsNowAndThenAreMadeGood() throws Exception {
+        Seeds.forEach(2, seed -> faultsNowAndThenAreMadeGood(new Random(seed)));
+    }
+
+    private static void faultsNowAndThenAreMadeGood(Random random) {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            Archiver archiver = server.archive(SOON);
+            server.client.faults(ObjectFaults.sometimes(new Random(random.nextLong()), 5));
+            String[] names =
+                    IntStream.range(0, 20).mapToObj(i -> "document-" + i).toArray(String[]::new);
+            for (int i = 0; i < 300; i++) {
+                server.push(names[i < names.length ? i : random.nextInt(names.length)], "value " + i);
+            }
+            server.awaitArchived(names);
+            server.client.faults(ObjectFaults.NONE);
+            for (String name : names) {
+                assertThat(server.values(name)).hasSize((int) server.info(name).count());
+            }
+            assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        }
+    }
+
+    /** Refuses marks as a store without space does, while it is told to. */
+    private static final class FullStore extends ForwardingListStore {
+        private final AtomicInteger refused = new AtomicInteger();
+        private volatile boolean full;
+
+        FullStore() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            if (full) {
+                refused.incrementAndGet();
+                throw new OutOfSpaceException("no space");
+            }
+            super.write(batch, callback);
+        }
+    }
+
+    @Test
+    void aGenerationWhoseMarkWasLostIsAdopted() {
+        FullStore store = new FullStore();
+        try (ArchivedDocuments server = new ArchivedDocuments(store)) {
+            Archiver archiver = server.archive(SOON);
+            server.push("a", "1");
+            server.awaitArchived("a");
+            AtomicBoolean first = new AtomicBoolean(true);
+            server.client.faults((number, call, key) -> {
+                store.full |= call == ObjectCall.PUT_IF && first.getAndSet(false);
+                return ObjectFault.NONE;
+            });
+            server.push("a", "2");
+            Eventually.await("marks are refused", () -> store.refused.get() >= 3);
+            assertThat(archiver.status().failures().get("store_full")).isPositive();
+            store.full = false;
+            server.awaitArchived("a");
+            assertGenerations(server, "a", 2);
+            assertThat(server.values("a")).containsExactly("1", "2");
+        }
+    }
+
+    @Test
+    void aFullPlaceIsTriedAgain() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            AtomicBoolean full = new AtomicBoolean(true);
+            MemoryObjectStore client = server.client;
+            Archiver archiver = server.archive(new FullPlace(client, full), SOON);
+            server.push("a", "1");
+            Eventually.await("full is told", () -> archiver.status().failures().get("full") >= 2);
+            full.set(false);
+            server.awaitArchived("a");
+            assertThat(archiver.status().failures().get("full")).isGreaterThanOrEqualTo(2);
+        }
+    }
+
+    /** Takes no snapshots while it is full. */
+    private static final class FullPlace extends ForwardingObjectStore {
+        private final AtomicBoolean full;
+
+        FullPlace(MemoryObjectStore client, AtomicBoolean full) {
+            super(client);
+            this.full = full;
+        }
+
+        @Override
+        public void put(String key, Content content) {
+            if (full.get()) {
+                throw new ObjectStoreException(Kind.FULL, "memory: has no space for " + key, (Throwable) null);
+            }
+            super.put(key, content);
+        }
+    }
+
+    @Test
+    void closingGivesUpWhatIsUnderWay() {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            server.client.faults(DOWN);
+            server.push("a", "1");
+            Archiver archiver = server.archive(SOON);
+            long start = System.nanoTime();
+            archiver.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+            assertThat(archiver.status().state()).isEqualTo(ArchiveState.STOPPED);
+            CompletableFuture<Archived> late = archiver.archiveNow(name("a"));
+            assertThat(late).isCompletedExceptionally();
+        }
+    }
+}

@@ -1,0 +1,282 @@
+package io.caravan.server.archive.push;
+
+import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
+import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.testing.Eventually;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What is archived, when, and what of it survives a restart. */
+class ArchiverTest {
+    private final ArchivedDocuments server = new ArchivedDocuments();
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private static Archived get(CompletableFuture<Archived> request) throws Exception {
+        return request.get(30, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void whatIsThereAndWhatChangesIsArchived() {
+        server.push("a", "1", "2");
+        server.archive(SOON);
+        server.awaitArchived("a");
+        assertThat(server.values("a")).containsExactly("1", "2");
+        server.push("a", "3");
+        server.push("b", "x");
+        server.trim("a", 1);
+        server.awaitArchived("a", "b");
+        assertThat(server.values("a")).containsExactly("2", "3");
+        assertThat(server.values("b")).containsExactly("x");
+        assertThat(server.latest("a").firstSequence()).isEqualTo(1);
+    }
+
+    @Test
+    void aChangeIsArchivedWithinTheAge() {
+        Duration after = Duration.ofSeconds(3);
+        server.archive(after);
+        server.push("first", "x");
+        server.awaitArchived("first");
+        long start = System.nanoTime();
+        server.push("a", "1");
+        server.awaitArchived("a");
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(after);
+    }
+
+    @Test
+    void whatHasNotChangedIsNotUploadedAgain() throws Exception {
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        server.awaitArchived("a");
+        assertThat(get(archiver.archiveNow(ArchivedDocuments.name("a"))).uploaded())
+                .isFalse();
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(archiver.status().documents()).isOne();
+        assertThat(Objects.requireNonNull(server.manifest("a")).generations()).hasSize(1);
+        server.restart();
+        Archiver next = server.archive(SOON);
+        assertThat(next.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(next.status().documents()).isZero();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+    }
+
+    @Test
+    void onDemandADocumentIsArchivedAtOnce() throws Exception {
+        Archiver archiver = server.archive(NEVER);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        server.push("a", "1");
+        Archived archived = get(archiver.archiveNow(ArchivedDocuments.name("a")));
+        assertThat(archived.uploaded()).isTrue();
+        assertThat(archived.mark().generation()).isOne();
+        assertThat(server.archived("a")).isTrue();
+        server.push("a", "2");
+        assertThat(get(archiver.archiveNow(ArchivedDocuments.name("a"))).mark().nextSequence())
+                .isEqualTo(2);
+        assertThat(server.values("a")).containsExactly("1", "2");
+    }
+
+    @Test
+    void onDemandADocumentThatDoesNotExistIsToldSo() {
+        Archiver archiver = server.archive(NEVER);
+        assertThatThrownBy(() -> get(archiver.archiveNow(ArchivedDocuments.name("absent"))))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(DocumentException.class)
+                .hasMessageContaining("'absent' does not exist");
+    }
+
+    @Test
+    void whatIsDirtySurvivesARestart() {
+        server.archive(NEVER);
+        server.push("a", "1");
+        server.restart();
+        server.archive(NEVER);
+        server.awaitArchived("a");
+        assertThat(server.values("a")).containsExactly("1");
+    }
+
+    @Test
+    void aDeletionBecomesATombstone() {
+        server.push("a", "1", "2");
+        server.archive(SOON);
+        server.awaitArchived("a");
+        long incarnation = server.latest("a").incarnation();
+        server.delete("a");
+        Eventually.await("a tombstone", () -> tombstone("a") != null);
+        assertThat(tombstone("a").incarnation()).isEqualTo(incarnation);
+        assertThat(tombstone("a").nextSequence()).isEqualTo(2);
+        assertThat(server.values("a")).containsExactly("1", "2");
+        Eventually.await(
+                "the store forgets it",
+                () -> server.documents.pendingDeletions().isEmpty());
+    }
+
+    private Tombstone tombstone(String name) {
+        return Objects.requireNonNull(server.manifest(name)).tombstone();
+    }
+
+    @Test
+    void aDeletionBecomesATombstoneAlsoAfterARestart() {
+        server.push("a", "1");
+        server.archive(NEVER);
+        server.awaitArchived("a");
+        server.delete("a");
+        server.restart();
+        server.archive(NEVER);
+        Eventually.await("a tombstone", () -> tombstone("a") != null);
+    }
+
+    @Test
+    void aDocumentThatIsDeletedAndCreatedAgainIsAnother() throws Exception {
+        server.push("a", "1", "2");
+        Archiver archiver = server.archive(NEVER);
+        server.awaitArchived("a");
+        long before = server.latest("a").incarnation();
+        server.delete("a");
+        server.push("a", "new");
+        get(archiver.archiveNow(ArchivedDocuments.name("a")));
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.latest("a").incarnation()).isNotEqualTo(before);
+        assertThat(server.latest("a").number()).isEqualTo(2);
+        assertThat(tombstone("a")).isNull();
+        assertThat(server.values("a")).containsExactly("new");
+        assertThat(server.documents.pendingDeletions()).isEmpty();
+    }
+
+    @Test
+    void aDocumentThatWasNeverArchivedLeavesNothing() {
+        Archiver archiver = server.archive(NEVER);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        server.push("a", "1");
+        server.delete("a");
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.objects.keys("")).containsExactly("archive.json");
+    }
+
+    @Test
+    void finishingArchivesAllAtOnce() {
+        Archiver archiver = server.archive(NEVER);
+        for (int i = 0; i < 300; i++) {
+            server.push("document-" + i, "value");
+        }
+        assertThat(archiver.finish(Duration.ofSeconds(30))).isTrue();
+        assertThat(server.objects.keys("manifests/")).hasSize(300);
+        assertThat(archiver.status().backlog()).isZero();
+    }
+
+    @Test
+    void anArchiveThatWasBegunAnewGetsWhatTheOldOneHad() {
+        server.push("a", "1");
+        server.push("b", "1");
+        Archiver first = server.archive(NEVER);
+        assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
+        server.loseArchive();
+        server.restart();
+        Archiver second = server.archive(NEVER);
+        assertThat(second.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.values("a")).containsExactly("1");
+        assertThat(server.latest("b").number()).isEqualTo(2);
+        server.restart();
+        Archiver third = server.archive(NEVER);
+        assertThat(third.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+    }
+
+    @Test
+    void anArchiveThatIsLostWhileTheServerRunsIsBegunAnew() {
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        server.awaitArchived("a");
+        server.objects.keys("").forEach(server.objects::delete);
+        Eventually.await(
+                "it is there again",
+                () -> server.objects.content("archive.json") != null && server.manifest("a") != null);
+        assertThat(server.values("a")).containsExactly("1");
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+    }
+
+    @Test
+    void anArchiveThatWasCopiedIsKnownToHaveAll() {
+        server.push("a", "1");
+        Archiver first = server.archive(NEVER);
+        assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
+        server.restart();
+        Archiver copy = server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, NEVER, 2, 0, false));
+        assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+        assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
+    }
+
+    @Test
+    void anotherStoresArchiveIsRefusedAtTheStart() {
+        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        assertThatThrownBy(() -> server.archive(SOON))
+                .isInstanceOf(ArchiveException.class)
+                .hasMessageContaining("belongs to the store");
+    }
+
+    @Test
+    void whoeverIsSucceededArchivesNoMore() {
+        Archiver first = server.archive(SOON);
+        server.push("a", "1");
+        server.awaitArchived("a");
+        Archive second = Archive.claim(
+                server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
+        Eventually.await("fenced", () -> first.status().state() == ArchiveState.FENCED);
+        server.push("a", "2");
+        assertThatThrownBy(() -> get(first.archiveNow(ArchivedDocuments.name("a"))))
+                .hasMessageContaining("another owner");
+        assertThat(server.values("a")).containsExactly("1");
+        Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
+        assertThat(second.root().epoch()).isEqualTo(2);
+        assertThat(first.status().failures()).containsEntry("fenced", 1L);
+    }
+
+    @Test
+    void manyDocumentsThatChangedTogetherAreSpread() {
+        Duration after = Duration.ofSeconds(5);
+        Archiver archiver = server.archive(after);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        for (int i = 0; i < 200; i++) {
+            server.push("document-" + i, "value");
+        }
+        long start = System.nanoTime();
+        Eventually.await("a quarter", () -> archiver.status().documents() >= 50);
+        long quarter = System.nanoTime() - start;
+        Eventually.await("all", () -> archiver.status().documents() == 200);
+        long all = System.nanoTime() - start;
+        assertThat(Duration.ofNanos(all)).isLessThan(after).isGreaterThan(after.dividedBy(2));
+        assertThat(quarter).isGreaterThan(all / 10);
+    }
+
+    @Test
+    void emptyDocumentsAndThoseOfManyNamesAreArchived() {
+        server.push("\u00e9/ !~", "x");
+        server.push("emptied", "1", "2");
+        server.trim("emptied", 2);
+        Archiver archiver = server.archive(NEVER);
+        assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.values("\u00e9/ !~")).containsExactly("x");
+        assertThat(server.values("emptied")).isEmpty();
+        assertThat(server.latest("emptied").nextSequence()).isEqualTo(2);
+    }
+}

@@ -1,0 +1,60 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.server.archive.object.ObjectStore;
+import java.io.InputStream;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Passes everything on, for tests to change some of it. */
+class ForwardingObjectStore implements ObjectStore {
+    private final ObjectStore store;
+
+    ForwardingObjectStore(ObjectStore store) {
+        this.store = store;
+    }
+
+    @Override
+    public String location() {
+        return store.location();
+    }
+
+    @Override
+    public @Nullable Stored get(String key, int maxBytes) {
+        return store.get(key, maxBytes);
+    }
+
+    @Override
+    public InputStream open(String key) {
+        return store.open(key);
+    }
+
+    @Override
+    public void put(String key, Content content) {
+        store.put(key, content);
+    }
+
+    @Override
+    public String putIf(String key, byte[] content, @Nullable String tag) {
+        return store.putIf(key, content, tag);
+    }
+
+    @Override
+    public void list(String prefix, String after, Predicate<Listed> action) {
+        store.list(prefix, after, action);
+    }
+
+    @Override
+    public void delete(String key) {
+        store.delete(key);
+    }
+
+    @Override
+    public void deleteIf(String key, String tag) {
+        store.deleteIf(key, tag);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,252 @@
+package io.caravan.server.archive.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
+import io.caravan.testing.Eventually;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Documents that only the archive has are there when somebody asks for them. */
+class HydrationTest {
+    private static final int ASKERS = 1_000;
+
+    private final TestArchive archive = new TestArchive();
+    private final TestStore here = new TestStore();
+    private final Archive opened = archive.open();
+    private final RestoreService service = new RestoreService(() -> opened, here.documents);
+    private final Hydration hydration = new Hydration(() -> opened, here.documents, service);
+
+    HydrationTest() {
+        here.documents.coldDocuments(hydration);
+    }
+
+    @AfterEach
+    void close() {
+        hydration.close();
+        here.close();
+    }
+
+    /** Has whoever opens a snapshot wait until the latch is open. */
+    private CountDownLatch holdSnapshots() {
+        CountDownLatch latch = new CountDownLatch(1);
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN) {
+                awaitUninterruptibly(latch);
+            }
+            return ObjectFault.NONE;
+        });
+        return latch;
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private CompletableFuture<Long> append(String name, String value) {
+        CompletableFuture<Long> told = new CompletableFuture<>();
+        here.documents.write(
+                DocumentName.of(name), document -> document.append(List.of(value.getBytes(UTF_8))), new Outcome<>() {
+                    @Override
+                    public void success(Long sequence) {
+                        told.complete(sequence);
+                    }
+
+                    @Override
+                    public void failure(CaravanException problem) {
+                        told.completeExceptionally(problem);
+                    }
+                });
+        return told;
+    }
+
+    @Test
+    void aReadBringsADocumentBack() {
+        archive.put("a", 7, 100, 103);
+        assertThat(here.read("a")).containsExactly("7:100", "7:101", "7:102");
+        assertThat(here.find("a").archived()).isTrue();
+        assertThat(hydration.hydrated()).isEqualTo(1);
+        assertThat(here.read("nothing")).isEmpty();
+        assertThat(here.find("nothing")).isNull();
+    }
+
+    @Test
+    void aThousandWhoAskAtOnceAreOneFetchAndAppendInTheirOrder() {
+        archive.put("a", 7, 0, 3);
+        CountDownLatch latch = holdSnapshots();
+        List<CompletableFuture<Long>> appends =
+                IntStream.range(0, ASKERS).mapToObj(i -> append("a", "v" + i)).toList();
+        assertThat(hydration.fetching()).isEqualTo(1);
+        latch.countDown();
+        for (int i = 0; i < ASKERS; i++) {
+            assertThat(appends.get(i).join()).isEqualTo(3 + i);
+        }
+        assertThat(archive.client.calls(ObjectCall.OPEN)).isEqualTo(1);
+        assertThat(here.read("a")).hasSize(3 + ASKERS).endsWith("v" + (ASKERS - 1));
+        Eventually.await("nobody waits", () -> hydration.fetching() == 0);
+    }
+
+    @Test
+    void whatTheArchiveDoesNotHaveIsAskedForOnce() {
+        assertThat(here.find("a")).isNull();
+        long asked = archive.client.calls(ObjectCall.GET);
+        assertThat(here.find("a")).isNull();
+        assertThat(here.push("a", "new")).isZero();
+        assertThat(archive.client.calls(ObjectCall.GET)).isEqualTo(asked);
+    }
+
+    @Test
+    void aDeletedDocumentStaysDeleted() {
+        archive.put("a", 7, 0, 3);
+        assertThat(here.delete("a")).isTrue();
+        assertThat(here.documents.pendingDeletions())
+                .singleElement()
+                .matches(deletion -> deletion.name().equals(DocumentName.of("a")) && deletion.incarnation() == 7);
+        assertThat(here.find("a")).isNull();
+        assertThat(here.push("a", "another")).isZero();
+        here.delete("a");
+        archive.delete("a");
+        here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
+        assertThat(here.find("a")).isNull();
+    }
+
+    @Test
+    void aDocumentThatTheArchiveSaysIsDeletedIsNotThere() {
+        archive.put("a", 7, 0, 3);
+        archive.delete("a");
+        assertThat(here.find("a")).isNull();
+        assertThat(here.push("a", "another")).isZero();
+    }
+
+    @Test
+    void oneThatHasExpiredIsNotSeen() {
+        DocumentAttributes expired = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired.portable());
+        assertThat(here.find("a")).isNull();
+        assertThat(here.read("a")).isEmpty();
+        assertThat(here.push("a", "new")).isZero();
+    }
+
+    @Test
+    void aTransactionBringsAllItsDocuments() {
+        archive.put("a", 7, 0, 3);
+        archive.put("b", 8, 0, 4);
+        long count = Waiting.<Long>to(outcome -> here.documents.write(
+                List.of(DocumentName.of("a"), DocumentName.of("b"), DocumentName.of("c")),
+                edits -> {
+                    long values = 0;
+                    for (String name : List.of("a", "b")) {
+                        EditedDocument document = edits.document(DocumentName.of(name));
+                        values += document.info().count();
+                        document.delete();
+                    }
+                    return values;
+                },
+                outcome));
+        assertThat(count).isEqualTo(7);
+        assertThat(here.documents.pendingDeletions()).hasSize(2);
+    }
+
+    @Test
+    void anArchiveThatFailsIsNotAnArchiveWithoutTheDocument() {
+        archive.put("a", 7, 0, 3);
+        archive.client.faults((number, call, key) -> ObjectFault.REFUSED);
+        assertThatThrownBy(() -> here.find("a")).isInstanceOf(ObjectStoreException.class);
+        assertThatThrownBy(() -> here.push("a", "x")).isInstanceOf(ObjectStoreException.class);
+        assertThat(here.documents.documents()).isZero();
+        archive.client.faults(ObjectFaults.NONE);
+        Eventually.await("it is tried again", () -> {
+            try {
+                return here.find("a") != null;
+            } catch (ObjectStoreException resting) {
+                return false;
+            }
+        });
+        assertThat(here.read("a")).hasSize(3);
+    }
+
+    @Test
+    void whileTheArchiveDoesNotAnswerItIsNotAskedAtOnceAgain() {
+        archive.client.faults((number, call, key) -> ObjectFault.REFUSED);
+        assertThatThrownBy(() -> here.find("a")).isInstanceOf(ObjectStoreException.class);
+        long asked = archive.client.calls();
+        assertThatThrownBy(() -> here.find("b")).isInstanceOf(ObjectStoreException.class);
+        assertThat(archive.client.calls()).isEqualTo(asked);
+    }
+
+    @Test
+    void aDamagedDocumentIsAnError() {
+        Generation put = archive.put("a", 7, 0, 3);
+        archive.damage(put.key());
+        assertThatThrownBy(() -> here.find("a")).isInstanceOf(ArchiveException.class);
+        assertThatThrownBy(() -> here.push("a", "x")).isInstanceOf(ArchiveException.class);
+        assertThat(hydration.failures()).isPositive();
+        assertThat(here.documents.documents()).isZero();
+    }
+
+    @Test
+    void whoRestoresAndWhoAsksDoNotMeet() {
+        archive.put("a", 7, 0, 3);
+        List<CompletableFuture<?>> all = Collections.synchronizedList(new ArrayList<>());
+        for (int i = 0; i < 8; i++) {
+            all.add(CompletableFuture.runAsync(
+                    () -> service.restore(DocumentName.of("a"), OptionalLong.empty(), null)));
+            all.add(append("a", "x"));
+        }
+        all.forEach(one -> {
+            try {
+                one.join();
+            } catch (CompletionException refused) {
+                assertThat(refused.getCause()).isInstanceOf(ArchiveException.class);
+            }
+        });
+        assertThat(here.read("a")).hasSize(3 + 8).startsWith("7:0", "7:1", "7:2");
+    }
+
+    @Test
+    void whoWaitsWhenTheServerStopsIsTold() {
+        for (int i = 0; i < 100; i++) {
+            archive.put("d" + i, i, 0, 1);
+        }
+        CountDownLatch latch = holdSnapshots();
+        AtomicInteger told = new AtomicInteger();
+        List<CompletableFuture<?>> asked = IntStream.range(0, 100)
+                .mapToObj(i -> append("d" + i, "x").whenComplete((done, problem) -> told.incrementAndGet()))
+                .collect(Collectors.toList());
+        hydration.close();
+        latch.countDown();
+        Eventually.await("all are told", () -> told.get() == 100);
+        assertThat(asked).allMatch(CompletableFuture::isDone);
+        assertThatThrownBy(() -> here.find("other"))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("is stopping");
+    }
+}

@@ -1,0 +1,264 @@
+package io.caravan.server.archive.restore;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.DurableListStore;
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.testing.Seeds;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A whole store comes back from an archive alone. */
+class StoreRestoreTest {
+    private static final int JOBS = 4;
+    private static final int LONG_COUNT = 30_000;
+
+    @TempDir
+    private Path directory;
+
+    private final TestArchive archive = new TestArchive();
+    private final List<Restored> restored = new ArrayList<>();
+    private final List<RestoreFault> faults = new ArrayList<>();
+    private boolean allowOlder;
+
+    private Path data() {
+        return directory.resolve("data");
+    }
+
+    private Figures restore() {
+        restored.clear();
+        faults.clear();
+        RestoreProgress progress = new RestoreProgress();
+        StoreRestore.run(
+                archive.open(),
+                data(),
+                JOBS,
+                allowOlder,
+                new RestoreListener() {
+                    @Override
+                    public void restored(Restored document) {
+                        restored.add(document);
+                    }
+
+                    @Override
+                    public void fault(RestoreFault fault) {
+                        faults.add(fault);
+                    }
+                },
+                progress);
+        return progress.figures();
+    }
+
+    private TestStore open() {
+        return new TestStore(DurableListStore.open(
+                StoreConfig.builder(data()).maxValueBytes(32 * 1024 * 1024).build()));
+    }
+
+    private static List<String> texts(long incarnation, long first, long next) {
+        return TestArchive.values(incarnation, first, next).stream()
+                .map(value -> new String(value, UTF_8))
+                .toList();
+    }
+
+    private void fill(int documents) {
+        for (int i = 0; i < documents; i++) {
+            archive.put("d" + i, i, i, i + i % 7);
+        }
+    }
+
+    private void requireFilled(int documents) {
+        try (TestStore here = open()) {
+            assertThat(here.documents.documents()).isEqualTo(documents);
+            for (int i = 0; i < documents; i++) {
+                assertThat(here.read("d" + i)).isEqualTo(texts(i, i, i + i % 7));
+                assertThat(here.find("d" + i).archived()).isTrue();
+                assertThat(here.find("d" + i).nextSequence()).isEqualTo(i + i % 7);
+            }
+        }
+    }
+
+    @Test
+    void everythingComesBackButWhatWasDeleted() {
+        fill(100);
+        archive.put("long", 7, 3, LONG_COUNT);
+        archive.put("gone", 8, 0, 3);
+        archive.delete("gone");
+        Figures figures = restore();
+        assertThat(figures).isEqualTo(new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes()));
+        assertThat(restored.stream().mapToLong(Restored::added).sum()).isEqualTo(figures.values());
+        assertThat(faults).isEmpty();
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.find(here.store)).isEqualTo(TestArchive.STORE);
+            assertThat(here.read("long")).isEqualTo(texts(7, 3, LONG_COUNT));
+            assertThat(here.find("gone")).isNull();
+            here.delete("long");
+        }
+        try (TestStore here = open()) {
+            assertThat(here.documents.deletionPending(DocumentName.of("long"))).isTrue();
+        }
+        assertThat(restore().deleted()).isEqualTo(2);
+        requireFilled(100);
+    }
+
+    @Test
+    void anotherRestoreHasNothingToDo() {
+        fill(50);
+        restore();
+        long opened = archive.client.calls(ObjectCall.OPEN);
+        Figures again = restore();
+        assertThat(again.restored()).isZero();
+        assertThat(again.present()).isEqualTo(50);
+        assertThat(archive.client.calls(ObjectCall.OPEN)).isEqualTo(opened);
+        assertThat(restored).hasSize(50).noneMatch(Restored::changed);
+    }
+
+    @Test
+    void whatWasArchivedMeanwhileIsAdded() {
+        archive.put("a", 7, 0, 10);
+        restore();
+        archive.put("a", 7, 5, 20);
+        archive.put("b", 8, 0, 1);
+        assertThat(restore().values()).isEqualTo(11);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(texts(7, 0, 20));
+        }
+    }
+
+    /** The archive answers a random number of calls and then no more, again and again, until all is restored. */
+    @Test
+    void aRestoreThatIsEndedGoesOn() {
+        fill(60);
+        archive.put("long", 7, 0, LONG_COUNT);
+        Seeds.forEach(1, seed -> restoreInPieces(new Random(seed)));
+        assertThat(restore().present()).isEqualTo(61);
+        try (TestStore here = open()) {
+            assertThat(here.read("long")).isEqualTo(texts(7, 0, LONG_COUNT));
+        }
+    }
+
+    private void restoreInPieces(Random random) {
+        boolean done = false;
+        for (int tries = 0; !done; tries++) {
+            assertThat(tries).isLessThan(100);
+            long last = archive.client.calls() + 40 + random.nextInt(200);
+            archive.client.faults((number, call, key) -> number > last ? ObjectFault.REFUSED : ObjectFault.NONE);
+            try {
+                done = restore().faults() == 0;
+            } catch (ObjectStoreException ended) {
+                done = false;
+            }
+        }
+        archive.client.faults(ObjectFaults.NONE);
+    }
+
+    @Test
+    void damageOfOneDocumentIsNoOthers() {
+        fill(20);
+        Generation small = archive.put("small", 7, 0, 5);
+        Generation large = archive.put("large", 7, 0, LONG_COUNT);
+        Generation missing = archive.put("missing", 7, 0, 5);
+        archive.put("unreadable", 7, 0, 5);
+        archive.damage(small.key());
+        archive.cutOff(large.key(), archive.objects().content(large.key()).length - 1);
+        archive.objects().delete(missing.key());
+        archive.damage(TestArchive.manifestKey("unreadable"));
+        Figures figures = restore();
+        assertThat(figures.faults()).isEqualTo(4);
+        assertThat(figures.restored()).isEqualTo(20);
+        assertThat(faults.stream().map(RestoreFault::object).toList())
+                .containsExactlyInAnyOrder(
+                        small.key(), large.key(), missing.key(), TestArchive.manifestKey("unreadable"));
+        assertThat(faults)
+                .allMatch(fault -> fault.instead() == null && !fault.why().isEmpty());
+        requireFilled(20);
+    }
+
+    @Test
+    void anOlderGenerationIsTakenOnlyIfItIsAllowed() {
+        archive.put("a", 7, 0, 5);
+        archive.put("a", 7, 0, 10);
+        Generation middle = archive.put("a", 7, 0, 15);
+        Generation latest = archive.put("a", 7, 0, 20);
+        archive.damage(latest.key());
+        archive.damage(middle.key());
+        assertThat(restore().restored()).isZero();
+        allowOlder = true;
+        Figures figures = restore();
+        assertThat(figures.faults()).isEqualTo(1);
+        assertThat(figures.values()).isEqualTo(10);
+        RestoreFault fault = faults.get(0);
+        assertThat(fault.object()).isEqualTo(latest.key());
+        assertThat(fault.instead().generation().number()).isEqualTo(2);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(texts(7, 0, 10));
+            ArchiveMark mark = here.find("a").attributes().archived();
+            assertThat(mark.generation()).isZero();
+            assertThat(mark.incarnation()).isNotEqualTo(7);
+        }
+    }
+
+    @Test
+    void aDirectoryWithAnotherStoreIsLeftAlone() {
+        fill(1);
+        try (TestStore other = open()) {
+            other.push("mine", "a");
+        }
+        assertThatThrownBy(this::restore)
+                .isInstanceOf(StoreDirectoryException.class)
+                .hasMessageContaining("holds another store");
+        try (TestStore other = open()) {
+            assertThat(other.documents.documents()).isEqualTo(1);
+            assertThat(StoreIdentity.find(other.store)).isNull();
+            StoreIdentity.of(other.store);
+        }
+        assertThatThrownBy(this::restore).isInstanceOf(StoreDirectoryException.class);
+    }
+
+    @Test
+    void whereThereIsNoArchiveNothingIsMade() {
+        archive.objects().keys("").forEach(archive.objects()::delete);
+        assertThatThrownBy(this::restore).isInstanceOf(ArchiveException.class);
+        assertThat(data()).doesNotExist();
+    }
+
+    @Test
+    void anArchiveThatAnswersNoMoreEndsTheRestore() {
+        fill(200);
+        archive.client.faults((number, call, key) -> call == ObjectCall.OPEN ? ObjectFault.REFUSED : ObjectFault.NONE);
+        assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
+        assertThat(faults).hasSizeBetween(20, 20 + JOBS);
+    }
+
+    @Test
+    void aListenerThatFailsEndsTheRestore() {
+        fill(10);
+        RestoreListener broken = new RestoreListener() {
+            @Override
+            public void restored(Restored document) {
+                throw new IllegalStateException("no more room to tell");
+            }
+
+            @Override
+            public void fault(RestoreFault fault) {}
+        };
+        assertThatThrownBy(() -> StoreRestore.run(archive.open(), data(), JOBS, false, broken, new RestoreProgress()))
+                .hasMessage("no more room to tell");
+    }
+}
