@@ -135,7 +135,8 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    private static String quoted(String message) {
+    /** As much of a message of others as is of use. */
+    static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
 
@@ -147,7 +148,7 @@ final class S3Problems {
             return of(Kind.UNAVAILABLE, call, key, "no answer in time: " + cause.getMessage(), cause);
         }
         if (has(cause, UnknownHostException.class)) {
-            String why = "its host is not known: check the endpoint, the region and the network";
+            String why = "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
             return of(Kind.UNAVAILABLE, call, key, why, cause);
         }
         if (has(cause, ConnectException.class)) {
