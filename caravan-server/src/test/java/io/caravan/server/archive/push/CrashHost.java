@@ -61,7 +61,7 @@ final class CrashHost implements AutoCloseable {
         store = open(disk);
         documents = documents(store);
         Archive archive = Archive.claim(objects, StoreIdentity.of(store), "host", clock);
-        pushes = Pushes.to(archive, documents, clock, random);
+        pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, 0), clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {
