@@ -7,6 +7,7 @@ import io.caravan.server.cli.Console;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -38,7 +39,8 @@ public final class Main {
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand());
         ClientCommands.addTo(caravan, Console.system());
-        ArchiveCommands.addTo(caravan.getSubcommands().get(ClientCommands.ARCHIVE), Console.system());
+        ArchiveCommands.addTo(
+                Objects.requireNonNull(caravan.getSubcommands().get(ClientCommands.ARCHIVE)), Console.system());
         return caravan.addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
