@@ -90,7 +90,8 @@ class ArchiverS3Test {
         append(APPENDS);
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         Eventually.await(
-                "the trouble is told", () -> archiver.status().failures().get(kind) > 0
+                "the trouble is told",
+                () -> archiver.status().failures().get(kind) > 0
                         && archiver.status().backlog() > 0
                         && archiver.status().oldestUnarchivedSeconds() > 1);
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
