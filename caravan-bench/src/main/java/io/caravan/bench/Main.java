@@ -3,13 +3,14 @@ package io.caravan.bench;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: one entry for all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = {EngineCommand.class, LoadCommand.class, ServerCommand.class},
+        subcommands = {EngineCommand.class, LoadCommand.class, ServerCommand.class, SnapshotCommand.class},
         description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
         footer = {
             "",

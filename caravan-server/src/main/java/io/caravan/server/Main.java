@@ -1,6 +1,7 @@
 package io.caravan.server;
 
 import io.caravan.CaravanException;
+import io.caravan.server.archive.command.ArchiveCommand;
 import io.caravan.server.cli.ClientCommands;
 import io.caravan.server.cli.Console;
 import io.caravan.server.config.Settings;
@@ -35,7 +36,8 @@ public final class Main {
         CommandLine caravan = new CommandLine(new Main())
                 .addSubcommand(serve)
                 .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand());
+                .addSubcommand(new RepairCommand())
+                .addSubcommand(ArchiveCommand.commandLine(Console.system()));
         return ClientCommands.addTo(caravan, Console.system())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -8,7 +8,6 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.http.HttpProtocol;
 import io.caravan.server.metrics.ArchiveMetrics;
@@ -121,7 +120,7 @@ public final class Server implements AutoCloseable {
         if (archive == null) {
             return null;
         }
-        Archiver started = Archiver.start(opened, () -> StoreIdentity.of(store), archive);
+        Archiver started = Archiver.start(opened, store, archive);
         ArchiveMetrics.register(metrics, started::status);
         return started;
     }

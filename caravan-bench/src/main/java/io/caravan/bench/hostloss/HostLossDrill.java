@@ -42,14 +42,14 @@ final class HostLossDrill {
                     options.lie() == null ? null : options.lie().in(bucket, ArchivePlace.PREFIX);
             while (round < options.rounds() && problems.isEmpty()) {
                 round++;
-                run(round, bucket, liar);
+                run(round, s3, bucket, liar);
             }
         }
         return new HostLossSummary(round, answers, lostChanges, problems);
     }
 
-    private void run(int round, Bucket bucket, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
-        LostHost lost = new ServedRound(options, bucket, documents, random.split()).run(options.data(round), liar);
+    private void run(int round, S3Server s3, Bucket bucket, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
+        LostHost lost = new ServedRound(options, s3, bucket, documents, random.split()).run(options.data(round), liar);
         if (liar != null) {
             liar.lie();
         }

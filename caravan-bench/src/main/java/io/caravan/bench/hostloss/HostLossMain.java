@@ -98,7 +98,7 @@ public final class HostLossMain implements Callable<Integer> {
         private @Nullable Lie lie;
 
         @Option(names = "--documents", paramLabel = "N", description = "default ${DEFAULT-VALUE}")
-        private int documents = 200;
+        private int documents = 100;
 
         @Option(names = "--connections", paramLabel = "N", description = "default ${DEFAULT-VALUE}")
         private int connections = 4;
@@ -108,7 +108,7 @@ public final class HostLossMain implements Callable<Integer> {
                 paramLabel = "N",
                 description = "changes a second; how many documents a second the S3 server can take limits what can"
                         + " be archived in time, so it is not what Caravan can do; default ${DEFAULT-VALUE}")
-        private int rate = 400;
+        private int rate = 200;
 
         private Set<Hardship> hardships() {
             Set<Hardship> hardships = EnumSet.noneOf(Hardship.class);

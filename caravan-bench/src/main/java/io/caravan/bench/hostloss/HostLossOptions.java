@@ -46,8 +46,13 @@ record HostLossOptions(
         return directory.resolve("data-" + round);
     }
 
-    /** Where the output of all processes of Caravan goes. */
+    /** Where the output of servers goes. */
     Path log() {
-        return directory.resolve("processes.log");
+        return directory.resolve("servers.log");
+    }
+
+    /** Where the output of other commands goes. */
+    Path commandLog() {
+        return directory.resolve("commands.log");
     }
 }

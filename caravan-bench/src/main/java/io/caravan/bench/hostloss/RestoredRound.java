@@ -71,7 +71,7 @@ final class RestoredRound {
     }
 
     private CaravanCommand command(String... words) {
-        return new CaravanCommand(ArchivePlace.command(bucket, words), options.log());
+        return new CaravanCommand(ArchivePlace.command(bucket, words), options.commandLog());
     }
 
     private void add(@Nullable String problem) {

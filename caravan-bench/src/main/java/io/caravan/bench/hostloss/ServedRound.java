@@ -3,6 +3,7 @@ package io.caravan.bench.hostloss;
 import io.caravan.bench.Directories;
 import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Account;
+import io.caravan.bench.s3.S3Server;
 import io.caravan.bench.server.ServerProcess;
 import java.io.IOException;
 import java.net.URI;
@@ -16,14 +17,26 @@ import org.jspecify.annotations.Nullable;
 /** The first half of a round: a server serves and archives, and at a random moment its host is lost, disk and all. */
 final class ServedRound {
     private static final double NANOS_PER_SECOND = 1e9;
+    /** No answer waits for the archive; what a busy machine takes for one is far below this. */
+    private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
+
+    private static final int PRUNES = 2;
 
     private final HostLossOptions options;
+    private final S3Server s3;
     private final Bucket bucket;
     private final List<DocumentHistory> documents;
     private final SplittableRandom random;
+    private final List<String> problems = new ArrayList<>();
 
-    ServedRound(HostLossOptions options, Bucket bucket, List<DocumentHistory> documents, SplittableRandom random) {
+    ServedRound(
+            HostLossOptions options,
+            S3Server s3,
+            Bucket bucket,
+            List<DocumentHistory> documents,
+            SplittableRandom random) {
         this.options = options;
+        this.s3 = s3;
         this.bucket = bucket;
         this.documents = documents;
         this.random = random;
@@ -35,37 +48,94 @@ final class ServedRound {
      * @param data the store; is gone afterwards
      */
     LostHost run(Path data, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
-        try (ServerProcess server = server(data, bucket.endpoint())) {
+        try (FaultCourse faults = new FaultCourse(s3, random.split());
+                ServerProcess server = server(data, faults.endpoint())) {
             server.start();
-            Load load =
-                    new Load(documents, server.awaitAddress(), options.connections(), options.rate(), random.split());
+            Load load = new Load(
+                    documents, server.awaitAddress(), options.connections(), options.rate(), random.split());
             long startNanos = System.nanoTime();
             WellTimes times = new WellTimes(startNanos);
-            serve(liar);
+            serve(liar, times, faults, server);
             load.expectEnd();
             long killedNanos = System.nanoTime();
             times.ends(killedNanos);
             server.kill();
             load.awaitEnd();
             Directories.delete(data);
+            checkWaits(load);
+            problems.addAll(load.problems());
             return new LostHost(
                     killedNanos - startNanos,
                     killedNanos,
                     times.mustBy(options.boundNanos()),
                     load.answers(),
                     load.longestWaitNanos(),
-                    load.problems());
+                    problems);
         }
     }
 
-    private void serve(Lie.@Nullable Liar liar) throws IOException, InterruptedException {
+    private void serve(Lie.@Nullable Liar liar, WellTimes times, FaultCourse faults, ServerProcess server)
+            throws IOException, InterruptedException {
         double seconds = options.seconds() * (0.5 + random.nextDouble() / 2);
         long halfNanos = (options.boundNanos() + (long) (seconds * NANOS_PER_SECOND)) / 2;
         TimeUnit.NANOSECONDS.sleep(halfNanos);
         if (liar != null) {
             liar.remember();
         }
+        if (options.hardships().contains(Hardship.FAULTS)) {
+            suffer(times, faults, server);
+            TimeUnit.NANOSECONDS.sleep(options.boundNanos());
+        }
+        if (options.hardships().contains(Hardship.KILL_PRUNE)) {
+            killPrunes();
+        }
         TimeUnit.NANOSECONDS.sleep(halfNanos);
+    }
+
+    /** All is well again, for what is archived, when the server makes its next attempt. */
+    private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
+            throws IOException, InterruptedException {
+        times.ends(System.nanoTime());
+        faults.run(() -> checkLag(ArchiveFigures.of(server.awaitHttpAddress())));
+        double backOffSeconds = ArchiveFigures.of(server.awaitHttpAddress()).backOffSeconds();
+        times.beginsAgain(System.nanoTime() + (long) (backOffSeconds * NANOS_PER_SECOND));
+    }
+
+    private void checkLag(ArchiveFigures figures) {
+        if (figures.failures() == 0 || figures.oldestSeconds() == 0) {
+            problems.add("the S3 server was down, and /metrics tell nothing of it: " + figures);
+        }
+        if (!figures.ready().contains("lagSeconds")) {
+            problems.add("the S3 server was down, and /readyz tells nothing of the lag: " + figures.ready());
+        }
+    }
+
+    private void checkWaits(Load load) {
+        if (load.longestWaitNanos() > LONGEST_WAIT_NANOS) {
+            problems.add("an answer took " + TimeUnit.NANOSECONDS.toMillis(load.longestWaitNanos())
+                    + " ms: changes must not wait for the archive");
+        }
+    }
+
+    /** The archive is whole after each, whatever the prune had just done, and while the server archives. */
+    private void killPrunes() throws IOException, InterruptedException {
+        CaravanCommand prune = command("archive", "prune", "--keep", "1");
+        CaravanCommand verify = command("archive", "verify");
+        for (int i = 0; i < PRUNES; i++) {
+            prune.killed(random);
+            add(verify.run());
+        }
+        add(prune.run());
+    }
+
+    private CaravanCommand command(String... words) {
+        return new CaravanCommand(ArchivePlace.command(bucket, words), options.commandLog());
+    }
+
+    private void add(@Nullable String problem) {
+        if (problem != null) {
+            problems.add(problem);
+        }
     }
 
     private ServerProcess server(Path data, URI endpoint) {

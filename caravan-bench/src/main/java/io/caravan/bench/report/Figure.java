@@ -7,6 +7,8 @@ public enum Figure {
     LOG_MB_PER_SECOND("log MB/s", "%,.1f"),
     LONGEST_APPEND_MILLIS("longest stall of append, ms", "%,.2f"),
     LONGEST_ACK_GAP_MILLIS("longest time without ack, ms", "%,.2f"),
+    STORED_RATIO("stored / values", "%,.2f"),
+    DOCUMENTS_PER_SECOND("documents/s", "%,.1f"),
     REQUESTS_PER_SECOND("requests/s", "%,.0f"),
     GB_PER_SECOND("GB/s", "%,.2f"),
     CARAVAN_RATIO("Caravan / this", "%,.2f"),

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * nothing. For one thread; it has others to help.
  */
 public final class Verification {
+    /** How often a long snapshot tells how far it is. */
+    private static final long TELL_BYTES = 1 << 20;
+
     private final Archive archive;
     private final VerificationListener listener;
     private final Verified total = new Verified();
@@ -93,10 +96,15 @@ public final class Verification {
 
     private void read(Manifest manifest, Generation generation) {
         try (SnapshotReader snapshot = archive.read(manifest.name(), generation)) {
+            long bytes = 0;
             while (snapshot.next()) {
-                // Each value is checked when it is gone to, and the whole at the end.
+                bytes += snapshot.value().remaining();
+                if (bytes >= TELL_BYTES) {
+                    listener.read(0, bytes);
+                    bytes = 0;
+                }
             }
-            listener.read(snapshot.objectBytes());
+            listener.read(1, bytes);
         }
     }
 

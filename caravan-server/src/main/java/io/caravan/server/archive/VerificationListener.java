@@ -5,6 +5,6 @@ public interface VerificationListener {
     /** Something is wrong; the message names object and document, and what to do. On the thread that verifies. */
     void fault(String message);
 
-    /** A snapshot was read whole. On any thread. */
-    default void read(long bytes) {}
+    /** Something was read: so many snapshots have come to their ends, and so many bytes. On any thread. */
+    default void read(long snapshots, long bytes) {}
 }

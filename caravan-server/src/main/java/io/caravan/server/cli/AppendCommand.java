@@ -62,7 +62,7 @@ final class AppendCommand extends ClientCommand {
         long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
         OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
         try (ServerConnection connection = connect();
-                Progress progress = new Progress(err(), console().showsProgress());
+                Progress progress = new Progress(err(), console().showsProgress(), "values");
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(new Documents(connection), bytes(name), expected, progress);
             append.all(source(in, append));

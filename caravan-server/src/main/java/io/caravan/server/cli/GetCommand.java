@@ -51,7 +51,7 @@ final class GetCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         try (ServerConnection connection = connect();
-                Progress progress = new Progress(err(), console().showsProgress())) {
+                Progress progress = new Progress(err(), console().showsProgress(), "values")) {
             Documents documents = new Documents(connection);
             Document document = documents.find(bytes(name));
             if (document == null) {

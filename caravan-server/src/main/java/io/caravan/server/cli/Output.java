@@ -15,14 +15,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** Results, as lines of text, as bytes or as lines of JSON; buffered until {@link #flush}. */
-final class Output implements Closeable {
+public final class Output implements Closeable {
     private static final int BUFFER_BYTES = 64 * 1024;
 
     private final OutputStream out;
     private final JsonGenerator json;
 
     /** Whoever read the output wants no more of it. */
-    static final class ClosedException extends IOException {
+    public static final class ClosedException extends IOException {
         private static final long serialVersionUID = 1L;
 
         private ClosedException(IOException cause) {
@@ -31,11 +31,11 @@ final class Output implements Closeable {
     }
 
     /** Writes the fields of one object. */
-    interface Fields {
+    public interface Fields {
         void write(JsonGenerator json) throws IOException;
     }
 
-    Output(OutputStream to) throws IOException {
+    public Output(OutputStream to) throws IOException {
         out = new BufferedOutputStream(new Told(to), BUFFER_BYTES);
         json = new JsonFactory()
                 .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
@@ -44,20 +44,20 @@ final class Output implements Closeable {
                 .setPrettyPrinter(new MinimalPrettyPrinter(""));
     }
 
-    void line(String text) throws IOException {
+    public void line(String text) throws IOException {
         line(text.getBytes(UTF_8));
     }
 
-    void line(byte[] bytes) throws IOException {
+    public void line(byte[] bytes) throws IOException {
         bytes(bytes);
         out.write('\n');
     }
 
-    void bytes(byte[] bytes) throws IOException {
+    public void bytes(byte[] bytes) throws IOException {
         out.write(bytes);
     }
 
-    void object(Fields fields) throws IOException {
+    public void object(Fields fields) throws IOException {
         json.writeStartObject();
         fields.write(json);
         json.writeEndObject();
@@ -66,7 +66,7 @@ final class Output implements Closeable {
     }
 
     /** A field with bytes as text, or, when they are no UTF-8, another one with them in base 64. */
-    static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
+    public static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
             throws IOException {
         String text = decode(bytes);
         if (text != null) {
@@ -84,7 +84,7 @@ final class Output implements Closeable {
         }
     }
 
-    void flush() throws IOException {
+    public void flush() throws IOException {
         out.flush();
     }
 

@@ -3,7 +3,7 @@ package io.caravan.server.cli;
 import java.util.Locale;
 
 /** For whom to print. */
-enum OutputFormat {
+public enum OutputFormat {
     /** People, and programs that want the bytes as they are. */
     TEXT,
     /** Programs: one JSON object a line. */

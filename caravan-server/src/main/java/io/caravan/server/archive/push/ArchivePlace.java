@@ -1,43 +1,69 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
+import io.caravan.ListStore;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.document.StoreIdentity;
 import java.lang.management.ManagementFactory;
 import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it. */
 final class ArchivePlace implements AutoCloseable {
     private final ArchiveConfig config;
-    private final Supplier<UUID> store;
+    private final ListStore store;
+    private final MarkedArchive marked;
     private final Figures figures;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
     private @Nullable ObjectStore objects;
     private boolean closed;
 
-    ArchivePlace(ArchiveConfig config, Supplier<UUID> store, Figures figures, InstantSource clock) {
+    ArchivePlace(ArchiveConfig config, ListStore store, Figures figures, InstantSource clock) {
         this.config = config;
         this.store = store;
+        this.marked = new MarkedArchive(store);
         this.figures = figures;
         this.clock = clock;
     }
 
-    /** Takes the archive over; throws what the place, the archive or the store says against it. */
-    Archive claim() {
+    /**
+     * Takes the archive over; throws what the place, the archive or the store says against it.
+     *
+     * @param another is run when the documents' marks are, or may be, about another archive
+     */
+    Archive claim(Runnable another) {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            return Archive.claim(objects(), store.get(), owner, clock);
+            Archive archive = Archive.claim(objects(), identity(), owner, clock);
+            if (!marked.claimed(config.location(), archive.root().epoch())) {
+                another.run();
+            }
+            return archive;
         } catch (CompletionException refused) {
             // The store does not take its identity.
             throw refused.getCause() instanceof CaravanException problem ? problem : refused;
         }
+    }
+
+    private UUID identity() {
+        if (config.adopts() && StoreIdentity.mayAdopt(store)) {
+            try {
+                StoreIdentity.adopt(store, Archive.open(objects()).root().store());
+            } catch (ArchiveException none) {
+                if (none.reason() != Reason.NOT_FOUND) {
+                    throw none;
+                }
+            }
+        }
+        return StoreIdentity.of(store);
     }
 
     private synchronized ObjectStore objects() {
@@ -49,6 +75,11 @@ final class ArchivePlace implements AutoCloseable {
             objects = new PacedObjectStore(config.place().get(), bandwidth, figures::written);
         }
         return objects;
+    }
+
+    /** The archive has all that the documents' marks say. */
+    void complete(Archive archive) {
+        marked.complete(config.location(), archive.root().epoch());
     }
 
     String location() {

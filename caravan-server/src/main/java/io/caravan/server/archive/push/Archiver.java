@@ -1,6 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
+import io.caravan.ListStore;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.ArchiveException;
@@ -12,13 +13,11 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,7 +49,7 @@ public final class Archiver implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Pushes pushes;
 
-    private Archiver(DocumentService documents, Supplier<UUID> store, ArchiveConfig config, InstantSource clock) {
+    private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, InstantSource clock) {
         this.config = config;
         this.documents = documents;
         this.clock = clock;
@@ -59,13 +58,13 @@ public final class Archiver implements AutoCloseable {
         this.place = new ArchivePlace(config, store, figures, clock);
         Duration quarter = config.after().dividedBy(4);
         this.ownership = new Ownership(
-                place::claim,
+                () -> place.claim(() -> survey.distrust(DocumentService.STRIPES)),
                 quarter.compareTo(LONGEST_CHECK_INTERVAL) < 0 ? quarter : LONGEST_CHECK_INTERVAL,
                 newBackOff(),
                 figures,
                 this::owned);
         Duration round = config.after().multipliedBy(4).dividedBy(5);
-        this.walker = new Walker(documents, queue, survey, clock, round);
+        this.walker = new Walker(documents, queue, survey, clock, round, this::verified);
     }
 
     private static BackOff newBackOff() {
@@ -75,10 +74,10 @@ public final class Archiver implements AutoCloseable {
     /**
      * Starts to archive.
      *
-     * @param store the store's identity, which is asked for until it is told
+     * @param store that of the documents
      * @throws ArchiveException when the archive is at hand, and must not be this store's
      */
-    public static Archiver start(DocumentService documents, Supplier<UUID> store, ArchiveConfig config) {
+    public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
         Archiver archiver = new Archiver(documents, store, config, InstantSource.system());
         boolean started = false;
         try {
@@ -113,11 +112,18 @@ public final class Archiver implements AutoCloseable {
 
     /** What {@link Ownership} tells. */
     private void owned(@Nullable Archive archive) {
-        pushes = archive == null ? null : Pushes.to(archive, documents, clock, place::newIncarnation);
+        pushes = archive == null ? null : Pushes.to(archive, documents, survey, clock, place::newIncarnation);
         if (ownership.state().ended()) {
             queue.end(notOwner());
         } else {
             queue.open(archive != null);
+        }
+    }
+
+    private void verified() {
+        Archive owned = ownership.archive();
+        if (owned != null) {
+            place.complete(owned);
         }
     }
 

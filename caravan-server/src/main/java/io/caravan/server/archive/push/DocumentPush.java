@@ -32,6 +32,7 @@ final class DocumentPush {
 
     private final DocumentService documents;
     private final Archive archive;
+    private final Survey survey;
     private final InstantSource clock;
     private final LongSupplier random;
 
@@ -39,11 +40,13 @@ final class DocumentPush {
      * A way into an archive.
      *
      * @param archive is claimed
+     * @param survey knows whether marks can be believed
      * @param random gives incarnations
      */
-    DocumentPush(DocumentService documents, Archive archive, InstantSource clock, LongSupplier random) {
+    DocumentPush(DocumentService documents, Archive archive, Survey survey, InstantSource clock, LongSupplier random) {
         this.documents = documents;
         this.archive = archive;
+        this.survey = survey;
         this.clock = clock;
         this.random = random;
     }
@@ -62,7 +65,7 @@ final class DocumentPush {
             if (info == null || mark == null) {
                 return null;
             }
-            if (info.archived()) {
+            if (info.archived() && (survey.verified() || holds(name, mark))) {
                 return new Archived(mark, false);
             }
             try {
@@ -74,6 +77,19 @@ final class DocumentPush {
                 guess = false;
             }
         }
+    }
+
+    /** Whether the archive has what the mark says. */
+    private boolean holds(DocumentName name, ArchiveMark mark) {
+        KeptManifest kept = archive.manifest(name);
+        Generation latest = kept == null ? null : kept.manifest().latest();
+        return kept != null
+                && latest != null
+                && kept.manifest().tombstone() == null
+                && latest.incarnation() == mark.incarnation()
+                && latest.number() == mark.generation()
+                && latest.firstSequence() == mark.firstSequence()
+                && latest.nextSequence() == mark.nextSequence();
     }
 
     private static boolean changedMeanwhile(CaravanException problem) {

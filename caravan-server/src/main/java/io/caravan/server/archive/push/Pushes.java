@@ -14,8 +14,11 @@ import java.util.function.LongSupplier;
  */
 record Pushes(Archive archive, DocumentPush documents, DeletionPush deletions) {
 
-    static Pushes to(Archive archive, DocumentService documents, InstantSource clock, LongSupplier random) {
+    static Pushes to(
+            Archive archive, DocumentService documents, Survey survey, InstantSource clock, LongSupplier random) {
         return new Pushes(
-                archive, new DocumentPush(documents, archive, clock, random), new DeletionPush(documents, archive));
+                archive,
+                new DocumentPush(documents, archive, survey, clock, random),
+                new DeletionPush(documents, archive));
     }
 }

@@ -10,6 +10,9 @@ import java.util.BitSet;
  * the age of its change is bounded from above: the document was archived, or looked at and found unchanged, before it
  * changed. Of one that was never archived, and that the first look after a start finds, nothing is known; it counts as
  * changed at the start.
+ *
+ * <p>When the documents' marks may be about another archive than this one, all slots are unverified until a look at all of
+ * a slot's documents has come to its end.
  */
 final class Survey {
     private final int[] backlog;
@@ -17,6 +20,10 @@ final class Survey {
     private final long[] visitedMillis;
     private final long[] oldestMillis;
     private final BitSet unfed;
+    private final BitSet unverified;
+    /** Slots whose last look was at all documents. */
+    private final BitSet verifying;
+
     private final long startedMillis;
     private long total;
 
@@ -31,6 +38,8 @@ final class Survey {
         this.visitedMillis = new long[slots];
         this.oldestMillis = new long[slots];
         this.unfed = new BitSet(slots);
+        this.unverified = new BitSet(slots);
+        this.verifying = new BitSet(slots);
         this.startedMillis = startedMillis;
     }
 
@@ -44,6 +53,7 @@ final class Survey {
     /** What one look at a slot finds. */
     static final class Finding {
         private final long nowMillis;
+        private final boolean verifying;
         private int count;
         private long unchangedMillis = Long.MAX_VALUE;
         private boolean unknown;
@@ -52,9 +62,11 @@ final class Survey {
          * Nothing yet.
          *
          * @param nowMillis when the look began, in milliseconds since 1970
+         * @param verifying whether all documents are found, not only those that have changed
          */
-        Finding(long nowMillis) {
+        Finding(long nowMillis, boolean verifying) {
             this.nowMillis = nowMillis;
+            this.verifying = verifying;
         }
 
         /**
@@ -86,6 +98,8 @@ final class Survey {
         total += finding.count - backlog[slot];
         backlog[slot] = finding.count;
         unfed.clear(slot);
+        verifying.set(slot, finding.verifying);
+        verifyIfDone(slot);
         return new Place(slot, ++visits[slot]);
     }
 
@@ -100,7 +114,30 @@ final class Survey {
         if (visits[slot] == place.visit() && backlog[slot] > 0) {
             backlog[slot]--;
             total--;
+            verifyIfDone(slot);
         }
+    }
+
+    private void verifyIfDone(int slot) {
+        if (backlog[slot] == 0 && verifying.get(slot)) {
+            unverified.clear(slot);
+        }
+    }
+
+    /** Has the first slots looked at whole, whatever the marks say. */
+    synchronized void distrust(int slots) {
+        verifying.clear();
+        unverified.set(0, slots);
+    }
+
+    /** Whether a slot's documents are all to be looked at. */
+    synchronized boolean unverified(int slot) {
+        return unverified.get(slot);
+    }
+
+    /** Whether marks can be believed, of whatever document. */
+    synchronized boolean verified() {
+        return unverified.isEmpty();
     }
 
     /** The next slot, from this one on and around, of which not all was handed out; -1 when there is none. */

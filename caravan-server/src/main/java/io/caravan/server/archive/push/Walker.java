@@ -32,7 +32,9 @@ final class Walker implements Runnable {
     private final JobQueue queue;
     private final Survey survey;
     private final InstantSource clock;
+    private final Runnable verified;
     private final long roundNanos;
+    private boolean distrusting;
 
     private long roundStartNanos;
     private int slot;
@@ -44,12 +46,20 @@ final class Walker implements Runnable {
      * A walker that has not begun.
      *
      * @param round how long a round takes
+     * @param verified is run when all marks are found to be right, or made right, after they could not be believed
      */
-    Walker(DocumentService documents, JobQueue queue, Survey survey, InstantSource clock, Duration round) {
+    Walker(
+            DocumentService documents,
+            JobQueue queue,
+            Survey survey,
+            InstantSource clock,
+            Duration round,
+            Runnable verified) {
         this.documents = documents;
         this.queue = queue;
         this.survey = survey;
         this.clock = clock;
+        this.verified = verified;
         this.roundNanos = round.toNanos();
         startRound();
     }
@@ -85,6 +95,7 @@ final class Walker implements Runnable {
 
     private void step() throws InterruptedException {
         takeHurry();
+        tellVerified();
         long waitNanos = roundStartNanos + slot * (roundNanos / SLOTS) - System.nanoTime();
         int unfed = survey.nextUnfed(fedSlot);
         if (waitNanos <= 0) {
@@ -97,6 +108,16 @@ final class Walker implements Runnable {
         } else {
             endHurry(unfed);
             queue.awaitRoom(waitNanos, unfed >= 0);
+        }
+    }
+
+    private void tellVerified() {
+        boolean distrusted = distrusting;
+        distrusting = !survey.verified();
+        if (distrusted && !distrusting) {
+            verified.run();
+        } else if (!distrusted && distrusting) {
+            startRound();
         }
     }
 
@@ -138,9 +159,10 @@ final class Walker implements Runnable {
     }
 
     private void lookAtDocuments(int stripe) {
-        Finding finding = new Finding(clock.millis());
+        boolean all = survey.unverified(stripe);
+        Finding finding = new Finding(clock.millis(), all);
         List<Found> changed = documents.stripe(stripe).stream()
-                .filter(found -> !found.info().archived())
+                .filter(found -> all || !found.info().archived())
                 .toList();
         changed.forEach(found -> finding.add(lastArchivedMillis(found)));
         Place place = survey.visited(stripe, finding);
@@ -158,7 +180,7 @@ final class Walker implements Runnable {
     }
 
     private void lookAtDeletions() {
-        Finding finding = new Finding(clock.millis());
+        Finding finding = new Finding(clock.millis(), false);
         List<Deletion> deletions = documents.pendingDeletions();
         deletions.forEach(deletion -> finding.add(deletion.deletedAtMillis()));
         Place place = survey.visited(DELETIONS, finding);

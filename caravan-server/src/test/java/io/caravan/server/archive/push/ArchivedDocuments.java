@@ -16,7 +16,6 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.Waiting;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
@@ -32,7 +31,7 @@ final class ArchivedDocuments implements AutoCloseable {
     static final Duration NEVER = Duration.ofHours(10);
 
     final ListStore store;
-    final MemoryObjects objects = new MemoryObjects(InstantSource.system());
+    MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
     private @Nullable Archiver archiver;
@@ -52,11 +51,11 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Archiver archive(ObjectStore place, Duration after) {
-        return archive(new ArchiveConfig("memory:", () -> place, true, after, 4, 0, false));
+        return archive(new ArchiveConfig("memory:", () -> place, true, false, after, 4, 0, false));
     }
 
     Archiver archive(ArchiveConfig config) {
-        archiver = Archiver.start(documents, () -> StoreIdentity.of(store), config);
+        archiver = Archiver.start(documents, store, config);
         return archiver;
     }
 
@@ -65,6 +64,11 @@ final class ArchivedDocuments implements AutoCloseable {
         stop();
         client = objects.client();
         documents = new DocumentService(store, Catalog.open(store, 0));
+    }
+
+    /** The next archive is at another place, or was begun anew, and has nothing. */
+    void loseArchive() {
+        objects = new MemoryObjects(InstantSource.system());
     }
 
     private void stop() {

@@ -184,6 +184,49 @@ class ArchiverTest {
     }
 
     @Test
+    void anArchiveThatWasBegunAnewGetsWhatTheOldOneHad() {
+        server.push("a", "1");
+        server.push("b", "1");
+        Archiver first = server.archive(NEVER);
+        assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
+        server.loseArchive();
+        server.restart();
+        Archiver second = server.archive(NEVER);
+        assertThat(second.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.values("a")).containsExactly("1");
+        assertThat(server.latest("b").number()).isEqualTo(2);
+        server.restart();
+        Archiver third = server.archive(NEVER);
+        assertThat(third.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+    }
+
+    @Test
+    void anArchiveThatIsLostWhileTheServerRunsIsBegunAnew() {
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        server.awaitArchived("a");
+        server.objects.keys("").forEach(server.objects::delete);
+        Eventually.await(
+                "it is there again",
+                () -> server.objects.content("archive.json") != null && server.manifest("a") != null);
+        assertThat(server.values("a")).containsExactly("1");
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+    }
+
+    @Test
+    void anArchiveThatWasCopiedIsKnownToHaveAll() {
+        server.push("a", "1");
+        Archiver first = server.archive(NEVER);
+        assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
+        server.restart();
+        Archiver copy = server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, false, NEVER, 2, 0, false));
+        assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+        assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
+    }
+
+    @Test
     void anotherStoresArchiveIsRefusedAtTheStart() {
         Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(SOON))

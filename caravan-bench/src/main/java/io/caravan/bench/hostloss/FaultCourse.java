@@ -1,0 +1,57 @@
+package io.caravan.bench.hostloss;
+
+import io.caravan.bench.s3.S3Server;
+import io.caravan.testing.FaultProxy;
+import java.io.IOException;
+import java.net.URI;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/** A way to an S3 server on which faults come one after the other; the last one is always that the server is down. */
+final class FaultCourse implements AutoCloseable {
+    private static final int FAULTS = 3;
+    private static final int LONGEST_FAULT_MILLIS = 2_000;
+    /** Longer than any answer may take, so that one that waits for the archive is noticed. */
+    private static final int DOWN_MILLIS = 4_000;
+
+    private final S3Server s3;
+    private final FaultProxy proxy;
+    private final SplittableRandom random;
+
+    FaultCourse(S3Server s3, SplittableRandom random) throws IOException {
+        this.s3 = s3;
+        this.random = random;
+        proxy = FaultProxy.before(s3.address().getPort());
+    }
+
+    /** What to tell the server under test. */
+    URI endpoint() {
+        return URI.create("http://127.0.0.1:" + proxy.port());
+    }
+
+    /** Something to do while the S3 server is down. */
+    interface Look {
+        void look() throws IOException;
+    }
+
+    /** Has the faults come; returns when all is well again, and no connection is left of before. */
+    void run(Look whileDown) throws IOException, InterruptedException {
+        Fault[] faults = Fault.values();
+        for (int i = 0; i < FAULTS; i++) {
+            Fault fault = faults[random.nextInt(faults.length)];
+            fault.begin(proxy, s3);
+            TimeUnit.MILLISECONDS.sleep(1 + random.nextInt(LONGEST_FAULT_MILLIS));
+            fault.end(s3);
+        }
+        Fault.SERVER_DOWN.begin(proxy, s3);
+        TimeUnit.MILLISECONDS.sleep(DOWN_MILLIS);
+        whileDown.look();
+        Fault.SERVER_DOWN.end(s3);
+        proxy.pass();
+    }
+
+    @Override
+    public void close() throws IOException {
+        proxy.close();
+    }
+}

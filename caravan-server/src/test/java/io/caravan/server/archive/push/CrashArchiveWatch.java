@@ -1,0 +1,58 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.ManifestCodec;
+import io.caravan.server.archive.object.MemoryObjects;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Watches how an archive changes from one step to the next: only pruning removes, and nothing goes back. */
+final class CrashArchiveWatch {
+    private final MemoryObjects objects;
+    private Set<String> keys = Set.of();
+    private Map<String, Manifest> manifests = Map.of();
+
+    CrashArchiveWatch(MemoryObjects objects) {
+        this.objects = objects;
+    }
+
+    /**
+     * Compares with the last look.
+     *
+     * @param pruning whether something may be gone
+     */
+    void look(boolean pruning) {
+        List<String> now = objects.keys("");
+        if (!pruning) {
+            assertThat(now).as("nothing is deleted but by pruning").containsAll(keys);
+        }
+        Map<String, Manifest> read = new HashMap<>();
+        for (String key : objects.keys(ArchiveKeys.MANIFESTS)) {
+            Manifest manifest = ManifestCodec.decode(objects.content(key), key);
+            read.put(key, manifest);
+            Manifest before = manifests.get(key);
+            if (before != null) {
+                compare(before, manifest, pruning);
+            }
+        }
+        keys = Set.copyOf(now);
+        manifests = read;
+    }
+
+    private static void compare(Manifest before, Manifest after, boolean pruning) {
+        assertThat(after.lastGeneration())
+                .as("last generation of %s", after.name())
+                .isGreaterThanOrEqualTo(before.lastGeneration());
+        assertThat(after.epoch()).as("epoch of %s", after.name()).isGreaterThanOrEqualTo(before.epoch());
+        if (!pruning) {
+            assertThat(after.generations())
+                    .as("generations of %s", after.name())
+                    .containsAll(before.generations());
+        }
+    }
+}

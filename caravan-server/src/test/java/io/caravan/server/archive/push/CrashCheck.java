@@ -1,0 +1,107 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.testing.CrashStorage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+
+/** What must hold after a crash, whatever it left: of the archive alone, and of the host that starts again. */
+final class CrashCheck {
+    private static final Instant LATER = Instant.parse("2026-03-01T00:00:00Z");
+
+    private final CrashImage image;
+
+    CrashCheck(CrashImage image) {
+        this.image = image;
+    }
+
+    void run() throws IOException {
+        try {
+            check();
+        } catch (AssertionError | RuntimeException problem) {
+            throw new AssertionError(
+                    "after a crash before " + image.step() + " (" + image.disk().survived() + "): "
+                            + problem.getMessage(),
+                    problem);
+        }
+    }
+
+    private void check() throws IOException {
+        if (hasRoot()) {
+            wasSo("the archive", sound());
+        }
+        try (CrashHost host = restarted()) {
+            Map<String, CrashState> local = host.contents();
+            wasSo("the restarted store", local);
+            assertThat(host.pass()).as("a pass succeeds").isTrue();
+            assertThat(sound()).as("the archive after a pass").isEqualTo(local);
+            assertThat(host.prune()).as("a prune succeeds").isTrue();
+            assertThat(sound()).as("the archive after a prune").isEqualTo(local);
+            assertThat(host.contents()).as("the store after it was archived").isEqualTo(local);
+        }
+    }
+
+    private boolean hasRoot() {
+        return !image.objects().keys("archive.json").isEmpty();
+    }
+
+    private CrashHost restarted() throws IOException {
+        CrashStorage disk = image.disk();
+        SplittableRandom random = new SplittableRandom(image.step().hashCode());
+        return new CrashHost(disk, image.objects().client(), () -> LATER, random::nextLong);
+    }
+
+    /** What the archive holds; all of it is read. */
+    private Map<String, CrashState> sound() {
+        Archive archive = Archive.open(image.objects().client());
+        List<String> faults = new ArrayList<>();
+        Verification.verify(archive, 1, faults::add);
+        assertThat(faults).isEmpty();
+        return archived(archive);
+    }
+
+    private static Map<String, CrashState> archived(Archive archive) {
+        Map<String, CrashState> contents = new TreeMap<>();
+        archive.manifests("", key -> {
+            Manifest manifest = archive.manifestAt(key).manifest();
+            if (manifest.tombstone() == null) {
+                contents.put(manifest.name().toString(), read(archive, manifest, manifest.latest()));
+            }
+            return true;
+        });
+        return contents;
+    }
+
+    private static CrashState read(Archive archive, Manifest manifest, Generation generation) {
+        List<String> values = new ArrayList<>();
+        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
+            while (reader.next()) {
+                values.add(StandardCharsets.UTF_8.decode(reader.value()).toString());
+            }
+        }
+        return new CrashState(generation.firstSequence(), values);
+    }
+
+    private void wasSo(String what, Map<String, CrashState> contents) {
+        for (String name : image.model().names()) {
+            assertThat(image.model().wasSo(name, contents.get(name)))
+                    .as(
+                            "%s has of %s: %s; it was: %s",
+                            what, name, contents.get(name), image.model().tell(name))
+                    .isTrue();
+        }
+        assertThat(image.model().names()).as("documents in %s", what).containsAll(contents.keySet());
+    }
+}

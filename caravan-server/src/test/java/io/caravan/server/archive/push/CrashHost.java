@@ -1,0 +1,215 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.engine.Engine;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.PruneListener;
+import io.caravan.server.archive.PrunePolicy;
+import io.caravan.server.archive.Removal;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.ScanPage.Found;
+import io.caravan.server.document.SnapshotReceiver;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.testing.CrashStorage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+
+/** A server without its threads and sockets: documents on a disk that can crash, and an archive that it owns. */
+final class CrashHost implements AutoCloseable {
+    private static final int KIB = 1024;
+    private static final int MAX_VALUE_BYTES = 16 * KIB;
+    /** One that leaves everything but the newest to be pruned. */
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, PrunePolicy.LEAST_RETAIN);
+
+    private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
+            .maxValueBytes(MAX_VALUE_BYTES)
+            .logBufferBytes(128 * KIB)
+            .logSegmentBytes(256 * KIB)
+            .heapSegmentBytes(256 * KIB)
+            .checkpointFloorBytes(64 * KIB)
+            .build();
+
+    private final ListStore store;
+    private final DocumentService documents;
+    private final InstantSource clock;
+    private final Pushes pushes;
+
+    /** Starts a server on a disk and has it take the archive over. */
+    CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
+        this.clock = clock;
+        store = open(disk);
+        documents = documents(store);
+        Archive archive = Archive.claim(objects, StoreIdentity.of(store), "host", clock);
+        pushes = Pushes.to(archive, documents, clock, random);
+    }
+
+    static ListStore open(CrashStorage disk) throws IOException {
+        return Engine.open(CONFIG, disk, System::nanoTime);
+    }
+
+    static DocumentService documents(ListStore store) {
+        return new DocumentService(store, Catalog.open(store, 0));
+    }
+
+    Archive archive() {
+        return pushes.archive();
+    }
+
+    /**
+     * Archives what has changed; deletions once more in the end, as what was to be archived may have been deleted meanwhile.
+     *
+     * @return whether all of it could be
+     */
+    boolean pass() {
+        boolean before = passDeletions();
+        boolean all = passDocuments();
+        return passDeletions() && all && before;
+    }
+
+    private boolean passDeletions() {
+        boolean all = true;
+        for (Deletion deletion : documents.pendingDeletions()) {
+            all &= succeeds(() -> pushes.deletions().push(deletion));
+        }
+        return all;
+    }
+
+    private boolean passDocuments() {
+        boolean all = true;
+        for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
+            for (Found found : documents.stripe(stripe)) {
+                if (!found.info().archived()) {
+                    all &= succeeds(() -> pushes.documents().push(found.name()));
+                }
+            }
+        }
+        return all;
+    }
+
+    private static boolean succeeds(Runnable push) {
+        try {
+            push.run();
+            return true;
+        } catch (ObjectStoreException fault) {
+            return false;
+        }
+    }
+
+    /** Prunes all that may be. Returns whether all could be. */
+    boolean prune() {
+        List<String> problems = new ArrayList<>();
+        PruneListener listener = new PruneListener() {
+            @Override
+            public void removed(Removal removal) {
+                // What is left is checked, not what is told.
+            }
+
+            @Override
+            public void problem(String message) {
+                problems.add(message);
+            }
+        };
+        return succeeds(() -> archive().prune(POLICY, false, 1, clock.millis(), listener)) && problems.isEmpty();
+    }
+
+    void append(String name, List<String> values) {
+        List<byte[]> bytes = values.stream()
+                .map(value -> value.getBytes(StandardCharsets.UTF_8))
+                .toList();
+        change(name, document -> document.append(bytes));
+    }
+
+    void trim(String name, long firstSequence) {
+        change(name, document -> {
+            document.trimTo(firstSequence);
+            return firstSequence;
+        });
+    }
+
+    void delete(String name) {
+        change(name, EditedDocument::delete);
+    }
+
+    /** Returns when the change is durable. */
+    private <T> void change(String name, Function<EditedDocument, T> change) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        documents.write(DocumentName.of(name), change, new Outcome<>() {
+            @Override
+            public void success(T result) {
+                answer.complete(result);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                answer.completeExceptionally(problem);
+            }
+        });
+        answer.join();
+    }
+
+    /** All documents. */
+    Map<String, CrashState> contents() {
+        return contents(documents);
+    }
+
+    /** All documents of a store. */
+    static Map<String, CrashState> contents(DocumentService documents) {
+        Map<String, CrashState> contents = new TreeMap<>();
+        for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
+            for (Found found : documents.stripe(stripe)) {
+                Reader reader = new Reader();
+                documents.snapshot(found.name(), reader);
+                contents.put(found.name().toString(), reader.state());
+            }
+        }
+        return contents;
+    }
+
+    private static final class Reader implements SnapshotReceiver {
+        private final List<String> values = new ArrayList<>();
+        private long firstSequence;
+
+        @Override
+        public boolean begin(DocumentInfo info) {
+            firstSequence = info.firstSequence();
+            return true;
+        }
+
+        @Override
+        public void next(long sequence, ByteBuffer value) {
+            values.add(StandardCharsets.UTF_8.decode(value).toString());
+        }
+
+        CrashState state() {
+            return new CrashState(firstSequence, values);
+        }
+    }
+
+    /** Stops the server. */
+    @Override
+    public void close() {
+        documents.close();
+        store.close();
+    }
+}

@@ -1,0 +1,205 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.testing.CrashStorage;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The life of a host that archives and prunes, as a seed has it: documents change between the passes and, between any two
+ * calls of a pass, meanwhile; calls fail; the host loses its power and starts again. At each call of the object store, and at
+ * some of the disk, it is told what a crash would leave just then.
+ */
+final class CrashScenario {
+    private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));
+    private static final int ROUNDS = 5;
+    private static final int MAX_CHANGES = 10;
+    private static final int MAX_VALUE_CHARS = 3_000;
+    private static final int DISK_CALLS_PER_IMAGE = 40;
+    private static final Duration DAYS = Duration.ofDays(2);
+
+    private final SplittableRandom random;
+    private final SplittableRandom cuts;
+    private final Consumer<CrashImage> images;
+    private final CrashArchiveWatch watch;
+    private final MemoryObjects objects;
+    private final CrashModel model = new CrashModel(NAMES);
+    private CrashStorage disk;
+    private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private @Nullable CrashHost host;
+    private boolean faulty;
+    private boolean pruning;
+    private long stamps;
+
+    CrashScenario(long seed, Consumer<CrashImage> images) {
+        this.images = images;
+        random = new SplittableRandom(seed);
+        cuts = random.split();
+        disk = new CrashStorage(seed);
+        objects = new MemoryObjects(() -> now);
+        watch = new CrashArchiveWatch(objects);
+    }
+
+    void run() throws IOException {
+        start();
+        for (int round = 0; round < ROUNDS; round++) {
+            change(1 + random.nextInt(MAX_CHANGES));
+            faulty = random.nextInt(3) == 0;
+            pass();
+            if (random.nextInt(2) == 0) {
+                prune();
+            }
+            now = now.plus(random.nextBoolean() ? DAYS : Duration.ofSeconds(1));
+            if (random.nextInt(3) == 0) {
+                restart();
+            }
+        }
+        stop();
+    }
+
+    private CrashHost host() {
+        if (host == null) {
+            throw new IllegalStateException("the host is down");
+        }
+        return host;
+    }
+
+    private void start() throws IOException {
+        disk.director(call -> {
+            beforeDiskCall(call.toString());
+            return CrashStorage.Outcome.PASS;
+        });
+        MemoryObjectStore client = objects.client().faults((number, call, key) -> beforeObjectCall(call, key));
+        host = new CrashHost(disk, client, () -> now, random.split()::nextLong);
+    }
+
+    private void stop() {
+        disk.director(call -> CrashStorage.Outcome.PASS);
+        host().close();
+        host = null;
+    }
+
+    /** What was answered survives, so the model goes on as it is. */
+    private void restart() throws IOException {
+        CrashStorage left = disk.powerCut(cuts);
+        stop();
+        disk = left;
+        start();
+    }
+
+    private void pass() {
+        Map<String, Integer> lengths = model.lengths();
+        if (host().pass()) {
+            model.archived(lengths);
+        }
+    }
+
+    private void prune() {
+        watch.look(false);
+        pruning = true;
+        host().prune();
+        watch.look(true);
+        pruning = false;
+    }
+
+    /** On the store's threads, and the one that makes a host. */
+    private synchronized void beforeDiskCall(String call) {
+        if (cuts.nextInt(DISK_CALLS_PER_IMAGE) == 0) {
+            image(call);
+        }
+    }
+
+    /** On the threads that archive and prune, never two at a time. */
+    private ObjectFault beforeObjectCall(ObjectCall call, String key) {
+        synchronized (this) {
+            watch.look(pruning);
+            image(call + " " + key);
+        }
+        if (host == null) {
+            return ObjectFault.NONE;
+        }
+        if (random.nextInt(4) == 0) {
+            change(1);
+        }
+        return faulty && random.nextInt(6) == 0 ? fault() : ObjectFault.NONE;
+    }
+
+    private ObjectFault fault() {
+        return switch (random.nextInt(3)) {
+            case 0 -> ObjectFault.REFUSED;
+            case 1 -> ObjectFault.ANSWER_LOST;
+            default -> ObjectFault.TRIED_TWICE;
+        };
+    }
+
+    private void image(String step) {
+        synchronized (objects) {
+            MemoryObjects copy = new MemoryObjects(() -> now);
+            objects.keys("").forEach(key -> copy.put(key, objects.content(key)));
+            CrashModel known;
+            synchronized (model) {
+                known = model.copy();
+            }
+            images.accept(new CrashImage(disk.powerCut(cuts), copy, known, step));
+        }
+    }
+
+    private void change(int count) {
+        for (int i = 0; i < count; i++) {
+            change(NAMES.get(random.nextInt(NAMES.size())));
+        }
+    }
+
+    private void change(String name) {
+        CrashState last;
+        synchronized (model) {
+            last = model.last(name);
+        }
+        int dice = random.nextInt(10);
+        if (last == null || dice < 6) {
+            append(name, last == null ? new CrashState(0, List.of()) : last);
+        } else if (dice < 8) {
+            trim(name, last);
+        } else {
+            becomes(name, null);
+            host().delete(name);
+        }
+    }
+
+    private void append(String name, CrashState last) {
+        List<String> added = new ArrayList<>();
+        for (int left = 1 + random.nextInt(3); left > 0; left--) {
+            added.add(stamps++ + " " + "y".repeat(random.nextInt(MAX_VALUE_CHARS)));
+        }
+        List<String> values = new ArrayList<>(last.values());
+        values.addAll(added);
+        becomes(name, new CrashState(last.firstSequence(), values));
+        host().append(name, added);
+    }
+
+    private void trim(String name, CrashState last) {
+        int dropped = random.nextInt(last.values().size() + 1);
+        long first = last.firstSequence() + dropped;
+        becomes(
+                name,
+                new CrashState(
+                        first, last.values().subList(dropped, last.values().size())));
+        host().trim(name, first);
+    }
+
+    private void becomes(String name, @Nullable CrashState state) {
+        synchronized (model) {
+            model.becomes(name, state);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.caravan.server.archive.push;
+
+import java.util.List;
+
+/**
+ * A document of one moment.
+ *
+ * @param firstSequence of its first value
+ */
+record CrashState(long firstSequence, List<String> values) {
+    CrashState {
+        values = List.copyOf(values);
+    }
+
+    long nextSequence() {
+        return firstSequence + values.size();
+    }
+
+    @Override
+    public String toString() {
+        return values.size() + " values from " + firstSequence + (values.isEmpty() ? "" : ", the last: " + last());
+    }
+
+    private String last() {
+        return values.get(values.size() - 1).split(" ", 2)[0];
+    }
+}
