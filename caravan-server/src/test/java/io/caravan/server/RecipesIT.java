@@ -26,8 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(300)
 class RecipesIT {
-    private static final Pattern SECTION =
-            Pattern.compile("\n## Backup and restore\n(.*?)(?:\n## |$)", Pattern.DOTALL);
+    private static final Pattern SECTION = Pattern.compile("\n## Backup and restore\n(.*?)(?:\n## |$)", Pattern.DOTALL);
     private static final Pattern BLOCK = Pattern.compile("```console\n(.*?)```", Pattern.DOTALL);
     private static final String END = "end of the command:";
 
@@ -55,7 +54,8 @@ class RecipesIT {
     private static List<Step> steps() throws IOException {
         List<Step> steps = new ArrayList<>();
         String document = Files.readString(Path.of("..", "docs", "OPERATIONS.md"));
-        String section = SECTION.matcher(document).results().findFirst().orElseThrow().group(1);
+        String section =
+                SECTION.matcher(document).results().findFirst().orElseThrow().group(1);
         BLOCK.matcher(section).results().forEach(block -> {
             for (String line : block.group(1).split("\n")) {
                 if (line.startsWith("$ ")) {

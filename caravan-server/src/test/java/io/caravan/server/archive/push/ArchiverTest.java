@@ -220,7 +220,8 @@ class ArchiverTest {
         Archiver first = server.archive(NEVER);
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
         server.restart();
-        Archiver copy = server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, false, NEVER, 2, 0, false));
+        Archiver copy =
+                server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, false, NEVER, 2, 0, false));
         assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
         assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
