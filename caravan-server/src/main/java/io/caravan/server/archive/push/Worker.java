@@ -119,8 +119,11 @@ final class Worker implements Runnable {
 
     /** Returns whether it is to be tried again before the next round. */
     private boolean failed(Job job, Throwable problem, long startNanos) {
-        Failure failure = Failure.of(problem);
         job.fail(problem);
+        if (ownership.state() == ArchiveState.STOPPED) {
+            return false;
+        }
+        Failure failure = Failure.of(problem);
         switch (failure.reach()) {
             case OWNER -> {
                 ownership.lost(
