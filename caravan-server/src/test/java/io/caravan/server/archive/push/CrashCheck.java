@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
-import io.caravan.server.archive.format.Generation;
-import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 
 /** What must hold after a crash, whatever it left: of the archive alone, and of the host that starts again. */
 final class CrashCheck {
@@ -40,7 +35,11 @@ final class CrashCheck {
 
     private void check() throws IOException {
         if (hasRoot()) {
-            wasSo("the archive", sound());
+            Map<String, CrashState> archived = sound();
+            wasSo("the archive", archived);
+            assertThat(CrashRestore.restored(image.objects()))
+                    .as("a restored store")
+                    .isEqualTo(archived);
         }
         try (CrashHost host = restarted()) {
             Map<String, CrashState> local = host.contents();
@@ -69,29 +68,7 @@ final class CrashCheck {
         List<String> faults = new ArrayList<>();
         Verification.verify(archive, 1, faults::add);
         assertThat(faults).isEmpty();
-        return archived(archive);
-    }
-
-    private static Map<String, CrashState> archived(Archive archive) {
-        Map<String, CrashState> contents = new TreeMap<>();
-        archive.manifests("", key -> {
-            Manifest manifest = archive.manifestAt(key).manifest();
-            if (manifest.tombstone() == null) {
-                contents.put(manifest.name().toString(), read(archive, manifest, manifest.latest()));
-            }
-            return true;
-        });
-        return contents;
-    }
-
-    private static CrashState read(Archive archive, Manifest manifest, Generation generation) {
-        List<String> values = new ArrayList<>();
-        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
-            while (reader.next()) {
-                values.add(StandardCharsets.UTF_8.decode(reader.value()).toString());
-            }
-        }
-        return new CrashState(generation.firstSequence(), values);
+        return CrashRestore.archived(archive);
     }
 
     private void wasSo(String what, Map<String, CrashState> contents) {

@@ -44,9 +44,9 @@ final class CrashHost implements AutoCloseable {
 
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
             .maxValueBytes(MAX_VALUE_BYTES)
-            .logBufferBytes(128 * KIB)
-            .logSegmentBytes(256 * KIB)
-            .heapSegmentBytes(256 * KIB)
+            .logBufferBytes(1280 * KIB)
+            .logSegmentBytes(1536 * KIB)
+            .heapSegmentBytes(1024 * KIB)
             .checkpointFloorBytes(64 * KIB)
             .build();
 
@@ -61,7 +61,7 @@ final class CrashHost implements AutoCloseable {
         store = open(disk);
         documents = documents(store);
         Archive archive = Archive.claim(objects, StoreIdentity.of(store), "host", clock);
-        pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, 0), clock, random);
+        pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, clock.millis()), clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {

@@ -1,0 +1,88 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.restore.RestoreFault;
+import io.caravan.server.archive.restore.RestoreListener;
+import io.caravan.server.archive.restore.RestoreProgress;
+import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.archive.restore.WholeRestore;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.testing.CrashStorage;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What is in an archive, read from it and restored from it. */
+final class CrashRestore {
+    private CrashRestore() {}
+
+    /** What the archive's manifests and snapshots say. */
+    static Map<String, CrashState> archived(Archive archive) {
+        Map<String, CrashState> contents = new TreeMap<>();
+        archive.manifests("", key -> {
+            KeptManifest kept = archive.manifestAt(key);
+            Generation latest = kept == null ? null : kept.manifest().latest();
+            if (latest != null && kept.manifest().tombstone() == null) {
+                contents.put(kept.manifest().name().toString(), read(archive, kept.manifest(), latest));
+            }
+            return true;
+        });
+        return contents;
+    }
+
+    private static CrashState read(Archive archive, Manifest manifest, Generation generation) {
+        List<String> values = new ArrayList<>();
+        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
+            while (reader.next()) {
+                values.add(StandardCharsets.UTF_8.decode(reader.value()).toString());
+            }
+        }
+        return new CrashState(generation.firstSequence(), values);
+    }
+
+    /** What a fresh store holds to which all was restored. */
+    static Map<String, CrashState> restored(MemoryObjects objects) throws IOException {
+        return restored(objects.client(), new CrashStorage(1));
+    }
+
+    /** What a store holds to which all was restored that it lacked. */
+    static Map<String, CrashState> restored(ObjectStore objects, CrashStorage disk) throws IOException {
+        Archive archive = Archive.open(objects);
+        List<RestoreFault> faults = new ArrayList<>();
+        try (ListStore store = CrashHost.open(disk)) {
+            StoreIdentity.adopt(store, archive.root().store());
+            try (DocumentService documents = CrashHost.documents(store)) {
+                new WholeRestore(archive, documents, 1, false, listener(faults), new RestoreProgress()).run();
+                assertThat(faults).isEmpty();
+                return CrashHost.contents(documents);
+            }
+        }
+    }
+
+    private static RestoreListener listener(List<RestoreFault> faults) {
+        return new RestoreListener() {
+            @Override
+            public void restored(Restored restored) {
+                // What is there afterwards is checked, not what is told.
+            }
+
+            @Override
+            public void fault(RestoreFault fault) {
+                faults.add(fault);
+            }
+        };
+    }
+}
