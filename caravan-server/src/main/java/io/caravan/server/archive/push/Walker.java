@@ -111,6 +111,7 @@ final class Walker implements Runnable {
             look(due);
         } else if (unfed >= 0 && queue.roomy()) {
             fedSlot = unfed;
+            survey.fed(unfed);
             look(unfed);
         } else {
             endHurry(unfed);
