@@ -191,4 +191,15 @@ class ColdDocumentsTest {
             assertThat(client.read()).isEqualTo("$v" + i);
         }
     }
+
+    @Test
+    void whatFollowsAWriteOfSeveralDocumentsComesAfterIt() throws IOException {
+        answers(":1", "RPUSH", "here", "x");
+        client.send("DEL", "here", "a", "b");
+        client.send("RPUSH", "here", "after");
+        client.send("RPUSH", "a", "after");
+        assertThat(client.read()).isEqualTo(":3");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo(":1");
+    }
 }
