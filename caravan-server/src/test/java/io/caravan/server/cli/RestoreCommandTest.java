@@ -1,5 +1,6 @@
 package io.caravan.server.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.object.ObjectStores;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
 
 /** What a server archives, people can have back: by the server, or without it. */
 class RestoreCommandTest {
@@ -31,7 +33,7 @@ class RestoreCommandTest {
                 url(),
                 () -> ObjectStores.open(url(), S3Options.DEFAULT),
                 true,
-                false,
+                hydrate,
                 Duration.ofHours(1),
                 2,
                 0,
@@ -40,10 +42,13 @@ class RestoreCommandTest {
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
 
-    /** Archives by what the command line lacks in this process: the server's own command. */
+    /** Has the server archive documents now. */
     private static void archive(ServedStore served, String... names) {
-        for (String name : names) {
-            assertThat(CommandRun.of(served, "archive", name).exitCode()).isZero();
+        String[] address = served.address().split(":");
+        try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {
+            for (String name : names) {
+                client.sendCommand(() -> "CARAVAN.ARCHIVE".getBytes(UTF_8), name);
+            }
         }
     }
 
