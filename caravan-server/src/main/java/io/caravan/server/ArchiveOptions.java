@@ -91,7 +91,8 @@ final class ArchiveOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "Fetch a document that the store lacks from the archive when it is first asked for.")
+            description = "Fetch a document that the store lacks from the archive when it is first asked for. A store"
+                    + " with nothing in it takes the archive over.")
     private boolean hydrate;
 
     @Option(
@@ -149,6 +150,7 @@ final class ArchiveOptions {
                 url,
                 () -> ObjectStores.open(url, s3),
                 url.startsWith(FILE),
+                hydrate,
                 after,
                 concurrency,
                 bytesPerSecond,

@@ -1,12 +1,13 @@
 package io.caravan.server;
 
 import io.caravan.CaravanException;
-import io.caravan.server.archive.command.ArchiveCommand;
+import io.caravan.server.archive.command.ArchiveCommands;
 import io.caravan.server.cli.ClientCommands;
 import io.caravan.server.cli.Console;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -36,10 +37,11 @@ public final class Main {
         CommandLine caravan = new CommandLine(new Main())
                 .addSubcommand(serve)
                 .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand())
-                .addSubcommand(ArchiveCommand.commandLine(Console.system()));
-        return ClientCommands.addTo(caravan, Console.system())
-                .addSubcommand(new HelpCommand())
+                .addSubcommand(new RepairCommand());
+        ClientCommands.addTo(caravan, Console.system());
+        ArchiveCommands.addTo(
+                Objects.requireNonNull(caravan.getSubcommands().get(ClientCommands.ARCHIVE)), Console.system());
+        return caravan.addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
                 .setExecutionExceptionHandler(Main::explain);

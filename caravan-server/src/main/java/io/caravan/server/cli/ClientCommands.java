@@ -6,6 +6,8 @@ import picocli.CommandLine;
 
 /** The commands that speak to a running server, and the one that makes a shell complete them. */
 public final class ClientCommands {
+    /** The command that those about an archive are below. */
+    public static final String ARCHIVE = "archive";
 
     private ClientCommands() {}
 
@@ -24,6 +26,7 @@ public final class ClientCommands {
                 new RemoveCommand(console),
                 new ListCommand(console),
                 new StatCommand(console),
+                new ArchiveCommand(console),
                 new RestoreCommand(console));
     }
 }

@@ -20,7 +20,7 @@ final class Documents {
     /** Values may be longer than those before them were, so even of short ones there are no more in an answer. */
     private static final int MAX_PAGE_VALUES = 16;
 
-    private static final int MAX_RESTORE_MILLIS = 24 * 3600 * 1000;
+    private static final int MAX_ARCHIVE_MILLIS = 24 * 3600 * 1000;
     private static final int NAMES_PER_SCAN = 1_000;
 
     private final ServerConnection connection;
@@ -177,6 +177,24 @@ final class Documents {
     }
 
     /**
+     * What an archive has of a document.
+     *
+     * @param uploaded false when nothing had changed since it was archived
+     */
+    record ArchivedDocument(long generation, long first, long next, boolean uploaded) {}
+
+    /** Has the server archive a document, which takes as long as the archive does. */
+    ArchivedDocument archive(byte[] name) {
+        Map<String, @Nullable Object> answer =
+                Objects.requireNonNull(fields(connection.callBlocking(Verb.ARCHIVE.of(name), MAX_ARCHIVE_MILLIS)));
+        return new ArchivedDocument(
+                number(answer.get("generation")),
+                number(answer.get("first")),
+                number(answer.get("next")),
+                Boolean.TRUE.equals(answer.get("uploaded")));
+    }
+
+    /**
      * What a restore came to.
      *
      * @param added number of values that were added
@@ -194,7 +212,7 @@ final class Documents {
             restore.add("AS").add(as);
         }
         Map<String, @Nullable Object> answer =
-                Objects.requireNonNull(fields(connection.callBlocking(restore, MAX_RESTORE_MILLIS)));
+                Objects.requireNonNull(fields(connection.callBlocking(restore, MAX_ARCHIVE_MILLIS)));
         return new RestoredDocument(
                 number(answer.get("first")),
                 number(answer.get("next")),

@@ -86,7 +86,7 @@ final class Problems {
                 switch (prefix) {
                     case "NOAUTH" -> "the server wants to know who you are: " + HOW_TO_GIVE_THE_PASSWORD;
                     case "WRONGPASS" -> "the server does not know this user and password: " + HOW_TO_GIVE_THE_PASSWORD;
-                    case "ERR" -> message;
+                    case "ERR", "ARCHIVE" -> message;
                     default -> text;
                 },
                 problem);

@@ -11,6 +11,7 @@ enum Verb implements ProtocolCommand {
     READ("CARAVAN.READ"),
     TRIM("CARAVAN.TRIM"),
     INFO("CARAVAN.INFO"),
+    ARCHIVE("CARAVAN.ARCHIVE"),
     RESTORE("CARAVAN.RESTORE");
 
     private final byte[] raw;

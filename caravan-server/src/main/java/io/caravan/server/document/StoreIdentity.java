@@ -6,6 +6,7 @@ import io.caravan.ListStore;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +32,13 @@ public final class StoreIdentity {
     public static @Nullable UUID find(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.isEmpty() ? null : decode(entries.get(0));
+    }
+
+    /** Whether the store has no identity and nothing else: it can become any other. Waits as a read does. */
+    public static boolean mayAdopt(ListStore store) {
+        AtomicBoolean any = new AtomicBoolean();
+        store.forEachList(id -> any.set(true));
+        return !any.get();
     }
 
     /**

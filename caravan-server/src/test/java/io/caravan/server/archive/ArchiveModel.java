@@ -45,7 +45,7 @@ final class ArchiveModel {
     }
 
     void step() {
-        if (random.nextInt(8) == 0 && objects.content(ArchiveKeys.ROOT) != null) {
+        if (random.nextInt(5) == 0 && objects.content(ArchiveKeys.ROOT) != null) {
             prune(NAMES.get(random.nextInt(NAMES.size())));
         } else {
             serverStep();
@@ -53,7 +53,9 @@ final class ArchiveModel {
     }
 
     private void serverStep() {
-        millis.addAndGet(random.nextInt((int) Duration.ofMinutes(100).toMillis()));
+        // Now and then nothing happens for so long that deletions expire.
+        int mostMinutes = random.nextInt(15) == 0 ? 3_000 : 100;
+        millis.addAndGet(Duration.ofMinutes(random.nextInt(mostMinutes)).toMillis());
         ModelServer server = servers.get(random.nextInt(servers.size()));
         ArchiveRules.Seen before = rules.see();
         long epoch = server.epoch();

@@ -5,7 +5,7 @@ import org.junit.jupiter.api.Test;
 
 /** Servers that do not know of each other, and a pruner, change an archive in turns that chance decides on. */
 class ArchiveModelTest {
-    private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", 150);
+    private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", 100);
     private static final int STEPS = 150;
 
     @Test

@@ -4,10 +4,13 @@ import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +95,9 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public InputStream open(String key) {
         try {
-            return new ObjectInput(Files.newInputStream(path(key)), failed -> problems.problem("read", key, failed));
+            // Not as Files does it, whose streams take no note of interrupts.
+            InputStream in = Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ));
+            return new ObjectInput(in, failed -> problems.problem("read", key, failed));
         } catch (IOException failed) {
             throw problems.problem("read", key, failed);
         }

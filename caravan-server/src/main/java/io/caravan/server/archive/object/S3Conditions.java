@@ -36,6 +36,7 @@ final class S3Conditions {
                 .bucket(calls.bucket())
                 .key(calls.inBucket(key))
                 .contentLength((long) content.length)
+                .contentMD5(ContentMd5.of(content))
                 .overrideConfiguration(calls.limit(content.length));
         if (tag == null) {
             request.ifNoneMatch("*");

@@ -81,7 +81,8 @@ public final class S3ObjectStore implements ObjectStore {
             end(threads);
             throw new ObjectStoreException(
                     Kind.UNAVAILABLE,
-                    "cannot open " + location + ": name its region, or check its options: " + refused.getMessage(),
+                    "cannot open " + location + ": name its region, or check its options: "
+                            + S3Problems.quoted(String.valueOf(refused.getMessage())),
                     refused);
         }
     }

@@ -35,7 +35,8 @@ final class S3Problems {
     private static final Set<String> ELSEWHERE =
             Set.of("NoSuchBucket", "PermanentRedirect", "AuthorizationHeaderMalformed");
 
-    private static final Set<String> LATER = Set.of("RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError");
+    private static final Set<String> LATER =
+            Set.of("RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest");
 
     private static final Set<String> FULL = Set.of("XMinioStorageFull", "QuotaExceeded", "InsufficientStorage");
 
@@ -94,6 +95,10 @@ final class S3Problems {
         if (ELSEWHERE.contains(code)) {
             return Kind.NOT_FOUND;
         }
+        if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
+            // Two calls were in each other's way, without any condition.
+            return Kind.UNAVAILABLE;
+        }
         return kind(status);
     }
 
@@ -130,7 +135,8 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    private static String quoted(String message) {
+    /** As much of a message of others as is of use. */
+    static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
 
@@ -142,7 +148,7 @@ final class S3Problems {
             return of(Kind.UNAVAILABLE, call, key, "no answer in time: " + cause.getMessage(), cause);
         }
         if (has(cause, UnknownHostException.class)) {
-            String why = "its host is not known: check the endpoint, the region and the network";
+            String why = "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
             return of(Kind.UNAVAILABLE, call, key, why, cause);
         }
         if (has(cause, ConnectException.class)) {

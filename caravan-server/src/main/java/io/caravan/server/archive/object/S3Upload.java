@@ -99,6 +99,7 @@ final class S3Upload extends OutputStream {
                                     .uploadId(id)
                                     .partNumber(number)
                                     .contentLength((long) filled)
+                                    .contentMD5(ContentMd5.of(part, filled))
                                     .overrideConfiguration(calls.limit(filled)),
                             body())
                     .thenApply(done -> CompletedPart.builder()
@@ -174,6 +175,7 @@ final class S3Upload extends OutputStream {
                                 request -> request.bucket(calls.bucket())
                                         .key(calls.inBucket(key))
                                         .contentLength((long) filled)
+                                        .contentMD5(ContentMd5.of(part, filled))
                                         .overrideConfiguration(calls.limit(filled)),
                                 body()));
     }

@@ -11,6 +11,8 @@ import java.util.function.Supplier;
  * @param place opens where the archive lies; may be called again after it has thrown
  * @param atHand whether the place answers at once, as a folder does: then it is known before the server serves whether the
  *     archive is this store's
+ * @param adopts whether a store without anything in it becomes the one whose archive is there, if there is one: it fetches
+ *     its documents from there
  * @param after greatest age of a change that is not archived
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
@@ -20,6 +22,7 @@ public record ArchiveConfig(
         String location,
         Supplier<ObjectStore> place,
         boolean atHand,
+        boolean adopts,
         Duration after,
         int concurrency,
         long bytesPerSecond,

@@ -3,11 +3,14 @@ package io.caravan.server.archive.push;
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.document.StoreIdentity;
 import java.lang.management.ManagementFactory;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,7 +42,7 @@ final class ArchivePlace implements AutoCloseable {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive archive = Archive.claim(objects(), StoreIdentity.of(store), owner, clock);
+            Archive archive = Archive.claim(objects(), identity(), owner, clock);
             if (!marked.claimed(config.location(), archive.root().epoch())) {
                 another.run();
             }
@@ -48,6 +51,19 @@ final class ArchivePlace implements AutoCloseable {
             // The store does not take its identity.
             throw refused.getCause() instanceof CaravanException problem ? problem : refused;
         }
+    }
+
+    private UUID identity() {
+        if (config.adopts() && StoreIdentity.mayAdopt(store)) {
+            try {
+                StoreIdentity.adopt(store, Archive.open(objects()).root().store());
+            } catch (ArchiveException none) {
+                if (none.reason() != Reason.NOT_FOUND) {
+                    throw none;
+                }
+            }
+        }
+        return StoreIdentity.of(store);
     }
 
     private synchronized ObjectStore objects() {

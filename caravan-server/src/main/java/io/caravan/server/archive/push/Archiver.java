@@ -208,8 +208,14 @@ public final class Archiver implements AutoCloseable {
         return config.onStop();
     }
 
-    /** Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. */
+    /**
+     * Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. An archiver
+     * that is closed does nothing.
+     */
     public boolean finish(Duration timeout) {
+        if (ownership.state() == ArchiveState.STOPPED) {
+            return false;
+        }
         boolean done = ownership.state() == ArchiveState.OWNER && handedOut(timeout);
         if (done) {
             LOG.info("the archive has everything");

@@ -60,7 +60,7 @@ final class DocumentPush {
     Archived push(DocumentName name) {
         boolean guess = true;
         for (int left = ATTEMPTS; ; left--) {
-            DocumentInfo info = documents.find(name);
+            DocumentInfo info = documents.peek(name);
             ArchiveMark mark = info == null ? null : marked(name, info);
             if (info == null || mark == null) {
                 return null;

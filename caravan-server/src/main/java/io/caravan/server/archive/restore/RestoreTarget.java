@@ -6,7 +6,6 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.server.document.StoreIdentity;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The store that an archive is restored to. */
 public final class RestoreTarget {
@@ -36,16 +35,9 @@ public final class RestoreTarget {
     }
 
     private static void requireItsOwn(ListStore store, UUID archived, StoreConfig config) {
-        boolean identified = StoreIdentity.find(store) != null;
-        if (!identified && hasLists(store) || identified && !archived.equals(StoreIdentity.find(store))) {
+        if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
             throw new StoreDirectoryException("the directory " + config.directory() + " holds another store than the"
                     + " one that was archived; restore to a directory that is empty or does not exist");
         }
-    }
-
-    private static boolean hasLists(ListStore store) {
-        AtomicBoolean any = new AtomicBoolean();
-        store.forEachList(id -> any.set(true));
-        return any.get();
     }
 }

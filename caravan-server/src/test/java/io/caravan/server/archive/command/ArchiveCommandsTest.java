@@ -49,7 +49,7 @@ class ArchiveCommandsTest {
         out.reset();
         err.getBuffer().setLength(0);
         Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
-        CommandLine archive = ArchiveCommand.commandLine(console).setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine archive = ArchiveCommandLine.of(console).setCaseInsensitiveEnumValuesAllowed(true);
         archive.setErr(new PrintWriter(err, true));
         archive.setOut(new PrintWriter(out, true));
         archive.setExecutionExceptionHandler((problem, command, parsed) -> {
@@ -261,16 +261,14 @@ class ArchiveCommandsTest {
         "'', say where the archive is"
     })
     void aPlaceThatIsNoneIsUsage(String url, String message) {
-        CommandLine archive = ArchiveCommand.commandLine(Console.system()).setErr(new PrintWriter(err, true));
+        CommandLine archive = ArchiveCommandLine.of(Console.system()).setErr(new PrintWriter(err, true));
         assertThat(archive.execute("ls", "--archive", url)).isEqualTo(2);
         assertThat(err.toString()).contains(message);
     }
 
     @Test
-    void whatToDoMustBeSaid() {
-        CommandLine archive = ArchiveCommand.commandLine(Console.system()).setErr(new PrintWriter(err, true));
-        assertThat(archive.execute()).isEqualTo(2);
-        assertThat(err.toString()).contains("ls, verify or prune");
+    void whereTheArchiveIsMustBeSaid() {
+        CommandLine archive = ArchiveCommandLine.of(Console.system()).setErr(new PrintWriter(err, true));
         assertThat(archive.execute("ls")).isEqualTo(2);
         assertThat(err.toString()).contains("say where the archive is");
     }

@@ -28,7 +28,7 @@ class ArchiveHelpTest {
     private static final Pattern EXAMPLE = Pattern.compile("caravan archive ([a-z].*)");
 
     private static CommandLine archive() {
-        return ArchiveCommand.commandLine(Console.system()).setCaseInsensitiveEnumValuesAllowed(true);
+        return ArchiveCommandLine.of(Console.system()).setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     private static CommandSpec command(String name) {

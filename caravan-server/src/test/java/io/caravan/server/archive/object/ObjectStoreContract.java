@@ -321,21 +321,6 @@ abstract class ObjectStoreContract {
         assertThat(content).isEqualTo(filled(200_000, content[0]));
     }
 
-    /** Of a folder that is empty for moments, so that its directory comes and goes. */
-    @Test
-    void foldersComeAndGoWhileOthersPutIntoThem() throws Exception {
-        together(writer -> () -> {
-            String key = "folder/deeper/" + writer;
-            for (int time = 0; time < 20; time++) {
-                store.put(key, out -> out.write(bytes("x")));
-                assertThat(store.get(key, MAX_BYTES)).isNotNull();
-                store.delete(key);
-            }
-            return true;
-        });
-        assertThat(keys("", "")).isEmpty();
-    }
-
     @Test
     void objectsAreListedInTheOrderOfTheirKeys() {
         List<String> keys = List.of(
@@ -480,11 +465,11 @@ abstract class ObjectStoreContract {
     }
 
     /** What each of some writers does. */
-    private interface Writing {
+    interface Writing {
         Callable<Boolean> of(int writer);
     }
 
-    private static List<Boolean> together(Writing writing) throws Exception {
+    static List<Boolean> together(Writing writing) throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(WRITERS);
         try {
             List<Callable<Boolean>> writers = new ArrayList<>();

@@ -135,8 +135,10 @@ class S3FaultTest {
     @ParameterizedTest
     @CsvSource({
         "400, XInvalid, CORRUPT",
+        "400, BadDigest, UNAVAILABLE",
         "403, Other, DENIED",
         "409, ConditionalRequestConflict, CONFLICT",
+        "409, OperationAborted, UNAVAILABLE",
         "412, PreconditionFailed, CONFLICT",
         "429, TooManyRequests, UNAVAILABLE",
         "500, InternalError, UNAVAILABLE",

@@ -51,7 +51,7 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Archiver archive(ObjectStore place, Duration after) {
-        return archive(new ArchiveConfig("memory:", () -> place, true, after, 4, 0, false));
+        return archive(new ArchiveConfig("memory:", () -> place, true, false, after, 4, 0, false));
     }
 
     Archiver archive(ArchiveConfig config) {

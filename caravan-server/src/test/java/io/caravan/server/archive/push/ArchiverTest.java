@@ -220,7 +220,8 @@ class ArchiverTest {
         Archiver first = server.archive(NEVER);
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
         server.restart();
-        Archiver copy = server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, NEVER, 2, 0, false));
+        Archiver copy =
+                server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, false, NEVER, 2, 0, false));
         assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
         assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
@@ -232,6 +233,33 @@ class ArchiverTest {
         assertThatThrownBy(() -> server.archive(SOON))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
+    }
+
+    private ArchiveConfig adopting() {
+        return new ArchiveConfig("memory:", () -> server.client, true, true, NEVER, 2, 0, false);
+    }
+
+    @Test
+    void aStoreWithNothingInItTakesTheArchiveOverThatItFetchesFrom() {
+        UUID lost = UUID.randomUUID();
+        Archive.claim(server.objects.client(), lost, "somebody", InstantSource.system());
+        assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
+        assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
+    }
+
+    @Test
+    void aStoreWithDocumentsOfItsOwnTakesNoOtherArchiveOver() {
+        server.push("a", "1");
+        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        assertThatThrownBy(() -> server.archive(adopting()))
+                .isInstanceOf(ArchiveException.class)
+                .hasMessageContaining("belongs to the store");
+    }
+
+    @Test
+    void aNewStoreBeginsTheArchiveThatItWouldFetchFrom() {
+        assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
+        assertThat(Archive.open(server.objects.client()).root().store()).isEqualTo(StoreIdentity.of(server.store));
     }
 
     @Test

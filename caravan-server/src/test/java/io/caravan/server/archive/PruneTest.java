@@ -1,0 +1,205 @@
+package io.caravan.server.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectStoreException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** What pruning removes, what it keeps, and what it leaves to a later run. */
+class PruneTest {
+    private static final long DAY = Duration.ofDays(1).toMillis();
+    private static final long START = 1_000_000_000_000L;
+    private static final DocumentName NAME = DocumentName.of("a");
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), Duration.ofDays(30));
+
+    private final AtomicLong millis = new AtomicLong(START);
+    private final InstantSource clock = () -> Instant.ofEpochMilli(millis.get());
+    private final MemoryObjects objects = new MemoryObjects(clock);
+    private final List<Removal> removals = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
+    private Archive archive = claim();
+
+    private Archive claim() {
+        return Archive.claim(objects.client(), new UUID(1, 2), "host", clock);
+    }
+
+    private PruneReport prune() {
+        return prune(objects.client());
+    }
+
+    private PruneReport prune(MemoryObjectStore client) {
+        removals.clear();
+        return Archive.open(client).prune(POLICY, false, 2, millis.get(), new PruneListener() {
+            @Override
+            public void removed(Removal removal) {
+                removals.add(removal);
+            }
+
+            @Override
+            public void problem(String message) {
+                problems.add(message);
+            }
+        });
+    }
+
+    private static State state(long next, long takenAtMillis) {
+        return new State(NAME, 1, 0, next, takenAtMillis);
+    }
+
+    private List<Long> generations() {
+        return Objects.requireNonNull(archive.manifest(NAME)).manifest().generations().stream()
+                .map(Generation::number)
+                .toList();
+    }
+
+    @Test
+    void generationsFromTheFutureAreYoung() {
+        Archiving.archive(archive, state(1, START + 90 * DAY));
+        Archiving.archive(archive, state(2, START - 8 * DAY));
+        Archiving.archive(archive, state(3, START - 7 * DAY));
+        Archiving.archive(archive, state(4, START - 20 * DAY));
+        assertThat(prune().generations()).isOne();
+        assertThat(generations()).containsExactly(1L, 3L, 4L);
+        Archiving.delete(archive, state(4, START + 90 * DAY));
+        millis.addAndGet(40 * DAY);
+        assertThat(prune().forgotten()).isZero();
+        assertThat(generations()).containsExactly(1L, 4L);
+    }
+
+    @Test
+    void theNumbersOfGenerationsGoOnAfterPruning() {
+        Archiving.archive(archive, state(1, START - 20 * DAY));
+        Archiving.archive(archive, state(2, START - 10 * DAY));
+        prune();
+        Archiving.archive(archive, state(3, START));
+        assertThat(generations()).containsExactly(2L, 3L);
+    }
+
+    @Test
+    void aSnapshotThatCanNoLongerBeCommittedIsALeftover() {
+        KeptManifest before = Archiving.archive(archive, state(1, START));
+        Generation overtaken = Archiving.put(archive, before, state(2, START));
+        assertThat(prune().waiting()).isOne();
+        Archiving.archive(archive, state(3, START));
+        assertThat(prune().leftovers()).isOne();
+        assertThat(removals).singleElement().satisfies(removal -> {
+            assertThat(removal.key()).isEqualTo(overtaken.key());
+            assertThat(removal.bytes()).isEqualTo(overtaken.objectBytes());
+            assertThat(removal.document()).isEqualTo("a");
+        });
+    }
+
+    @Test
+    void aSnapshotWithoutAManifestWaitsForALaterOwnerAndADay() {
+        Generation alone = Archiving.put(archive, null, state(2, START));
+        millis.addAndGet(2 * DAY);
+        assertThat(prune().waiting()).isOne();
+        archive = claim();
+        assertThat(prune().leftovers()).isOne();
+        assertThat(objects.content(alone.key())).isNull();
+        Archiving.put(archive, null, state(2, START));
+        archive = claim();
+        assertThat(prune().waiting()).isOne();
+    }
+
+    @Test
+    void aManifestThatIsToGoStaysWhileASnapshotMayBeCommittedInItsPlace() {
+        Archiving.archive(archive, state(1, START));
+        Archiving.delete(archive, state(1, START));
+        millis.addAndGet(40 * DAY);
+        State again = new State(NAME, 2, 0, 1, millis.get());
+        Generation guessed = Archiving.put(archive, null, again);
+        assertThat(prune().forgotten()).isZero();
+        assertThat(objects.content(guessed.key())).isNotNull();
+        assertThatThrownBy(() -> archive.commit(null, Archiving.with(archive, null, NAME, guessed)))
+                .isInstanceOfSatisfying(
+                        ObjectStoreException.class,
+                        conflict -> assertThat(conflict.kind()).isEqualTo(ObjectStoreException.Kind.CONFLICT));
+        millis.addAndGet(2 * DAY);
+        archive = claim();
+        PruneReport report = prune();
+        assertThat(report.forgotten()).isOne();
+        assertThat(report.leftovers()).isOne();
+        assertThat(objects.keys("")).containsExactly(ArchiveKeys.ROOT);
+    }
+
+    @Test
+    void aDocumentThatIsArchivedMeanwhileIsPrunedByWhatItThenIs() {
+        Archiving.archive(archive, state(1, START - 20 * DAY));
+        Archiving.archive(archive, state(2, START - 10 * DAY));
+        MemoryObjectStore overtaken = objects.client();
+        overtaken.faults((number, call, key) -> {
+            if (call == ObjectCall.PUT_IF && overtaken.calls(ObjectCall.PUT_IF) == 1) {
+                Archiving.archive(archive, state(3, START));
+            }
+            return ObjectFault.NONE;
+        });
+        assertThat(prune(overtaken).generations()).isEqualTo(2);
+        assertThat(generations()).containsExactly(3L);
+        assertThat(problems).isEmpty();
+    }
+
+    @Test
+    void aDocumentThatChangesAllTheTimeIsLeftAndTold() {
+        Archiving.archive(archive, state(1, START - 20 * DAY));
+        Archiving.archive(archive, state(2, START));
+        AtomicLong next = new AtomicLong(3);
+        MemoryObjectStore overtaken = objects.client();
+        overtaken.faults((number, call, key) -> {
+            if (call == ObjectCall.PUT_IF) {
+                Archiving.archive(archive, state(next.getAndIncrement(), START));
+            }
+            return ObjectFault.NONE;
+        });
+        assertThat(prune(overtaken).problems()).isOne();
+        assertThat(problems).singleElement().asString().contains("manifests/a");
+        assertThat(generations()).startsWith(1L, 2L);
+    }
+
+    @Test
+    void aDamagedManifestIsToldAndItsSnapshotsStay() {
+        Archiving.archive(archive, state(1, START - 20 * DAY));
+        objects.put(ArchiveKeys.manifest(NAME), new byte[3]);
+        archive = claim();
+        millis.addAndGet(60 * DAY);
+        assertThat(prune().problems()).isOne();
+        assertThat(problems).singleElement().asString().contains("manifests/a");
+        assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).hasSize(1);
+    }
+
+    @Test
+    void whatIsNoSnapshotIsLeftAlone() {
+        objects.put("snapshots/a/readme", new byte[3]);
+        objects.put("snapshots/readme", new byte[3]);
+        millis.addAndGet(60 * DAY);
+        archive = claim();
+        prune();
+        assertThat(objects.keys(ArchiveKeys.SNAPSHOTS)).hasSize(2);
+    }
+
+    @Test
+    void aPolicyThatWouldLeaveNothingIsRefused() {
+        Duration week = Duration.ofDays(7);
+        assertThatThrownBy(() -> new PrunePolicy(0, week, week)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), week)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PrunePolicy(1, week, Duration.ofHours(23)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}

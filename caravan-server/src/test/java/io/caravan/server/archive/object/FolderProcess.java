@@ -1,0 +1,104 @@
+package io.caravan.server.archive.object;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/** Another process that writes to a folder of objects: starts it here, and is what it runs. */
+final class FolderProcess implements AutoCloseable {
+    private static final int BYTES = 1_000_000;
+    private static final int MAX_BYTES = 100;
+
+    private final Process process;
+    private final BufferedReader out;
+
+    private FolderProcess(List<String> arguments) throws IOException {
+        Stream<String> java = Stream.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                FolderProcess.class.getName());
+        this.process = new ProcessBuilder(
+                        Stream.concat(java, arguments.stream()).toList())
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        this.out = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** Raises the number in an object by one, so many times. */
+    static FolderProcess count(Path folder, String key, int times) throws IOException {
+        return new FolderProcess(List.of("count", folder.toString(), key, Integer.toString(times)));
+    }
+
+    /** Puts an object, and says when it is half done: then it waits for {@link #goOn}. */
+    static FolderProcess putHalf(Path folder, String key) throws IOException {
+        FolderProcess process = new FolderProcess(List.of("put", folder.toString(), key));
+        if (!"half".equals(process.out.readLine())) {
+            throw new IOException("it did not get half as far");
+        }
+        return process;
+    }
+
+    void goOn() throws IOException {
+        process.getOutputStream().write('\n');
+        process.getOutputStream().flush();
+    }
+
+    /** Returns when it has ended; true when it did what it was to do. */
+    boolean succeeds() throws InterruptedException {
+        return process.waitFor() == 0;
+    }
+
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+
+    /** What runs in the other process. */
+    public static void main(String[] arguments) {
+        try (ObjectStore store = FileObjectStore.open(Path.of(arguments[1]))) {
+            if (arguments[0].equals("count")) {
+                count(store, arguments[2], Integer.parseInt(arguments[3]));
+            } else {
+                put(store, arguments[2]);
+            }
+        }
+    }
+
+    private static void count(ObjectStore store, String key, int times) {
+        for (int done = 0; done < times; ) {
+            ObjectStore.Stored before = store.get(key, MAX_BYTES);
+            int count = Integer.parseInt(new String(before.content(), StandardCharsets.UTF_8));
+            byte[] next = Integer.toString(count + 1).getBytes(StandardCharsets.UTF_8);
+            try {
+                store.putIf(key, next, before.tag());
+                done++;
+            } catch (ObjectStoreException another) {
+                if (another.kind() != ObjectStoreException.Kind.CONFLICT) {
+                    throw another;
+                }
+            }
+        }
+    }
+
+    private static void put(ObjectStore store, String key) {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        store.put(key, out -> {
+            out.write(new byte[BYTES]);
+            System.out.println("half");
+            if (in.readLine() == null) {
+                throw new IOException("nobody said that it is to go on");
+            }
+            out.write(new byte[BYTES]);
+        });
+    }
+}

@@ -1,0 +1,37 @@
+package io.caravan.server.archive.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.S3Server;
+import io.caravan.testing.Patient;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A put and a read of an object that is several times as large as the memory of the process. */
+@Patient
+class S3LargeObjectIT {
+    private static final int HEAP_MEBIBYTES = 160;
+    private static final int OBJECT_MEBIBYTES = 600;
+
+    @Test
+    void memoryDoesNotGrowWithTheObject(@TempDir Path directory) throws Exception {
+        try (S3Server server = S3Server.startOn(directory)) {
+            List<String> command = List.of(
+                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                    "-Xmx" + HEAP_MEBIBYTES + "m",
+                    "-XX:MaxDirectMemorySize=" + HEAP_MEBIBYTES + "m",
+                    "-Daws.accessKeyId=" + S3Server.ACCESS_KEY,
+                    "-Daws.secretAccessKey=" + S3Server.SECRET_KEY,
+                    "-cp",
+                    System.getProperty("java.class.path"),
+                    LargeObjectProcess.class.getName(),
+                    S3Server.url("large"),
+                    Integer.toString(server.port()),
+                    Integer.toString(OBJECT_MEBIBYTES));
+            Process process = new ProcessBuilder(command).inheritIO().start();
+            assertThat(process.waitFor()).isEqualTo(0);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.caravan.server.archive.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.S3Server;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.testing.Patient;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+
+/** Objects of many parts, as far as their number matters. */
+@Patient
+class S3UploadTest {
+    private static final int MEBIBYTE = 1 << 20;
+    /** Room for two small parts and one large one. */
+    private static final S3Parts FEW = new S3Parts(5 * MEBIBYTE, 2, 10 * MEBIBYTE, 3);
+
+    private static final int ROOM = 20 * MEBIBYTE;
+
+    private S3Server server;
+    private ObjectStore store;
+
+    @BeforeEach
+    void startServer() throws Exception {
+        server = S3Server.start();
+        store = S3ObjectStore.open(
+                S3Server.BUCKET,
+                "",
+                server.options(),
+                StaticCredentialsProvider.create(AwsBasicCredentials.create(S3Server.ACCESS_KEY, S3Server.SECRET_KEY)),
+                S3Timeouts.DEFAULT,
+                FEW);
+    }
+
+    @AfterEach
+    void stopServer() throws Exception {
+        assertThat(server.blobs().listMultipartUploads(S3Server.BUCKET)).isEmpty();
+        store.close();
+        server.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            ints = {5 * MEBIBYTE - 1, 5 * MEBIBYTE, 5 * MEBIBYTE + 1, 10 * MEBIBYTE, 10 * MEBIBYTE + 1, ROOM - 1, ROOM})
+    void partsAreOfBothSizes(int bytes) {
+        byte[] content = new byte[bytes];
+        new SplittableRandom(bytes).nextBytes(content);
+        store.put("a", out -> out.write(content));
+        assertThat(store.get("a", ROOM).content()).isEqualTo(content);
+    }
+
+    @Test
+    void moreThanTheMostPartsAreRefused() {
+        assertThatThrownBy(() -> store.put("a", out -> out.write(new byte[ROOM + 1])))
+                .isInstanceOfSatisfying(
+                        ObjectStoreException.class,
+                        refused -> assertThat(refused.kind()).isEqualTo(Kind.CORRUPT))
+                .hasMessageContaining("more than 3 parts");
+        assertThat(store.get("a", ROOM)).isNull();
+    }
+}

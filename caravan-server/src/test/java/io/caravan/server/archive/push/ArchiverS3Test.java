@@ -1,0 +1,134 @@
+package io.caravan.server.archive.push;
+
+import static io.caravan.server.archive.push.ArchivedDocuments.name;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archiving;
+import io.caravan.server.archive.S3Server;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.S3Options;
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultProxy;
+import io.caravan.testing.HttpAnswer;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** An archive in a bucket whose server is down, slow, or errs: appends go on, and the archive catches up. */
+class ArchiverS3Test {
+    private static final String URL = "s3://" + S3Server.BUCKET + "/prefix";
+    private static final Duration AFTER = Duration.ofSeconds(1);
+    private static final int APPENDS = 2_000;
+    private static final int ALWAYS = Integer.MAX_VALUE;
+
+    private S3Server s3;
+    private FaultProxy proxy;
+    private ArchivedDocuments server;
+    private Archiver archiver;
+
+    @BeforeEach
+    void start() throws Exception {
+        s3 = S3Server.start();
+        proxy = FaultProxy.before(s3.port());
+        server = new ArchivedDocuments();
+        S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
+        archiver = server.archive(
+                new ArchiveConfig(URL, () -> ObjectStores.open(URL, options), false, AFTER, 4, 0, false));
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        server.close();
+        proxy.close();
+        s3.close();
+    }
+
+    private void append(int count) {
+        for (int i = 0; i < count; i++) {
+            server.push("document-" + i % 50, "value " + i);
+        }
+    }
+
+    private void awaitAll() {
+        Eventually.await("all is archived", () -> {
+            for (int i = 0; i < 50; i++) {
+                if (!server.archived("document-" + i)) {
+                    return false;
+                }
+            }
+            return true;
+        });
+    }
+
+    private void assertArchived() {
+        S3Options direct = new S3Options(s3.endpoint(), "us-east-1", true);
+        try (ObjectStore objects = ObjectStores.open(URL, direct)) {
+            Archive archive = Archive.open(objects);
+            for (int i = 0; i < 50; i++) {
+                String document = "document-" + i;
+                assertThat(Archiving.read(
+                                archive,
+                                name(document),
+                                Objects.requireNonNull(Objects.requireNonNull(archive.manifest(name(document)))
+                                        .manifest()
+                                        .latest())))
+                        .hasSize((int) server.info(document).count());
+            }
+        }
+    }
+
+    /** Appends while the archive has trouble, until it is seen, and then waits until it is over. */
+    private void survives(Runnable trouble, String kind) {
+        append(50);
+        awaitAll();
+        trouble.run();
+        long start = System.nanoTime();
+        append(APPENDS);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        Eventually.await(
+                "the trouble is told",
+                () -> archiver.status().failures().get(kind) > 0
+                        && archiver.status().backlog() > 0
+                        && archiver.status().oldestUnarchivedSeconds() > 1);
+        assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+        proxy.pass();
+        awaitAll();
+        Eventually.await("no lag", () -> archiver.status().backlog() == 0);
+        assertArchived();
+    }
+
+    @Test
+    void aServerThatIsDown() {
+        survives(() -> proxy.refuse(), "unavailable");
+    }
+
+    @Test
+    void aServerThatErrs() {
+        survives(() -> proxy.answer(ALWAYS, line -> true, HttpAnswer.of(500)), "unavailable");
+    }
+
+    @Test
+    void aServerThatDeniesPuts() {
+        survives(
+                () -> proxy.answer(
+                        ALWAYS, line -> line.startsWith("PUT "), HttpAnswer.s3(403, "AccessDenied", "Access Denied")),
+                "denied");
+    }
+
+    @Test
+    void aServerThatIsSlow() {
+        append(50);
+        awaitAll();
+        proxy.delay(Duration.ofMillis(100));
+        long start = System.nanoTime();
+        append(APPENDS);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        awaitAll();
+        proxy.pass();
+        assertArchived();
+    }
+}

@@ -1,0 +1,79 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class BandwidthTest {
+    private static final long BYTES_PER_SECOND = 1_000_000;
+
+    private static Duration taking(Bandwidth bandwidth, int times, int bytes) throws InterruptedIOException {
+        long start = System.nanoTime();
+        for (int i = 0; i < times; i++) {
+            bandwidth.await(bytes);
+        }
+        return Duration.ofNanos(System.nanoTime() - start);
+    }
+
+    @Test
+    void bytesTakeTheirTime() throws Exception {
+        Bandwidth bandwidth = new Bandwidth(BYTES_PER_SECOND, System::nanoTime);
+        // A tenth of a second is credit, and the last one's bytes are the next one's wait.
+        assertThat(taking(bandwidth, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
+    }
+
+    @Test
+    void itIsSharedByAll() throws Exception {
+        Bandwidth bandwidth = new Bandwidth(BYTES_PER_SECOND, System::nanoTime);
+        long start = System.nanoTime();
+        CompletableFuture<?>[] all = new CompletableFuture<?>[4];
+        for (int i = 0; i < all.length; i++) {
+            all[i] = CompletableFuture.runAsync(() -> {
+                try {
+                    taking(bandwidth, 10, 20_000);
+                } catch (InterruptedIOException stopped) {
+                    throw new AssertionError(stopped);
+                }
+            });
+        }
+        CompletableFuture.allOf(all).get();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(650));
+    }
+
+    @Test
+    void withoutABoundNobodyWaits() throws Exception {
+        Bandwidth bandwidth = new Bandwidth(Bandwidth.UNBOUNDED, System::nanoTime);
+        assertThat(taking(bandwidth, 1000, Integer.MAX_VALUE)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void aThreadThatIsInterruptedWaitsNoMore() {
+        Bandwidth bandwidth = new Bandwidth(1, System::nanoTime);
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> taking(bandwidth, 3, 1000)).isInstanceOf(InterruptedIOException.class);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    @Test
+    void whatIsPutIsCounted() {
+        MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
+        AtomicLong written = new AtomicLong();
+        PacedObjectStore paced =
+                new PacedObjectStore(objects, new Bandwidth(Bandwidth.UNBOUNDED, System::nanoTime), written::addAndGet);
+        paced.put("a", out -> {
+            out.write(1);
+            out.write(new byte[200_000]);
+        });
+        paced.putIf("b", new byte[10], null);
+        assertThat(written).hasValue(200_011);
+        assertThat(objects.get("a", 1_000_000).content()).hasSize(200_001);
+    }
+}

@@ -1,0 +1,85 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.document.Waiting;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class LargeDocumentTest {
+    private static final int VALUE_BYTES = 1 << 20;
+    private static final int VALUES = 64;
+    private static final long ROOM_BYTES = 8 << 20;
+
+    /** Drops snapshots, which would be the most of what is measured. */
+    private static final class Sink extends ForwardingObjectStore {
+        private final AtomicLong bytes = new AtomicLong();
+
+        Sink(ObjectStore store) {
+            super(store);
+        }
+
+        @Override
+        public void put(String key, Content content) {
+            try {
+                content.writeTo(new OutputStream() {
+                    @Override
+                    public void write(int value) {
+                        bytes.incrementAndGet();
+                    }
+
+                    @Override
+                    public void write(byte[] values, int offset, int length) {
+                        bytes.addAndGet(length);
+                    }
+                });
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+        }
+    }
+
+    @Test
+    void itIsArchivedInTheMemoryOfASmallOne() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            byte[] value = new byte[VALUE_BYTES];
+            new Random(1).nextBytes(value);
+            Sink sink = new Sink(server.client);
+            Archive archive = Archive.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
+            AtomicLong incarnations = new AtomicLong();
+            Pushes pushes = Pushes.to(
+                    archive,
+                    server.documents,
+                    new Survey(Walker.SLOTS, 0),
+                    InstantSource.system(),
+                    incarnations::incrementAndGet);
+            for (int i = 0; i < VALUES; i++) {
+                append(server, value);
+            }
+            MemoryUse.within(ROOM_BYTES, () -> {
+                append(server, value);
+                assertThat(pushes.documents()
+                                .push(ArchivedDocuments.name("large"))
+                                .uploaded())
+                        .isTrue();
+            });
+            assertThat(sink.bytes.get()).isGreaterThan((long) VALUES * VALUE_BYTES);
+            assertThat(server.archived("large")).isTrue();
+        }
+    }
+
+    private static void append(ArchivedDocuments server, byte[] value) {
+        Waiting.<Long>to(outcome -> server.documents.write(
+                ArchivedDocuments.name("large"), document -> document.append(List.of(value)), outcome));
+    }
+}
