@@ -28,7 +28,7 @@ class RestoreCommandTest {
 
     private ServedStore serve(boolean hydrate) throws IOException {
         ArchiveConfig archive = new ArchiveConfig(
-                url(), () -> ObjectStores.open(url(), S3Options.DEFAULT), true, Duration.ofHours(1), 2, 0, false);
+                url(), () -> ObjectStores.open(url(), S3Options.DEFAULT), true, false, Duration.ofHours(1), 2, 0, false);
         RestoreConfig restore = new RestoreConfig(hydrate, Duration.ZERO, 1, directory.resolve("data"), 1024 * 1024);
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
