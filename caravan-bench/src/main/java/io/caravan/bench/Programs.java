@@ -11,13 +11,21 @@ public final class Programs {
 
     /** Runs a picocli command and returns its exit status. To be called before anything logs. */
     public static int run(Object command, String... arguments) {
+        return line(command).execute(arguments);
+    }
+
+    /** The same for a command of whose arguments the last ones are another command, with options of its own. */
+    public static int runWithCommand(Object command, String... arguments) {
+        return line(command).setStopAtPositional(true).execute(arguments);
+    }
+
+    private static CommandLine line(Object command) {
         if (System.getProperty(LOG_CONFIGURATION) == null) {
             System.setProperty(LOG_CONFIGURATION, "logback-warnings.xml");
         }
         return new CommandLine(command)
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler(Programs::handle)
-                .execute(arguments);
+                .setExecutionExceptionHandler(Programs::handle);
     }
 
     /** An I/O problem is for the user; anything else is a bug and wants its stack. */

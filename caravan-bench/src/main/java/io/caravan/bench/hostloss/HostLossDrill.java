@@ -48,7 +48,8 @@ final class HostLossDrill {
         return new HostLossSummary(round, answers, lostChanges, problems);
     }
 
-    private void run(int round, S3Server s3, Bucket bucket, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
+    private void run(int round, S3Server s3, Bucket bucket, Lie.@Nullable Liar liar)
+            throws IOException, InterruptedException {
         LostHost lost = new ServedRound(options, s3, bucket, documents, random.split()).run(options.data(round), liar);
         if (liar != null) {
             liar.lie();

@@ -51,8 +51,8 @@ final class ServedRound {
         try (FaultCourse faults = new FaultCourse(s3, random.split());
                 ServerProcess server = server(data, faults.endpoint())) {
             server.start();
-            Load load = new Load(
-                    documents, server.awaitAddress(), options.connections(), options.rate(), random.split());
+            Load load =
+                    new Load(documents, server.awaitAddress(), options.connections(), options.rate(), random.split());
             long startNanos = System.nanoTime();
             WellTimes times = new WellTimes(startNanos);
             serve(liar, times, faults, server);
@@ -119,7 +119,7 @@ final class ServedRound {
 
     /** The archive is whole after each, whatever the prune had just done, and while the server archives. */
     private void killPrunes() throws IOException, InterruptedException {
-        CaravanCommand prune = command("archive", "prune", "--keep", "1");
+        CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0");
         CaravanCommand verify = command("archive", "verify");
         for (int i = 0; i < PRUNES; i++) {
             prune.killed(random);

@@ -28,4 +28,7 @@ interface S3Program {
 
     /** Whether its objects outlive its process. */
     boolean keepsObjects();
+
+    /** Removes what it shows as objects after a kill and are none. */
+    default void tidy(Path data) throws IOException {}
 }

@@ -1,13 +1,21 @@
 package io.caravan.bench.s3;
 
 import io.caravan.bench.ChildJvm;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** s3proxy over a directory, from this program's own class path. */
 final class S3ProxyProgram implements S3Program {
+    /** It writes to a file of the key's name and this, which it renames: a kill leaves it, and then it shows it. */
+    private static final Pattern HALF_PUT =
+            Pattern.compile(".*-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
+
     private static final List<String> FLAGS = List.of("-Xmx512m", "-XX:+UseSerialGC");
 
     @Override
@@ -28,5 +36,18 @@ final class S3ProxyProgram implements S3Program {
     @Override
     public boolean keepsObjects() {
         return true;
+    }
+
+    @Override
+    public void tidy(Path data) throws IOException {
+        List<Path> halfPut;
+        try (Stream<Path> files = Files.walk(data)) {
+            halfPut = files.filter(file ->
+                            HALF_PUT.matcher(file.getFileName().toString()).matches())
+                    .toList();
+        }
+        for (Path file : halfPut) {
+            Files.delete(file);
+        }
     }
 }

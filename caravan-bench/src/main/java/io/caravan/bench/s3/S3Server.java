@@ -104,6 +104,7 @@ public final class S3Server implements AutoCloseable {
 
     /** Starts it again after a kill, and waits until it answers. */
     public void restart() throws IOException {
+        software.tidy(data);
         process = process(software, data, log, port);
         awaitAnswer();
     }

@@ -36,6 +36,10 @@ public enum S3Software {
         return program.keepsObjects();
     }
 
+    void tidy(Path data) throws IOException {
+        program.tidy(data);
+    }
+
     List<String> command(Path data, int port) {
         return program.command(data, port);
     }

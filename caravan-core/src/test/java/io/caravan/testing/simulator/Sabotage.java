@@ -74,24 +74,17 @@ enum Sabotage {
             "            onCheckpointer(checkpointer::forceLog);\n            onCheckpointer(this::publishIfChanged);",
             "            onCheckpointer(this::publishIfChanged);"));
 
-    /**
-     * A change of one source file.
-     *
-     * @param file below {@code io/caravan}, without its ending
-     */
-    record Edit(String file, String from, String to) {}
+    private final List<SourceEdit> edits;
 
-    private final List<Edit> edits;
-
-    Sabotage(Edit... edits) {
+    Sabotage(SourceEdit... edits) {
         this.edits = List.of(edits);
     }
 
-    private static Edit edit(String file, String from, String to) {
-        return new Edit(file, from, to);
+    private static SourceEdit edit(String file, String from, String to) {
+        return new SourceEdit(file, from, to);
     }
 
-    List<Edit> edits() {
+    List<SourceEdit> edits() {
         return edits;
     }
 

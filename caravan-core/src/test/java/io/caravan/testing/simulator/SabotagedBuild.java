@@ -14,10 +14,10 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The product and its simulator, with a {@link Sabotage} compiled in: a class loader that has its own version of all
+ * The module whose tests run, with its tests, with a sabotage compiled in: a class loader that has its own version of all
  * classes of {@code io.caravan}, the sabotaged ones from a folder, the others as they are.
  */
-final class SabotagedBuild extends ClassLoader {
+public final class SabotagedBuild extends ClassLoader {
     private static final String PACKAGE = "io.caravan.";
     private static final Path SOURCES = Path.of("src/main/java/io/caravan");
 
@@ -28,10 +28,10 @@ final class SabotagedBuild extends ClassLoader {
         this.classes = classes;
     }
 
-    /** Compiles the sabotaged files into an empty folder. */
-    static SabotagedBuild of(List<Sabotage.Edit> edits, Path folder) throws IOException {
+    /** Compiles the sabotaged files of the module in the working directory into an empty folder. */
+    public static SabotagedBuild of(List<SourceEdit> edits, Path folder) throws IOException {
         Map<Path, String> sources = new HashMap<>();
-        for (Sabotage.Edit edit : edits) {
+        for (SourceEdit edit : edits) {
             Path file = SOURCES.resolve(edit.file() + ".java");
             String source = sources.containsKey(file) ? sources.get(file) : Files.readString(file);
             sources.put(file, apply(edit, source));
@@ -43,7 +43,7 @@ final class SabotagedBuild extends ClassLoader {
         return new SabotagedBuild(classes);
     }
 
-    private static String apply(Sabotage.Edit edit, String source) {
+    private static String apply(SourceEdit edit, String source) {
         int at = source.indexOf(edit.from());
         if (at < 0 || source.indexOf(edit.from(), at + 1) >= 0) {
             throw new AssertionError(

@@ -6,13 +6,15 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.testing.CrashStorage;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.SplittableRandom;
-import java.util.function.Consumer;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,19 +32,19 @@ final class CrashScenario {
 
     private final SplittableRandom random;
     private final SplittableRandom cuts;
-    private final Consumer<CrashImage> images;
+    private final Queue<CrashImage> images = new ConcurrentLinkedQueue<>();
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
     private CrashStorage disk;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private @Nullable CrashHost host;
+    private @Nullable AssertionError failure;
     private boolean faulty;
     private boolean pruning;
     private long stamps;
 
-    CrashScenario(long seed, Consumer<CrashImage> images) {
-        this.images = images;
+    CrashScenario(long seed) {
         random = new SplittableRandom(seed);
         cuts = random.split();
         disk = new CrashStorage(seed);
@@ -50,6 +52,11 @@ final class CrashScenario {
         watch = new CrashArchiveWatch(objects);
     }
 
+    /**
+     * Runs it, and checks every image that there is of it.
+     *
+     * @throws AssertionError saying what does not hold, and after which crash
+     */
     void run() throws IOException {
         start();
         for (int round = 0; round < ROUNDS; round++) {
@@ -65,6 +72,10 @@ final class CrashScenario {
             }
         }
         stop();
+        checkImages();
+        if (failure != null) {
+            throw failure;
+        }
     }
 
     private CrashHost host() {
@@ -104,12 +115,15 @@ final class CrashScenario {
         }
     }
 
+    /** Without faults: a prune that has failed leaves threads behind that go on for a while. */
     private void prune() {
-        watch.look(false);
+        faulty = false;
+        watch(false);
         pruning = true;
         host().prune();
-        watch.look(true);
+        watch(true);
         pruning = false;
+        checkImages();
     }
 
     /** On the store's threads, and the one that makes a host. */
@@ -122,8 +136,11 @@ final class CrashScenario {
     /** On the threads that archive and prune, never two at a time. */
     private ObjectFault beforeObjectCall(ObjectCall call, String key) {
         synchronized (this) {
-            watch.look(pruning);
+            watch(pruning);
             image(call + " " + key);
+        }
+        if (!pruning) {
+            checkImages();
         }
         if (host == null) {
             return ObjectFault.NONE;
@@ -150,7 +167,33 @@ final class CrashScenario {
             synchronized (model) {
                 known = model.copy();
             }
-            images.accept(new CrashImage(disk.powerCut(cuts), copy, known, step));
+            images.add(new CrashImage(disk.powerCut(cuts), copy, known, step));
+        }
+    }
+
+    private void watch(boolean removing) {
+        try {
+            watch.look(removing);
+        } catch (AssertionError found) {
+            failure = failure == null ? found : failure;
+        }
+    }
+
+    /**
+     * Not on the threads of a prune, which interrupts them. The first failure is kept for later: between two calls the
+     * server would take it for one of its own.
+     */
+    private void checkImages() {
+        for (CrashImage image = images.poll(); image != null; image = images.poll()) {
+            try {
+                if (failure == null) {
+                    new CrashCheck(image).run();
+                }
+            } catch (AssertionError found) {
+                failure = found;
+            } catch (IOException impossible) {
+                throw new UncheckedIOException(impossible);
+            }
         }
     }
 

@@ -1,0 +1,59 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.testing.simulator.SourceEdit;
+import java.util.List;
+
+/** Ways to break how documents are archived and pruned, one promise each: small edits of the product's source. */
+enum ArchiveSabotage {
+    THE_MANIFEST_BEFORE_THE_SNAPSHOT(
+            edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", """
+                    byte[] held = java.util.Objects.requireNonNull(archive.objects().get(put.key(), 1 << 24)).content();
+                    archive.objects().delete(put.key());
+                    archive.commit(before, with(name, before, put));
+                    archive.objects().put(put.key(), out -> out.write(held));
+            """)),
+    THE_MARK_BEFORE_THE_MANIFEST(
+            edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", ""),
+            edit(
+                    "push/DocumentPush",
+                    "        return mark(name, snapshot.taken().id(), after) ? new Archived(after, true) : null;",
+                    """
+                            boolean there = mark(name, snapshot.taken().id(), after);
+                            archive.commit(before, with(name, before, put));
+                            return there ? new Archived(after, true) : null;
+                    """)),
+    NO_INCARNATION_BEFORE_THE_FIRST_UPLOAD(
+            edit("push/DocumentPush", "return mark(name, info.id(), first) ? first : null;", "return first;")),
+    THE_DELETION_FORGOTTEN_BEFORE_ITS_TOMBSTONE(
+            edit(
+                    "push/DeletionPush",
+                    "                boolean put = tryOnce(deletion);\n                documents.deletionArchived(deletion);\n",
+                    "                documents.deletionArchived(deletion);\n                boolean put = tryOnce(deletion);\n")),
+    THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
+            edit(
+                    "DocumentPruner",
+                    "        KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n",
+                    ""),
+            edit(
+                    "DocumentPruner",
+                    "        return rest;\n",
+                    "        return dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n")),
+    WHAT_MAY_STILL_BE_COMMITTED_PRUNED(edit(
+            "DocumentPruner",
+            "            boolean overtaken = key.generation() <= last &&",
+            "            boolean overtaken = key.generation() <= last + 1 &&"));
+
+    private final List<SourceEdit> edits;
+
+    ArchiveSabotage(SourceEdit... edits) {
+        this.edits = List.of(edits);
+    }
+
+    private static SourceEdit edit(String file, String from, String to) {
+        return new SourceEdit("server/archive/" + file, from, to);
+    }
+
+    List<SourceEdit> edits() {
+        return edits;
+    }
+}

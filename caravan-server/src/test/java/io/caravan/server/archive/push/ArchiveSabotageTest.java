@@ -1,0 +1,46 @@
+package io.caravan.server.archive.push;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.simulator.SabotagedBuild;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The scenarios catch every sabotage, so that their silence means something; prints with which seed. */
+class ArchiveSabotageTest {
+    private static final long SEEDS = 40;
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @EnumSource(ArchiveSabotage.class)
+    void isCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
+        Method check = SabotagedBuild.of(sabotage.edits(), folder)
+                .loadClass(CrashScenarios.class.getName())
+                .getMethod("check", long.class);
+        Throwable caught = null;
+        for (long seed = 1; seed <= SEEDS && caught == null; seed++) {
+            caught = failure(check, seed);
+            if (caught != null) {
+                System.out.println(sabotage + " is caught with seed " + seed + ": "
+                        + caught.getMessage().lines().findFirst().orElse(""));
+            }
+        }
+        assertThat(caught).isInstanceOf(AssertionError.class);
+    }
+
+    private static Throwable failure(Method check, long seed) throws IllegalAccessException {
+        try {
+            check.invoke(null, seed);
+            return null;
+        } catch (InvocationTargetException failed) {
+            return failed.getCause();
+        }
+    }
+}
