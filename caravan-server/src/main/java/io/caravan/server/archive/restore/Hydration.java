@@ -178,7 +178,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             } catch (CaravanException problem) {
                 noteFailure(name, problem);
                 return problem;
-            } catch (RuntimeException bug) {
+            } catch (RuntimeException | Error bug) {
                 LOG.error(
                         "document '{}' was not fetched from the archive for a reason that is the server's", name, bug);
                 return unavailable("document '" + name + "' cannot be fetched, see the server's log: " + bug, bug);
@@ -202,7 +202,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 } else {
                     outcome.failure(problem);
                 }
-            } catch (RuntimeException bug) {
+            } catch (RuntimeException | Error bug) {
+                // Or those behind it would wait for ever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }

@@ -129,7 +129,7 @@ final class ManifestRestore {
         }
 
         @Override
-        public void failure(CaravanException problem) {
+        public void failure(RuntimeException problem) {
             whole.release(reserved);
             whole.later(() -> failed(problem));
         }

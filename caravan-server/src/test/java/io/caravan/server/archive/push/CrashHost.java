@@ -1,6 +1,5 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
@@ -161,7 +160,7 @@ final class CrashHost implements AutoCloseable {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 answer.completeExceptionally(problem);
             }
         });
