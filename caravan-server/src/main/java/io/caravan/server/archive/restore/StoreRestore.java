@@ -8,6 +8,9 @@ import io.caravan.server.Server;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.document.DocumentService;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 
 /** Restores an archive to a store that nobody serves meanwhile. */
 public final class StoreRestore {
@@ -34,8 +37,11 @@ public final class StoreRestore {
             RestoreProgress progress) {
         StoreConfig config =
                 StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
+        // By a clock that stands still nothing expires before the store is served.
+        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (ListStore store = RestoreTarget.open(config, archive.root().store());
-                DocumentService documents = new DocumentService(store, Catalog.open(store, Server.CATALOG_LIST_ID))) {
+                DocumentService documents = new DocumentService(
+                        store, Catalog.open(store, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             store.flush();
             store.checkpoint();

@@ -306,4 +306,23 @@ class RestoreServiceTest {
         assertThat(service.restore(name, OptionalLong.empty(), null).added()).isEqualTo(2);
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
     }
+
+    /** The deletion reaches the archive after the manifest was read and before the document is made. */
+    @Test
+    void whatIsDeletedWhileItIsRestoredStaysDeleted() {
+        archive.put("a", 7, 0, 3);
+        restore("a");
+        archive.put("a", 7, 0, 5);
+        AtomicInteger opened = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && opened.incrementAndGet() == 1) {
+                here.delete("a");
+                archive.delete("a");
+                here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
+            }
+            return ObjectFault.NONE;
+        });
+        refused(Reason.DELETED, () -> restore("a"));
+        assertThat(here.find("a")).isNull();
+    }
 }

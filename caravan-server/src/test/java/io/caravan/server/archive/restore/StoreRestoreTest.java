@@ -19,6 +19,7 @@ import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.Seeds;
 import java.nio.file.Path;
@@ -303,5 +304,58 @@ class StoreRestoreTest {
         Figures figures = restoreTo(openSmall(16));
         assertThat(figures.restored() + figures.present()).isEqualTo(61);
         assertThat(figures.present()).isPositive();
+    }
+
+    @Test
+    void whatExpiresMeanwhileComesBackAllTheSame() {
+        Attributes expired = DocumentAttributes.NONE.withExpiresAtMillis(1).portable();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired);
+        restore();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 5), expired);
+        assertThat(restore().values()).isEqualTo(2);
+        assertThat(faults).isEmpty();
+    }
+
+    @Test
+    void whatWasDeletedMeanwhileGoes() {
+        archive.put("a", 7, 0, 3);
+        archive.put("b", 8, 0, 3);
+        restore();
+        archive.delete("a");
+        archive.delete("b");
+        archive.put("b", 9, 0, 2);
+        assertThat(restore().deleted()).isEqualTo(1);
+        try (TestStore here = open()) {
+            assertThat(here.find("a")).isNull();
+            assertThat(here.documents.pendingDeletions()).isEmpty();
+            assertThat(here.read("b")).isEqualTo(texts(9, 0, 2));
+        }
+    }
+
+    @Test
+    void otherAttributesReplaceThoseThatWereRestored() {
+        archive.put("a", 7, 0, 3);
+        restore();
+        Attributes other =
+                DocumentAttributes.NONE.withExpiresAtMillis(Long.MAX_VALUE).portable();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), other);
+        assertThat(restore().restored()).isEqualTo(1);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
+            assertThat(here.find("a").attributes().expiresAtMillis()).hasValue(Long.MAX_VALUE);
+            assertThat(here.find("a").archived()).isTrue();
+        }
+    }
+
+    @Test
+    void anErrorEndsTheRestore() {
+        fill(20);
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN) {
+                throw new AssertionError("broken");
+            }
+            return ObjectFault.NONE;
+        });
+        assertThatThrownBy(this::restore).hasMessageContaining("broken");
     }
 }
