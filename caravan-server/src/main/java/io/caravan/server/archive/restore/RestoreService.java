@@ -12,7 +12,9 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
+import java.nio.ByteBuffer;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +77,30 @@ public final class RestoreService {
             MergePlan.requireThere(manifest, local.deleted(), local.info());
         }
         Generation generation = Generations.choose(manifest, number);
-        return Waiting.to(outcome -> restore(manifest, generation, number.isPresent(), local, outcome));
+        boolean chosen = number.isPresent();
+        Source latest = Source.of(manifest, generation);
+        Source source = chosen ? latest.forEver() : latest;
+        Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
+        if (!chosen && restored.changed() && !isVisible(name)) {
+            throw new ArchiveException(
+                    ArchiveException.Reason.DELETED,
+                    "document '" + name + "' has expired since it was archived; to have it back for good, say which"
+                            + " generation (AT, --at); " + Generations.describe(manifest));
+        }
+        return restored;
+    }
+
+    /** Whether the store has the document and it has not expired. */
+    private boolean isVisible(DocumentName name) {
+        return documents.snapshot(name, new SnapshotReceiver() {
+            @Override
+            public boolean begin(DocumentInfo info) {
+                return false;
+            }
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {}
+        });
     }
 
     /** What the store has of a name. */
@@ -126,13 +151,13 @@ public final class RestoreService {
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
      */
     void restore(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
-        restore(manifest, generation, chosen, local(manifest.name()), outcome);
+        restore(Source.of(manifest, generation), chosen, local(manifest.name()), outcome);
     }
 
-    private void restore(
-            Manifest manifest, Generation generation, boolean chosen, Local local, Outcome<Restored> outcome) {
+    private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
+        Manifest manifest = source.manifest();
+        Generation generation = source.generation();
         MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
-        Source source = Source.of(manifest, generation);
         if (local.info() == null) {
             restorer.create(local.deleted() ? source.asNew() : source, outcome);
         } else if (plan instanceof MergePlan.Append) {

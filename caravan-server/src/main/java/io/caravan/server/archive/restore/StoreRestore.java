@@ -7,6 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.Server;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,7 +22,7 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store is
-     * closed.
+     * closed. Until then it is noted as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
      * @param jobs number of documents to read at a time
@@ -43,6 +44,7 @@ public final class StoreRestore {
                 DocumentService documents = new DocumentService(
                         store, Catalog.open(store, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
+            StoreIdentity.incomplete(store, false);
             store.flush();
             store.checkpoint();
         }

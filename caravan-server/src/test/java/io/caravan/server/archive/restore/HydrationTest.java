@@ -207,7 +207,8 @@ class HydrationTest {
         archive.damage(put.key());
         assertThatThrownBy(() -> here.find("a")).isInstanceOf(ArchiveException.class);
         assertThatThrownBy(() -> here.push("a", "x")).isInstanceOf(ArchiveException.class);
-        assertThat(hydration.failures()).isPositive();
+        assertThat(archive.client.calls(ObjectCall.OPEN)).as("read once").isEqualTo(1);
+        assertThat(hydration.failures()).isEqualTo(1);
         assertThat(here.documents.documents()).isZero();
     }
 

@@ -120,9 +120,14 @@ class RestoreServiceTest {
     void oneThatHasExpiredSinceIsNotSeen() {
         DocumentAttributes expires = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expires.portable());
-        restore("a");
+        refused(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
+        assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(3);
+        assertThat(here.read("b")).isEqualTo(texts(7, 0, 3));
         assertThat(here.push("a", "new")).isZero();
+        here.delete("a");
+        restore("a", 1);
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
     }
 
     @Test

@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
@@ -11,6 +12,8 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.Server;
+import io.caravan.server.ServerConfig;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
@@ -21,7 +24,11 @@ import io.caravan.server.archive.restore.RestoreProgress.Figures;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.resp.RespLimits;
 import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -357,5 +364,30 @@ class StoreRestoreTest {
             return ObjectFault.NONE;
         });
         assertThatThrownBy(this::restore).hasMessageContaining("broken");
+    }
+
+    @Test
+    void aStoreIsNotServedAsWholeBeforeItIs() throws IOException {
+        fill(60);
+        archive.client.faults((number, call, key) -> number > 50 ? ObjectFault.REFUSED : ObjectFault.NONE);
+        assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
+            assertThatThrownBy(() -> serve(here.store))
+                    .isInstanceOf(StoreDirectoryException.class)
+                    .hasMessageContaining("caravan restore")
+                    .hasMessageContaining("--archive-hydrate");
+        }
+        archive.client.faults(ObjectFaults.NONE);
+        restore();
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isFalse();
+            assertThat(StoreIdentity.find(here.store)).isEqualTo(TestArchive.STORE);
+        }
+    }
+
+    private static Server serve(ListStore store) throws IOException {
+        InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        return Server.start(store, new ServerConfig(anyPort, new RespLimits(1024, 1024), Durability.NONE));
     }
 }
