@@ -108,6 +108,11 @@ public final class DocumentService implements AutoCloseable {
         writes.write(name, change, outcome);
     }
 
+    /** Whether a change of these documents waits for one that others may have, before it is decided on. */
+    public boolean mustFetch(Collection<DocumentName> names) {
+        return writes.mustFetch(names);
+    }
+
     /** Changes a document of the store, whatever an archive has: for whoever brings it from there. */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writes.writeLocal(name, change, outcome);

@@ -53,6 +53,11 @@ final class DocumentWrites {
         writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), outcome);
     }
 
+    /** See {@link DocumentService#mustFetch}. */
+    boolean mustFetch(Collection<DocumentName> names) {
+        return cold != ColdDocuments.NONE && names.stream().anyMatch(this::isCold);
+    }
+
     private boolean isCold(DocumentName name) {
         ColdDocuments documents = cold;
         return documents != ColdDocuments.NONE

@@ -1,7 +1,9 @@
 package io.caravan.server.resp;
 
+import io.caravan.CaravanException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
+import io.caravan.server.document.Outcome;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -40,6 +42,9 @@ final class CommandRunner implements RequestDecoder.Intake {
     private boolean batchPaused;
 
     private boolean awaitingRoom;
+    /** Whether a write waits for a document from the archive, so that the store has not decided on it yet. */
+    private boolean awaitingDocument;
+
     private boolean refusedLast;
 
     /**
@@ -86,6 +91,7 @@ final class CommandRunner implements RequestDecoder.Intake {
     /** What a stranger sends may make it known: what comes behind that is another's. */
     private boolean mustWait() {
         return awaitingRoom
+                || awaitingDocument
                 || !waiting.isEmpty() && stranger()
                 || waiting.size() >= MAX_WAITING
                 || replies.size() >= maxPending
@@ -115,6 +121,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
         while (batch == null
                 && !awaitingRoom
+                && !awaitingDocument
                 && replies.size() < maxPending
                 && answersAreTaken()
                 && !waiting.isEmpty()) {
@@ -207,7 +214,8 @@ final class CommandRunner implements RequestDecoder.Intake {
             }
             place = takePlace();
             turn.willWrite();
-            action.prepare(session, command).submit(documents, place);
+            Change change = action.prepare(session, command);
+            change.submit(documents, documents.mustFetch(change.names()) ? awaitDocument(place) : place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
@@ -221,6 +229,29 @@ final class CommandRunner implements RequestDecoder.Intake {
     private void awaitRoom() {
         documents.onWritable(() -> channel.eventLoop().execute(this::roomFound));
         awaitingRoom = true;
+    }
+
+    /** What follows could otherwise come before a write that names a document from the archive beside others. */
+    private Outcome<Reply> awaitDocument(PendingReply place) {
+        awaitingDocument = true;
+        return new Outcome<>() {
+            @Override
+            public void success(Reply answer) {
+                place.success(answer);
+                channel.eventLoop().execute(CommandRunner.this::documentFound);
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                place.failure(problem);
+                channel.eventLoop().execute(CommandRunner.this::documentFound);
+            }
+        };
+    }
+
+    private void documentFound() {
+        awaitingDocument = false;
+        progress.run();
     }
 
     private void roomFound() {

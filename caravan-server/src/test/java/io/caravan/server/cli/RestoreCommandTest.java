@@ -1,5 +1,6 @@
 package io.caravan.server.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.object.ObjectStores;
@@ -16,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
 
 /** What a server archives, people can have back: by the server, or without it. */
 class RestoreCommandTest {
@@ -28,15 +30,25 @@ class RestoreCommandTest {
 
     private ServedStore serve(boolean hydrate) throws IOException {
         ArchiveConfig archive = new ArchiveConfig(
-                url(), () -> ObjectStores.open(url(), S3Options.DEFAULT), true, false, Duration.ofHours(1), 2, 0, false);
+                url(),
+                () -> ObjectStores.open(url(), S3Options.DEFAULT),
+                true,
+                hydrate,
+                Duration.ofHours(1),
+                2,
+                0,
+                false);
         RestoreConfig restore = new RestoreConfig(hydrate, Duration.ZERO, 1, directory.resolve("data"), 1024 * 1024);
         return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
     }
 
-    /** Archives by what the command line lacks in this process: the server's own command. */
+    /** Has the server archive documents now. */
     private static void archive(ServedStore served, String... names) {
-        for (String name : names) {
-            assertThat(CommandRun.of(served, "archive", name).exitCode()).isZero();
+        String[] address = served.address().split(":");
+        try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {
+            for (String name : names) {
+                client.sendCommand(() -> "CARAVAN.ARCHIVE".getBytes(UTF_8), name);
+            }
         }
     }
 

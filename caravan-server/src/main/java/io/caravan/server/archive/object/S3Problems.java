@@ -148,7 +148,8 @@ final class S3Problems {
             return of(Kind.UNAVAILABLE, call, key, "no answer in time: " + cause.getMessage(), cause);
         }
         if (has(cause, UnknownHostException.class)) {
-            String why = "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
+            String why =
+                    "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
             return of(Kind.UNAVAILABLE, call, key, why, cause);
         }
         if (has(cause, ConnectException.class)) {

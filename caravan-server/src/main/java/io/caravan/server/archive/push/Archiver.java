@@ -34,6 +34,7 @@ public final class Archiver implements AutoCloseable {
 
     private static final int QUEUE_CAPACITY = 4096;
     private static final Duration LONGEST_CHECK_INTERVAL = Duration.ofMinutes(1);
+    private static final Duration CLOSE_GRACE = Duration.ofMillis(500);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
 
     private final ArchiveConfig config;
@@ -243,19 +244,25 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Stops to archive; what is under way is given up, and found again after the next start. */
+    /** Stops to archive; what takes longer than a moment is given up, and found again after the next start. */
     @Override
     public void close() {
         ownership.stop();
-        threads.forEach(Thread::interrupt);
-        long deadline = System.nanoTime() + CLOSE_PATIENCE.toNanos();
+        walker.stop();
         try {
-            for (Thread thread : threads) {
-                TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
-            }
+            join(CLOSE_GRACE);
+            threads.forEach(Thread::interrupt);
+            join(CLOSE_PATIENCE);
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }
         place.close();
+    }
+
+    private void join(Duration time) throws InterruptedException {
+        long deadline = System.nanoTime() + time.toNanos();
+        for (Thread thread : threads) {
+            TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
+        }
     }
 }

@@ -6,6 +6,7 @@ import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.DocumentException;
 import java.util.Collections;
 import java.util.Locale;
 import java.util.Set;
@@ -24,6 +25,7 @@ record Failure(String kind, Reach reach, String message) {
     private static final String STORE_FAILED = "store_failed";
     private static final String STORE_FULL = "store_full";
     private static final String STORE_CORRUPT = "store_corrupt";
+    private static final String CHANGED = "changed_meanwhile";
     private static final String INTERNAL = "internal";
 
     /** All that there are. */
@@ -40,7 +42,7 @@ record Failure(String kind, Reach reach, String message) {
     }
 
     private static Set<String> kinds() {
-        Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, INTERNAL));
+        Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, CHANGED, INTERNAL));
         Stream.<Enum<?>>concat(
                         Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
                 .forEach(constant -> kinds.add(word(constant)));
@@ -64,6 +66,9 @@ record Failure(String kind, Reach reach, String message) {
         if (problem instanceof CorruptStoreException) {
             return new Failure(STORE_CORRUPT, Reach.DOCUMENT, message);
         }
+        if (problem instanceof DocumentException) {
+            return new Failure(CHANGED, Reach.DOCUMENT, message);
+        }
         return new Failure(INTERNAL, Reach.DOCUMENT, problem.toString());
     }
 
@@ -73,8 +78,9 @@ record Failure(String kind, Reach reach, String message) {
 
     private static Reach reach(ArchiveException.Reason reason) {
         return switch (reason) {
-            case FENCED, FOREIGN -> Reach.OWNER;
-            case CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, DELETED -> Reach.DOCUMENT;
+            case FENCED -> Reach.OWNER;
+            // One object of another store's is no reason to give the archive up; its root would be.
+            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, DELETED -> Reach.DOCUMENT;
         };
     }
 

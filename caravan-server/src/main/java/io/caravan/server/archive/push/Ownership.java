@@ -3,7 +3,6 @@ package io.caravan.server.archive.push;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.ArchiveException.Reason;
-import io.caravan.server.archive.push.Failure.Reach;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -132,8 +131,9 @@ final class Ownership implements Runnable {
 
     private void failed(RuntimeException problem, long startNanos) {
         Failure failure = Failure.of(problem);
-        if (failure.reach() == Reach.OWNER) {
-            lost(failure, problem instanceof ArchiveException refused && refused.reason() == Reason.FENCED);
+        Reason reason = problem instanceof ArchiveException archived ? archived.reason() : null;
+        if (reason == Reason.FENCED || reason == Reason.FOREIGN) {
+            lost(failure, reason == Reason.FENCED ? ArchiveState.FENCED : ArchiveState.REFUSED);
             return;
         }
         figures.failed(failure);
@@ -142,7 +142,7 @@ final class Ownership implements Runnable {
             told = true;
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
         }
-        if (problem instanceof ArchiveException) {
+        if (reason != null) {
             // What is there now is not what was claimed.
             release(failure);
         }
@@ -161,13 +161,13 @@ final class Ownership implements Runnable {
     /**
      * The archive is not this server's any more.
      *
-     * @param fenced whether another server of the store has it, and not one of another store
+     * @param last {@code FENCED} when another server of the store has it, {@code REFUSED} when it is another store's
      */
-    synchronized void lost(Failure failure, boolean fenced) {
+    synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
             figures.failed(failure);
             LOG.error("this server archives no more, and goes on to serve: {}", failure.message());
-            end(fenced ? ArchiveState.FENCED : ArchiveState.REFUSED);
+            end(last);
         }
     }
 

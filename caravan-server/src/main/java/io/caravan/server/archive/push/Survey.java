@@ -108,6 +108,11 @@ final class Survey {
         unfed.set(place.slot());
     }
 
+    /** A slot is about to be looked at again. */
+    synchronized void fed(int slot) {
+        unfed.clear(slot);
+    }
+
     /** Something has been done, or needs not be any more. What a later look has found is counted by that. */
     synchronized void done(Place place) {
         int slot = place.slot();

@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  * not have. What the queue has no room for is found again when it has; so it goes on to look, and to know how much there is
  * to do, while nothing can be archived. The first round takes no time off, and neither does a round that is late.
  *
- * <p>One thread runs it; {@link #hurry} is for others.
+ * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
  */
 final class Walker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Walker.class);
@@ -40,6 +40,7 @@ final class Walker implements Runnable {
     private int slot;
     private int fedSlot;
     private volatile @Nullable CompletableFuture<Void> hurry;
+    private volatile boolean stopped;
     private @Nullable CompletableFuture<Void> hurrying;
 
     /**
@@ -78,13 +79,19 @@ final class Walker implements Runnable {
         return done;
     }
 
-    /** Walks until the thread is interrupted. */
+    /** Ends the walk. */
+    void stop() {
+        stopped = true;
+        queue.wake();
+    }
+
+    /** Walks until it is stopped. */
     @Override
     public void run() {
-        while (!Thread.currentThread().isInterrupted()) {
+        while (!stopped && !Thread.currentThread().isInterrupted()) {
             try {
                 step();
-            } catch (InterruptedException stopped) {
+            } catch (InterruptedException ended) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException | Error problem) {
                 // What is thrown here would be the last that is heard of the walker.
@@ -104,6 +111,7 @@ final class Walker implements Runnable {
             look(due);
         } else if (unfed >= 0 && queue.roomy()) {
             fedSlot = unfed;
+            survey.fed(unfed);
             look(unfed);
         } else {
             endHurry(unfed);

@@ -1,6 +1,5 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
@@ -54,13 +53,16 @@ final class Worker implements Runnable {
 
     private void work(Job job) {
         long start = System.nanoTime();
-        boolean again = false;
+        boolean again = true;
         try {
-            again = !push(job);
-            backOff.succeeded(start);
-            log.succeeded();
-        } catch (DocumentException refused) {
-            left(job, refused);
+            Pushes to = pushes.get();
+            // Otherwise the archive has just become unknown: the job waits until it is known again.
+            if (to != null) {
+                push(job, to);
+                again = false;
+                backOff.succeeded(start);
+                log.succeeded();
+            }
         } catch (RuntimeException | Error problem) {
             again = failed(job, problem, start);
         } finally {
@@ -72,23 +74,21 @@ final class Worker implements Runnable {
         }
     }
 
-    /** Returns false when the archive has just become unknown: the job waits until it is known again. */
-    private boolean push(Job job) {
-        Pushes to = pushes.get();
-        if (to == null) {
-            return false;
-        }
+    private void push(Job job, Pushes to) {
         pushDeletions(job, to.deletions());
         Archived archived = to.documents().push(job.name());
-        if (archived == null) {
-            throw new DocumentException(Reason.NOT_FOUND, job.name(), "does not exist");
-        }
-        if (archived.uploaded()) {
+        if (archived != null && archived.uploaded()) {
             figures.documentArchived();
         }
-        settle(job);
-        job.answer(archived);
-        return true;
+        Survey.Place place = job.place();
+        if (place != null) {
+            survey.done(place);
+        }
+        if (archived != null) {
+            job.answer(archived);
+        } else {
+            job.fail(new DocumentException(Reason.NOT_FOUND, job.name(), "does not exist"));
+        }
     }
 
     private void pushDeletions(Job job, DeletionPush to) {
@@ -104,28 +104,16 @@ final class Worker implements Runnable {
         }
     }
 
-    private void settle(Job job) {
-        Survey.Place place = job.place();
-        if (place != null) {
-            survey.done(place);
-        }
-    }
-
-    /** There is nothing to archive: the document was deleted since it was found, or is being restored. */
-    private void left(Job job, DocumentException why) {
-        settle(job);
-        job.fail(why);
-    }
-
     /** Returns whether it is to be tried again before the next round. */
     private boolean failed(Job job, Throwable problem, long startNanos) {
-        Failure failure = Failure.of(problem);
         job.fail(problem);
+        if (ownership.state() == ArchiveState.STOPPED) {
+            return false;
+        }
+        Failure failure = Failure.of(problem);
         switch (failure.reach()) {
             case OWNER -> {
-                ownership.lost(
-                        failure,
-                        problem instanceof ArchiveException lost && lost.reason() == ArchiveException.Reason.FENCED);
+                ownership.lost(failure, ArchiveState.FENCED);
                 return false;
             }
             case ALL -> {

@@ -80,11 +80,13 @@ final class Drill {
         List<String> chosen = new ArrayList<>();
         long[] seen = {0};
         archive.manifests("", key -> {
-            long at = chosen.size() < sample ? chosen.size() : random.nextLong(seen[0] + 1);
-            if (at == chosen.size()) {
+            if (chosen.size() < sample) {
                 chosen.add(key);
-            } else if (at < sample) {
-                chosen.set((int) at, key);
+            } else {
+                long at = random.nextLong(seen[0] + 1);
+                if (at < sample) {
+                    chosen.set((int) at, key);
+                }
             }
             seen[0]++;
             return !Thread.currentThread().isInterrupted();

@@ -23,7 +23,7 @@ class FolderListingTest {
 
     @BeforeEach
     void createFiles() throws IOException {
-        for (int number = 0; number < 20; number++) {
+        for (int number = 0; number < 8; number++) {
             create("file" + number);
             create("folder" + number + "/a");
             create("folder" + number + "/b");
@@ -39,7 +39,7 @@ class FolderListingTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 7, 79, 80, 81, 1000})
+    @ValueSource(ints = {1, 2, 3, 7, 31, 32, 33, 1000})
     void allAreToldInOrder(int namesAtATime) throws IOException {
         assertThat(list(namesAtATime, "", "")).containsExactlyElementsOf(keys);
     }

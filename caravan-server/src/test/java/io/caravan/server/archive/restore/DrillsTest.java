@@ -77,7 +77,9 @@ class DrillsTest {
         for (int i = 0; i < 30; i++) {
             archive.put("d" + i, i, 0, 1);
         }
-        assertThat(run(7).documents()).isEqualTo(7);
+        for (int sample = 1; sample < 10; sample++) {
+            assertThat(run(sample).documents()).isEqualTo(sample);
+        }
     }
 
     @Test

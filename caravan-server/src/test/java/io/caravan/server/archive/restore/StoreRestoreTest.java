@@ -5,8 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
+import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.format.Generation;
@@ -20,6 +23,7 @@ import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.Seeds;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -260,5 +264,44 @@ class StoreRestoreTest {
         };
         assertThatThrownBy(() -> StoreRestore.run(archive.open(), data(), JOBS, false, broken, new RestoreProgress()))
                 .hasMessage("no more room to tell");
+    }
+
+    /** A store whose heap takes a mebibyte, and later more. */
+    private ListStore openSmall(int heapMebibytes) {
+        int mebibyte = 1024 * 1024;
+        return DurableListStore.open(StoreConfig.builder(data())
+                .maxValueBytes(64 * 1024)
+                .heapSegmentBytes(mebibyte)
+                .maxHeapBytes((long) heapMebibytes * mebibyte)
+                .build());
+    }
+
+    private Figures restoreTo(ListStore store) {
+        RestoreProgress progress = new RestoreProgress();
+        RestoreListener nobody = new RestoreListener() {
+            @Override
+            public void restored(Restored document) {}
+
+            @Override
+            public void fault(RestoreFault fault) {
+                throw new AssertionError(fault.why());
+            }
+        };
+        try (TestStore here = new TestStore(store)) {
+            new WholeRestore(archive.open(), here.documents, JOBS, false, nobody, progress).run();
+        }
+        return progress.figures();
+    }
+
+    @Test
+    void aFullDiskEndsTheRestoreWhichGoesOnWithMoreSpace() {
+        for (int i = 0; i < 60; i++) {
+            archive.put("d" + i, i, 0, List.of(new byte[40_000]), Attributes.EMPTY);
+        }
+        archive.put("long", 7, 0, Collections.nCopies(60, new byte[40_000]), Attributes.EMPTY);
+        assertThatThrownBy(() -> restoreTo(openSmall(1))).isInstanceOf(OutOfSpaceException.class);
+        Figures figures = restoreTo(openSmall(16));
+        assertThat(figures.restored() + figures.present()).isEqualTo(61);
+        assertThat(figures.present()).isPositive();
     }
 }

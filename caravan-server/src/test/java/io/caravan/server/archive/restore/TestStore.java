@@ -72,7 +72,11 @@ final class TestStore implements AutoCloseable {
     }
 
     List<String> read(String name) {
-        List<String> values = new ArrayList<>();
+        return bytes(name).stream().map(value -> new String(value, UTF_8)).toList();
+    }
+
+    List<byte[]> bytes(String name) {
+        List<byte[]> values = new ArrayList<>();
         documents.read(
                 DocumentName.of(name),
                 info -> new SequenceRange(info.firstSequence(), info.nextSequence()),
@@ -82,7 +86,9 @@ final class TestStore implements AutoCloseable {
 
                     @Override
                     public boolean next(long sequence, ByteBuffer value) {
-                        return values.add(UTF_8.decode(value).toString());
+                        byte[] copy = new byte[value.remaining()];
+                        value.get(copy);
+                        return values.add(copy);
                     }
                 });
         return values;
