@@ -5,6 +5,7 @@ import io.caravan.bench.server.RespConnection.Reply;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Many documents of 20 values that cannot be compressed.
@@ -49,7 +50,7 @@ record SmallDocuments(int count) {
         return words;
     }
 
-    private static void check(Reply reply) throws IOException {
+    private static void check(@Nullable Reply reply) throws IOException {
         if (reply == null || reply.error() != null) {
             throw new IOException("the server did not append: " + (reply == null ? "it is gone" : reply.error()));
         }
