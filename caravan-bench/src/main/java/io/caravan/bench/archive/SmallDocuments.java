@@ -1,7 +1,6 @@
 package io.caravan.bench.archive;
 
 import io.caravan.bench.server.RespConnection;
-import io.caravan.bench.server.RespConnection.Reply;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
@@ -27,13 +26,13 @@ record SmallDocuments(int count) {
                 if (document - answered == AHEAD) {
                     connection.flush();
                     for (; answered < document; answered++) {
-                        check(connection.receive());
+                        connection.receiveAnswer();
                     }
                 }
             }
             connection.flush();
             for (; answered < count; answered++) {
-                check(connection.receive());
+                connection.receiveAnswer();
             }
         }
     }
@@ -47,11 +46,5 @@ record SmallDocuments(int count) {
             random.nextBytes(words[2 + value]);
         }
         return words;
-    }
-
-    private static void check(Reply reply) throws IOException {
-        if (reply == null || reply.error() != null) {
-            throw new IOException("the server did not append: " + (reply == null ? "it is gone" : reply.error()));
-        }
     }
 }
