@@ -11,7 +11,6 @@ import io.caravan.bench.s3.Bucket;
 import io.caravan.bench.s3.S3Client;
 import io.caravan.bench.s3.S3Software;
 import io.caravan.bench.server.RespConnection;
-import io.caravan.bench.server.RespConnection.Reply;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
@@ -70,7 +69,7 @@ final class LargeDocuments implements Measure {
             server.awaitOwner();
             try (RespConnection connection = new RespConnection(server.address())) {
                 long start = System.nanoTime();
-                ask(connection, RespConnection.ascii("CARAVAN.ARCHIVE"), NAME);
+                connection.call(RespConnection.ascii("CARAVAN.ARCHIVE"), NAME);
                 return System.nanoTime() - start;
             }
         }
@@ -80,7 +79,7 @@ final class LargeDocuments implements Measure {
         SplittableRandom random = new SplittableRandom(values);
         try (RespConnection connection = new RespConnection(server)) {
             for (int i = 0; i < values; i++) {
-                ask(connection, RespConnection.ascii("RPUSH"), NAME, value(random, compressible));
+                connection.call(RespConnection.ascii("RPUSH"), NAME, value(random, compressible));
             }
         }
     }
@@ -95,14 +94,6 @@ final class LargeDocuments implements Measure {
             random.nextBytes(value);
         }
         return value;
-    }
-
-    private static void ask(RespConnection connection, byte[]... words) throws IOException {
-        connection.send(words);
-        Reply reply = connection.receive();
-        if (reply == null || reply.error() != null) {
-            throw new IOException("the server did not do it: " + (reply == null ? "it is gone" : reply.error()));
-        }
     }
 
     private long upload(Path work, Bucket bucket, boolean compressible) throws IOException {

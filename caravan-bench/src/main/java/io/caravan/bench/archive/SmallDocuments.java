@@ -1,11 +1,9 @@
 package io.caravan.bench.archive;
 
 import io.caravan.bench.server.RespConnection;
-import io.caravan.bench.server.RespConnection.Reply;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Many documents of 20 values that cannot be compressed.
@@ -28,13 +26,13 @@ record SmallDocuments(int count) {
                 if (document - answered == AHEAD) {
                     connection.flush();
                     for (; answered < document; answered++) {
-                        check(connection.receive());
+                        connection.receiveAnswer();
                     }
                 }
             }
             connection.flush();
             for (; answered < count; answered++) {
-                check(connection.receive());
+                connection.receiveAnswer();
             }
         }
     }
@@ -48,11 +46,5 @@ record SmallDocuments(int count) {
             random.nextBytes(words[2 + value]);
         }
         return words;
-    }
-
-    private static void check(@Nullable Reply reply) throws IOException {
-        if (reply == null || reply.error() != null) {
-            throw new IOException("the server did not append: " + (reply == null ? "it is gone" : reply.error()));
-        }
     }
 }

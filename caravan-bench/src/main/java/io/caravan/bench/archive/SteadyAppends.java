@@ -1,7 +1,6 @@
 package io.caravan.bench.archive;
 
 import io.caravan.bench.server.RespConnection;
-import io.caravan.bench.server.RespConnection.Reply;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -57,15 +56,10 @@ record SteadyAppends(int connections, int documents) {
             long start = System.nanoTime();
             for (long now = start; now - start < nanos; ) {
                 random.nextBytes(value);
-                connection.send(
+                connection.call(
                         RespConnection.ascii("RPUSH"),
                         RespConnection.ascii("document/" + random.nextInt(documents)),
                         value);
-                Reply reply = connection.receive();
-                if (reply == null || reply.error() != null) {
-                    throw new IOException(
-                            "the server did not append: " + (reply == null ? "it is gone" : reply.error()));
-                }
                 long answered = System.nanoTime();
                 waits.recordValue(answered - now);
                 now = answered;
