@@ -148,7 +148,10 @@ final class Ownership implements Runnable {
         }
         figures.failed(failure);
         backOff.failed(startNanos);
-        if (archive == null && !told) {
+        if (failure.internal() && !told) {
+            told = true;
+            LOG.error("whose the archive is cannot be told, for a reason that is the server's", problem);
+        } else if (archive == null && !told) {
             told = true;
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
         }

@@ -20,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -308,6 +309,29 @@ class ArchiverTest {
         Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
+    }
+
+    /** Its thread is the only one that claims, and nobody would see it end. */
+    @Test
+    void anErrorDoesNotEndTheOwnersThread() {
+        AtomicBoolean first = new AtomicBoolean(true);
+        server.push("a", "1");
+        server.archive(new ArchiveConfig(
+                "memory:",
+                () -> {
+                    if (first.getAndSet(false)) {
+                        throw new NoClassDefFoundError("of a codec");
+                    }
+                    return server.client;
+                },
+                false,
+                false,
+                false,
+                SOON,
+                2,
+                0,
+                false));
+        server.awaitArchived("a");
     }
 
     /** As the server of a lost host is that comes back. */
