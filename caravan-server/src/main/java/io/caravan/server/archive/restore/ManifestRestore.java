@@ -40,7 +40,7 @@ final class ManifestRestore {
     ManifestRestore(WholeRestore whole, Archive archive, DocumentService documents, boolean allowOlder) {
         this.whole = whole;
         this.archive = archive;
-        this.restores = new RestoreService(() -> archive, documents);
+        this.restores = new RestoreService(() -> archive, documents, whole::moved);
         this.documents = documents;
         this.allowOlder = allowOlder;
     }

@@ -14,6 +14,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Waiting;
 import java.util.OptionalLong;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +36,14 @@ public final class RestoreService {
      * @param archive gives the archive; throws, when it is not at hand, why
      */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
+        this(archive, documents, bytes -> {});
+    }
+
+    /** The same for who wants to know how far it is; see {@link DocumentRestorer}. */
+    RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents);
+        this.restorer = new DocumentRestorer(archive, documents, moved);
     }
 
     /**
