@@ -41,8 +41,8 @@ public final class Archiver implements AutoCloseable {
     private final ArchiveConfig config;
     private final DocumentService documents;
     private final InstantSource clock;
-    private final ArchivePlace place;
-    private final Figures figures;
+    private final ClaimedPlace place;
+    private final ArchiveCounts figures;
     private final Survey survey;
     private final BackOff backOff = newBackOff();
     private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime);
@@ -55,9 +55,9 @@ public final class Archiver implements AutoCloseable {
         this.config = config;
         this.documents = documents;
         this.clock = clock;
-        this.figures = new Figures(clock);
+        this.figures = new ArchiveCounts(clock);
         this.survey = new Survey(Walker.SLOTS, clock.millis());
-        this.place = new ArchivePlace(config, store, figures, clock);
+        this.place = new ClaimedPlace(config, store, figures, clock);
         Duration quarter = config.after().dividedBy(4);
         this.ownership = new Ownership(
                 () -> place.claim(() -> survey.distrust(DocumentService.STRIPES)),

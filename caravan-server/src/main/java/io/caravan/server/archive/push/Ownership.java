@@ -22,7 +22,7 @@ final class Ownership implements Runnable {
     private final Supplier<Archive> claim;
     private final long intervalNanos;
     private final BackOff backOff;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final Consumer<@Nullable Archive> changed;
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
@@ -41,7 +41,7 @@ final class Ownership implements Runnable {
             Supplier<Archive> claim,
             Duration interval,
             BackOff backOff,
-            Figures figures,
+            ArchiveCounts figures,
             Consumer<@Nullable Archive> changed) {
         this.claim = claim;
         this.intervalNanos = interval.toNanos();

@@ -17,7 +17,7 @@ final class Worker implements Runnable {
     private final JobQueue queue;
     private final BackOff backOff;
     private final Survey survey;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final Ownership ownership;
     private final Supplier<@Nullable Pushes> pushes;
     private final FailureLog log;
@@ -39,7 +39,7 @@ final class Worker implements Runnable {
             JobQueue queue,
             BackOff backOff,
             Survey survey,
-            Figures figures,
+            ArchiveCounts figures,
             Ownership ownership,
             Supplier<@Nullable Pushes> pushes,
             FailureLog log,

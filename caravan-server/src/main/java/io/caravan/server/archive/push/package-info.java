@@ -15,7 +15,7 @@
  *       whether another server has.
  * </ol>
  *
- * <p>{@link io.caravan.server.archive.push.Survey} and {@link io.caravan.server.archive.push.Figures} know how far it is.
+ * <p>{@link io.caravan.server.archive.push.Survey} and {@link io.caravan.server.archive.push.ArchiveCounts} know how far it is.
  */
 @NullMarked
 package io.caravan.server.archive.push;

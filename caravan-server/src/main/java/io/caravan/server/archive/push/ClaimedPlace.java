@@ -15,17 +15,17 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it. */
-final class ArchivePlace implements AutoCloseable {
+final class ClaimedPlace implements AutoCloseable {
     private final ArchiveConfig config;
     private final ListStore store;
     private final MarkedArchive marked;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
     private @Nullable ObjectStore objects;
     private boolean closed;
 
-    ArchivePlace(ArchiveConfig config, ListStore store, Figures figures, InstantSource clock) {
+    ClaimedPlace(ArchiveConfig config, ListStore store, ArchiveCounts figures, InstantSource clock) {
         this.config = config;
         this.store = store;
         this.marked = new MarkedArchive(store, config.location());
