@@ -34,6 +34,7 @@ class RestoreCommandTest {
                 () -> ObjectStores.open(url(), S3Options.DEFAULT),
                 true,
                 hydrate,
+                false,
                 Duration.ofHours(1),
                 2,
                 0,
