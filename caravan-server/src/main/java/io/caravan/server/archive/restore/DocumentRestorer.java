@@ -51,8 +51,9 @@ final class DocumentRestorer {
      * @param as the document's name in the store
      * @param mark what the document knows of the archive: everything if it goes on as the one that was archived; nothing
      *     under another name; that it is a new one otherwise, so that its deletion is not forgotten
+     * @param lasting whether the document loses the moment at which it was to expire, which may have passed
      */
-    record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark) {
+    record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
         /** What the restored document knows of the archive. */
         enum Mark {
@@ -65,17 +66,30 @@ final class DocumentRestorer {
         static Source of(Manifest manifest, Generation generation) {
             Generation latest = manifest.latest();
             boolean last = manifest.tombstone() == null && latest != null && latest.number() == generation.number();
-            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW);
+            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
         }
 
         /** The same as a new document. */
         Source asNew() {
-            return new Source(manifest, generation, as, Mark.NEW);
+            return new Source(manifest, generation, as, Mark.NEW, lasting);
+        }
+
+        /** The same without a moment at which it expires: somebody wants to have it. */
+        Source forEver() {
+            return new Source(manifest, generation, as, mark, true);
+        }
+
+        /** What the document gets of what the snapshot has beside its values. */
+        Attributes attributes(Attributes archived) {
+            DocumentAttributes attributes = DocumentAttributes.of(archived);
+            return lasting && attributes.expiresAtMillis().isPresent()
+                    ? attributes.withoutExpiry().portable()
+                    : archived;
         }
 
         /** A document of another name. */
         static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
-            return new Source(manifest, generation, as, Mark.NONE);
+            return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
         @Nullable
@@ -126,7 +140,7 @@ final class DocumentRestorer {
         documents.writeLocal(
                 source.as(),
                 document -> {
-                    document.restore(attributes, mark, restored.firstSequence(), values);
+                    document.restore(source.attributes(attributes), mark, restored.firstSequence(), values);
                     return restored;
                 },
                 outcome);
@@ -141,7 +155,7 @@ final class DocumentRestorer {
             while (!parts.ended()) {
                 append(restoration, parts.next());
             }
-            restoration.finish(attributes, source.mark(attributes));
+            restoration.finish(source.attributes(attributes), source.mark(attributes));
         } catch (RuntimeException failed) {
             abort(restoration, failed);
             throw failed;

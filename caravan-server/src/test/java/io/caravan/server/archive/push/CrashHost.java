@@ -169,7 +169,7 @@ final class CrashHost implements AutoCloseable {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 answer.completeExceptionally(problem);
             }
         });
