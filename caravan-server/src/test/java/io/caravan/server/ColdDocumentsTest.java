@@ -63,6 +63,7 @@ class ColdDocumentsTest {
                 () -> ObjectStores.open(S3Server.url("prefix"), s3.options()),
                 true,
                 true,
+                false,
                 Duration.ofHours(1),
                 2,
                 0,

@@ -2,8 +2,8 @@ package io.caravan.server.cli;
 
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.command.ArchivePlace;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.restore.RestoreProgress;
 import io.caravan.server.archive.restore.StoreRestore;
 import io.caravan.server.cli.Documents.RestoredDocument;
@@ -15,8 +15,10 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** Restores documents from an archive: one by a running server, or all to a store that nobody serves. */
 @Command(
@@ -64,12 +66,6 @@ final class RestoreCommand extends ClientCommand {
     private @Nullable String as;
 
     @Option(
-            names = "--archive",
-            paramLabel = "URL",
-            description = "The archive to rebuild a store from: file:DIRECTORY or s3://BUCKET/PREFIX.")
-    private @Nullable String archive;
-
-    @Option(
             names = "--data",
             paramLabel = "DIR",
             description =
@@ -96,8 +92,11 @@ final class RestoreCommand extends ClientCommand {
             description = "Tell of each document in this file instead of on the standard output.")
     private @Nullable Path list;
 
+    @Spec
+    private CommandSpec spec;
+
     @Mixin
-    private BucketOptions s3;
+    private ArchivePlace archive;
 
     RestoreCommand(Console console) {
         super(console);
@@ -106,14 +105,19 @@ final class RestoreCommand extends ClientCommand {
     @Override
     void run(Output output) throws IOException {
         if (name != null) {
-            check(archive == null && data == null && list == null && !allowOlder, BOTH);
+            check(!isArchiveGiven() && data == null && list == null && !allowOlder, BOTH);
             restoreOne(name, output);
         } else {
             check(at == null && as == null, BOTH);
             check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
             String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
-            restoreAll(given(archive, how), given(data, how), output);
+            restoreAll(given(archive.url(), how), given(data, how), output);
         }
+    }
+
+    /** In the environment it is for other commands too. */
+    private boolean isArchiveGiven() {
+        return spec.commandLine().getParseResult().hasMatchedOption("--archive");
     }
 
     private void restoreOne(String wanted, Output output) throws IOException {
@@ -137,15 +141,9 @@ final class RestoreCommand extends ClientCommand {
 
     private void restoreAll(String url, Path directory, Output output) throws IOException {
         RestoreProgress progress = new RestoreProgress();
-        try (ObjectStore objects = open(url);
-                Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
-            Archive opened = Archive.open(objects);
-            RestoreReport report = new RestoreReport(listed == null ? output : listed, json());
-            try (ProgressTicker ticker = new ProgressTicker(progress, err())) {
-                StoreRestore.run(opened, directory, jobs, allowOlder, report, progress);
-            }
-            report.finish(progress.figures(), output, this::tell);
-            tell("serve the store by: caravan serve --data " + directory + " --archive " + url);
+        try (ObjectStore objects = archive.open(url)) {
+            restoreAll(Archive.open(objects), directory, output, progress);
+            tell("to take over from the host that is lost: caravan serve --data " + directory + " --archive " + url);
         } catch (UncheckedIOException unlisted) {
             throw ClientException.failed(
                     "the documents that are restored cannot be told: " + unlisted.getMessage()
@@ -159,12 +157,15 @@ final class RestoreCommand extends ClientCommand {
         }
     }
 
-    private ObjectStore open(String url) {
-        try {
-            return ObjectStores.open(url, s3.options());
-        } catch (IllegalArgumentException wrong) {
-            check(false, String.valueOf(wrong.getMessage()));
-            throw wrong;
+    /** The list of an earlier restore is replaced only once there is an archive. */
+    private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
+            throws IOException {
+        try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
+            RestoreReport report = new RestoreReport(listed == null ? output : listed, json());
+            try (ProgressTicker ticker = new ProgressTicker(progress, err())) {
+                StoreRestore.run(opened, directory, jobs, allowOlder, report, progress);
+            }
+            report.finish(progress.figures(), output, this::tell);
         }
     }
 }

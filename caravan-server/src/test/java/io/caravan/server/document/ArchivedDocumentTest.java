@@ -5,6 +5,7 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;
@@ -281,6 +282,43 @@ class ArchivedDocumentTest {
             assertThat(pending).extracting(Deletion::name).containsExactly(name("a"));
             full.service().deletionArchived(pending.get(0));
             assertThat(full.service().pendingDeletions()).isEmpty();
+        }
+    }
+
+    /** A store that fails, after it has accepted a write. */
+    private static final class FailingStore extends ForwardingListStore {
+        private boolean failing;
+
+        FailingStore() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            if (failing) {
+                callback.failure(new OutOfSpaceException("failed"));
+            } else {
+                super.write(batch, callback);
+            }
+        }
+    }
+
+    @Test
+    void aDeletionThatFailedIsNotPending() {
+        FailingStore store = new FailingStore();
+        try (Documents failed = new Documents(store)) {
+            failed.push("a", "1");
+            assertThat(Waiting.<Boolean>to(outcome -> failed.service()
+                            .mark(
+                                    name("a"),
+                                    Objects.requireNonNull(failed.find("a")).id(),
+                                    MARK,
+                                    outcome)))
+                    .isTrue();
+            store.failing = true;
+            assertThatThrownBy(() -> failed.delete("a")).isInstanceOf(CaravanException.class);
+            assertThat(failed.service().deletionPending(name("a"))).isFalse();
+            store.failing = false;
         }
     }
 

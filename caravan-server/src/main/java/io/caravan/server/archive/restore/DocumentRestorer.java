@@ -14,6 +14,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +28,21 @@ final class DocumentRestorer {
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
+    private final LongConsumer moved;
 
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents) {
+        this(archive, documents, bytes -> {});
+    }
+
+    /**
+     * The same for who wants to know how far it is.
+     *
+     * @param moved is told of bytes of values that were handed to the store
+     */
+    DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
+        this.moved = moved;
     }
 
     /**
@@ -132,21 +144,27 @@ final class DocumentRestorer {
                     return restored;
                 },
                 outcome);
+        moved.accept(SnapshotParts.bytes(values));
     }
 
     private void createInParts(Source source, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
         DocumentRestoration restoration =
                 documents.restoration(source.as(), source.generation().firstSequence());
         try {
-            restoration.append(first);
+            append(restoration, first);
             while (!parts.ended()) {
-                restoration.append(parts.next());
+                append(restoration, parts.next());
             }
             restoration.finish(source.attributes(attributes), source.mark(attributes));
         } catch (RuntimeException failed) {
             abort(restoration, failed);
             throw failed;
         }
+    }
+
+    private void append(DocumentRestoration restoration, List<byte[]> values) {
+        restoration.append(values);
+        moved.accept(SnapshotParts.bytes(values));
     }
 
     /** The first failure is what is told; a document that cannot be deleted is when the store is opened again. */

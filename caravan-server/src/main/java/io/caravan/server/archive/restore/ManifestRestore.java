@@ -46,7 +46,7 @@ final class ManifestRestore {
     ManifestRestore(WholeRestore whole, Archive archive, DocumentService documents, boolean allowOlder) {
         this.whole = whole;
         this.archive = archive;
-        this.restores = new RestoreService(() -> archive, documents);
+        this.restores = new RestoreService(() -> archive, documents, whole::moved);
         this.documents = documents;
         this.allowOlder = allowOlder;
     }
@@ -131,7 +131,9 @@ final class ManifestRestore {
 
     private static String text(RuntimeException problem) {
         String message = String.valueOf(problem.getMessage());
-        return problem instanceof ValueTooLargeException ? message + "; allow longer values with --max-value" : message;
+        return problem instanceof ValueTooLargeException
+                ? message + "; no store of this release takes it"
+                : message.replace(MergePlan.AS_ANOTHER, "restore to another directory");
     }
 
     /** Restores one generation, and where it is damaged the one before it. */

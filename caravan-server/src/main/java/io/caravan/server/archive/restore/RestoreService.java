@@ -22,6 +22,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -52,9 +53,14 @@ public final class RestoreService implements AutoCloseable {
      * @param archive gives the archive; throws, when it is not at hand, why
      */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
+        this(archive, documents, bytes -> {});
+    }
+
+    /** The same for who wants to know how far it is; see {@link DocumentRestorer}. */
+    RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents);
+        this.restorer = new DocumentRestorer(archive, documents, moved);
         threads.allowCoreThreadTimeOut(true);
     }
 

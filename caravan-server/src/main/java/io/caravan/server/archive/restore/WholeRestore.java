@@ -161,6 +161,11 @@ public final class WholeRestore {
         waitingBytes.release(reserved);
     }
 
+    /** So many bytes of values were handed to the store. */
+    void moved(long bytes) {
+        progress.moved(bytes);
+    }
+
     /** The archive has given a document. */
     void answered() {
         unanswered.set(0);

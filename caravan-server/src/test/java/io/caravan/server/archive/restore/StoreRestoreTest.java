@@ -113,7 +113,9 @@ class StoreRestoreTest {
         archive.put("gone", 8, 0, 3);
         archive.delete("gone");
         Figures figures = restore();
-        assertThat(figures).isEqualTo(new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes()));
+        assertThat(figures)
+                .isEqualTo(
+                        new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes(), figures.valueBytes()));
         assertThat(restored.stream().mapToLong(Restored::added).sum()).isEqualTo(figures.values());
         assertThat(faults).isEmpty();
         try (TestStore here = open()) {
