@@ -15,6 +15,7 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.ScanPage;
 import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
 import java.nio.ByteBuffer;
@@ -29,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is read
- * back, compared with what its manifest says, and with the live document where both have values of the same sequences.
+ * back, compared with what its manifest says, and with the live document where both have values of the same sequences. As many live documents must be in the archive.
  *
  * <p>Runs on the calling thread, and is felt no more than one reader. When the thread is interrupted it ends soon.
  */
@@ -72,7 +73,40 @@ final class Drill {
                 check(key, restored);
             }
         }
+        requireArchived(sample);
         return new DrillReport(documents, values, failures, clock.millis());
+    }
+
+    /** Looks for so many live documents in the archive that are said to be there: it may be empty, or another one. */
+    private void requireArchived(int sample) {
+        int first = random.nextInt(DocumentService.STRIPES);
+        int left = sample;
+        for (int i = 0; i < DocumentService.STRIPES && left > 0; i++) {
+            for (ScanPage.Found found : live.stripe((first + i) % DocumentService.STRIPES)) {
+                ArchiveMark mark = found.info().attributes().archived();
+                if (mark != null
+                        && mark.generation() > 0
+                        && left-- > 0
+                        && !Thread.currentThread().isInterrupted()) {
+                    requireManifest(found);
+                }
+            }
+        }
+    }
+
+    private void requireManifest(ScanPage.Found found) {
+        try {
+            KeptManifest kept = archive.manifest(found.name());
+            DocumentInfo still = live.peek(found.name());
+            boolean same = still != null && still.id() == found.info().id();
+            if (same && (kept == null || kept.manifest().latest() == null)) {
+                failures.add("document '" + found.name() + "' was archived, and the archive does not have it");
+            }
+        } catch (CaravanException problem) {
+            if (!Thread.currentThread().isInterrupted()) {
+                failures.add(String.valueOf(problem.getMessage()));
+            }
+        }
     }
 
     /** So many keys of all that there are, each as likely as any other. */

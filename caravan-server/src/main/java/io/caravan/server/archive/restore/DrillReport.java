@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param documents documents that were restored and compared
  * @param values values that were restored and compared
- * @param failures what was wrong, a sentence each, naming document and object; no more than there were documents
+ * @param failures what was wrong, a sentence each, naming document and object
  * @param finishedMillis when it ended, in milliseconds since 1970
  */
 public record DrillReport(long documents, long values, List<String> failures, long finishedMillis) {

@@ -62,9 +62,10 @@ public final class Drills implements AutoCloseable {
         this.clock = clock;
     }
 
-    /** Runs the first drill after this time, and each further one so long after the one before it. */
+    /** Runs the first drill after a random part of this time, and each further one so long after the one before it. */
     public void start(Duration interval) {
-        thread.scheduleWithFixedDelay(this::tryRun, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+        long first = random.nextLong(Math.max(1, interval.toMillis()));
+        thread.scheduleWithFixedDelay(this::tryRun, first, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** What the last drill came to, or null when there was none. */

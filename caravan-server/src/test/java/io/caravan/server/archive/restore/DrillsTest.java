@@ -151,4 +151,15 @@ class DrillsTest {
             Eventually.await("two have failed", () -> drills.failures() >= 2);
         }
     }
+
+    @Test
+    void anEmptyArchiveIsAFailure() {
+        archive.put("a", 7, 0, 3);
+        bring("a");
+        archive.objects().delete(TestArchive.manifestKey("a"));
+        assertThat(run(10).failures())
+                .singleElement()
+                .asString()
+                .contains("document 'a' was archived, and the archive does not have it");
+    }
 }
