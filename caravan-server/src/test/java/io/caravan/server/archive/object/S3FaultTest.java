@@ -147,6 +147,7 @@ class S3FaultTest {
         "507, InsufficientStorage, FULL"
     })
     void answersHaveTheirKinds(int status, String code, Kind kind) {
+        store.putIf("first", bytes("x"), null);
         proxy.answer(ALWAYS, HttpAnswer.s3(status, code, "said so"));
         assertThat(thrown(kind, () -> store.putIf("a", bytes("x"), null)))
                 .hasMessageContaining("PutObject of 'a' in s3://caravan/prefix at http://127.0.0.1:" + proxy.port())
