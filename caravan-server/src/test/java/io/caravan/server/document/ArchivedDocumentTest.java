@@ -5,6 +5,7 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.OutOfSpaceException;

@@ -68,9 +68,9 @@ public interface ObjectStore extends AutoCloseable {
      *
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
-     * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After any
-     *     error, {@code CONFLICT} included, the put may have taken place, as a client may have tried again by itself: read
-     *     the object to know
+     * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
+     *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included, the
+     *     put may have taken place, as a client may have tried again by itself: read the object to know
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 

@@ -2,7 +2,6 @@ package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
