@@ -140,7 +140,7 @@ public final class Server implements AutoCloseable {
     }
 
     private ServerRestores startRestores(DocumentService opened, Archiver archives) {
-        ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore());
+        ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
         RestoreMetrics.register(metrics, started);
         restores = started;
         return started;

@@ -24,6 +24,14 @@ public interface ColdDocuments {
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 
+    /**
+     * Waits until the document is in the store or known to be nowhere, for a thread of those that serve reads: refuses to
+     * when too many of them wait, so that some are left for the documents that are here.
+     */
+    default void await(DocumentName name) {
+        Waiting.<DocumentName>to(known -> fetch(name, known));
+    }
+
     /** Nothing is archived anywhere. */
     ColdDocuments NONE = new ColdDocuments() {
         @Override

@@ -51,7 +51,7 @@ final class DocumentReads {
         DocumentInfo info = durable(name);
         // One that is being fetched may be there already, without the changes that wait for it.
         if (cold.fetching(name) || info == null && cold.mayHave(name)) {
-            Waiting.<DocumentName>to(known -> cold.fetch(name, known));
+            cold.await(name);
             info = durable(name);
         }
         boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());

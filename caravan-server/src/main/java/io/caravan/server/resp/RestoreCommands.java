@@ -5,11 +5,13 @@ import static io.caravan.server.resp.CommandSpec.Keys.FIRST;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +36,7 @@ final class RestoreCommands {
                 .keys(FIRST)
                 .flags("write", "denyoom")
                 .access(Access.READ_AND_WRITE)
-                .waiting(this::restore));
+                .waitingInTurns(this::restore));
     }
 
     /**
@@ -62,7 +64,7 @@ final class RestoreCommands {
         }
     }
 
-    private Reply restore(Session session, Command command) {
+    private Reading restore(Session session, Command command, ReadContext context) {
         Options options = Options.of(command);
         if (restores == null) {
             throw new CommandException("ERR the server has no archive; start it with --archive URL");
@@ -72,7 +74,51 @@ final class RestoreCommands {
         if (as != null) {
             checkAs(session.principal(), name, as);
         }
-        return describe(restores.restore(name, options.generation(), as));
+        return new Restoring(restores, name, options, context);
+    }
+
+    /** A restore, which takes long: no reading thread waits for it, but what follows on the connection does. */
+    private static final class Restoring implements Reading, Outcome<Restored> {
+        private final RestoreService restores;
+        private final DocumentName name;
+        private final Options options;
+        private final ReadContext context;
+        private boolean begun;
+        private @Nullable Reply answer;
+
+        Restoring(RestoreService restores, DocumentName name, Options options, ReadContext context) {
+            this.restores = restores;
+            this.name = name;
+            this.options = options;
+            this.context = context;
+        }
+
+        @Override
+        public boolean proceed() {
+            if (!begun) {
+                begun = true;
+                context.checkStillKnown();
+                restores.restoreApart(name, options.generation(), options.as(), this);
+                return false;
+            }
+            context.place().complete(Objects.requireNonNull(answer));
+            return true;
+        }
+
+        @Override
+        public void success(Restored restored) {
+            answered(describe(restored));
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            answered(Errors.reply(problem));
+        }
+
+        private void answered(Reply reply) {
+            answer = reply;
+            context.wake().run();
+        }
     }
 
     private static void checkAs(@Nullable Principal principal, DocumentName name, DocumentName as) {

@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -58,6 +59,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             Executors.newFixedThreadPool(THREADS, new DefaultThreadFactory("caravan-hydrate", true));
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
+    private final Semaphore waitingReads;
     private volatile @Nullable Outage outage;
 
     /** The archive did not answer. */
@@ -68,8 +70,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
      *
      * @param archive gives the archive; throws, when it is not at hand, why
      * @param restores restores documents of the same archive to the same store when people ask for it
+     * @param maxWaitingReads number of threads that may wait for documents at a time, to read them
      */
-    public Hydration(Supplier<Archive> archive, DocumentService documents, RestoreService restores) {
+    public Hydration(
+            Supplier<Archive> archive, DocumentService documents, RestoreService restores, int maxWaitingReads) {
+        this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
         this.documents = documents;
         this.restorer = new DocumentRestorer(archive, documents);
@@ -99,6 +104,19 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     @Override
     public boolean fetching(DocumentName name) {
         return fetches.containsKey(name);
+    }
+
+    @Override
+    public void await(DocumentName name) {
+        if (!waitingReads.tryAcquire()) {
+            throw unavailable(
+                    "document '" + name + "' is in the archive, for which too many reads wait; try again later", null);
+        }
+        try {
+            ColdDocuments.super.await(name);
+        } finally {
+            waitingReads.release();
+        }
     }
 
     @Override

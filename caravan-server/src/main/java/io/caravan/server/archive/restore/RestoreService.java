@@ -7,6 +7,7 @@ import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
@@ -14,8 +15,13 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.ByteBuffer;
 import java.util.OptionalLong;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -24,13 +30,22 @@ import org.jspecify.annotations.Nullable;
  * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. What fails has changed nothing,
  * unless {@link Merge} says otherwise. For threads that may wait; any number of them.
  */
-public final class RestoreService {
+public final class RestoreService implements AutoCloseable {
+    private static final int THREADS = 4;
+    private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
     private final DocumentRestorer restorer;
     private final NameLocks locks = new NameLocks();
+    private final ThreadPoolExecutor threads = new ThreadPoolExecutor(
+            THREADS,
+            THREADS,
+            1,
+            TimeUnit.MINUTES,
+            new ArrayBlockingQueue<>(MAX_WAITING),
+            new DefaultThreadFactory("caravan-restore-one", true));
 
     /**
      * Restores to these documents.
@@ -46,6 +61,37 @@ public final class RestoreService {
         this.archive = archive;
         this.documents = documents;
         this.restorer = new DocumentRestorer(archive, documents, moved);
+        threads.allowCoreThreadTimeOut(true);
+    }
+
+    /**
+     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this service's
+     * few, as it may take hours; on that thread the outcome is told.
+     *
+     * @throws ObjectStoreException when too many wait already
+     */
+    public void restoreApart(
+            DocumentName name, OptionalLong number, @Nullable DocumentName as, Outcome<Restored> outcome) {
+        try {
+            threads.execute(() -> {
+                Restored restored;
+                try {
+                    restored = restore(name, number, as);
+                } catch (RuntimeException refused) {
+                    outcome.failure(refused);
+                    return;
+                } catch (Error broken) {
+                    outcome.failure(new IllegalStateException("restoring has failed: " + broken, broken));
+                    throw broken;
+                }
+                outcome.success(restored);
+            });
+        } catch (RejectedExecutionException full) {
+            throw new ObjectStoreException(
+                    ObjectStoreException.Kind.UNAVAILABLE,
+                    "document '" + name + "' is not restored, because many others are being restored; try again later",
+                    full);
+        }
     }
 
     /**
@@ -171,5 +217,11 @@ public final class RestoreService {
         } else {
             outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
         }
+    }
+
+    /** Begins nothing more; what is under way ends with the store or the archive. */
+    @Override
+    public void close() {
+        threads.shutdownNow();
     }
 }

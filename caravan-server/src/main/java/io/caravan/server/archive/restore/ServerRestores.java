@@ -23,13 +23,15 @@ public final class ServerRestores implements AutoCloseable {
      *
      * @param archive gives the archive; throws, when it is not at hand, why
      * @param documents the server's, which get to know of hydration
+     * @param readers number of threads that read documents, of which half may wait for the archive
      */
-    public static ServerRestores start(Supplier<Archive> archive, DocumentService documents, RestoreConfig config) {
+    public static ServerRestores start(
+            Supplier<Archive> archive, DocumentService documents, RestoreConfig config, int readers) {
         RestoreService service = new RestoreService(archive, documents);
         Hydration hydration = null;
         Drills drills = null;
         if (config.hydrate()) {
-            hydration = new Hydration(archive, documents, service);
+            hydration = new Hydration(archive, documents, service, Math.max(1, readers / 2));
             documents.coldDocuments(hydration);
         }
         if (!config.drillEvery().isZero()) {
@@ -63,5 +65,6 @@ public final class ServerRestores implements AutoCloseable {
         if (hydration != null) {
             hydration.close();
         }
+        service.close();
     }
 }

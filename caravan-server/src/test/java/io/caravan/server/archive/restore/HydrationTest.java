@@ -33,12 +33,13 @@ import org.junit.jupiter.api.Test;
 /** Documents that only the archive has are there when somebody asks for them. */
 class HydrationTest {
     private static final int ASKERS = 1_000;
+    private static final int MAX_READS = 2;
 
     private final TestArchive archive = new TestArchive();
     private final TestStore here = new TestStore();
     private final Archive opened = archive.open();
     private final RestoreService service = new RestoreService(() -> opened, here.documents);
-    private final Hydration hydration = new Hydration(() -> opened, here.documents, service);
+    private final Hydration hydration = new Hydration(() -> opened, here.documents, service, MAX_READS);
 
     HydrationTest() {
         here.documents.coldDocuments(hydration);
@@ -248,5 +249,24 @@ class HydrationTest {
         assertThatThrownBy(() -> here.find("other"))
                 .isInstanceOf(ObjectStoreException.class)
                 .hasMessageContaining("is stopping");
+    }
+
+    @Test
+    void noMoreThanSomeReadsWait() {
+        archive.put("a", 7, 0, 3);
+        archive.put("b", 8, 0, 3);
+        archive.put("c", 9, 0, 3);
+        here.push("here", "x");
+        CountDownLatch latch = holdSnapshots();
+        List<CompletableFuture<?>> waiting = List.of(
+                CompletableFuture.runAsync(() -> here.read("a")), CompletableFuture.runAsync(() -> here.read("b")));
+        Eventually.await("both wait", () -> hydration.fetching() == MAX_READS);
+        assertThatThrownBy(() -> here.read("c"))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("try again");
+        assertThat(here.read("here")).containsExactly("x");
+        latch.countDown();
+        waiting.forEach(CompletableFuture::join);
+        assertThat(here.read("c")).hasSize(3);
     }
 }
