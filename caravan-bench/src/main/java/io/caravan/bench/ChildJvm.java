@@ -9,7 +9,7 @@ import java.util.Map;
 /** A child JVM with this one's class path. */
 public final class ChildJvm extends ChildProcess {
     /** A child lives for seconds, so a quick start is worth more than the fastest code. */
-    private static final List<String> FLAGS =
+    public static final List<String> FLAGS =
             List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
 
     private ChildJvm(List<String> command, Map<String, String> environment, Path log) throws IOException {
@@ -28,7 +28,14 @@ public final class ChildJvm extends ChildProcess {
      */
     public static ChildJvm start(String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {
-        return new ChildJvm(command(FLAGS, mainClass, arguments), environment, log);
+        return start(FLAGS, mainClass, arguments, environment, log);
+    }
+
+    /** The same with flags of one's own: none for one that is measured. */
+    public static ChildJvm start(
+            List<String> flags, String mainClass, List<String> arguments, Map<String, String> environment, Path log)
+            throws IOException {
+        return new ChildJvm(command(flags, mainClass, arguments), environment, log);
     }
 
     /** What to run for a JVM of this kind, with this one's class path and with flags of one's own. */

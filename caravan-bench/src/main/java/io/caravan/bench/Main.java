@@ -1,5 +1,6 @@
 package io.caravan.bench;
 
+import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
@@ -10,7 +11,13 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        subcommands = {EngineCommand.class, LoadCommand.class, ServerCommand.class, SnapshotCommand.class},
+        subcommands = {
+            EngineCommand.class,
+            LoadCommand.class,
+            ServerCommand.class,
+            SnapshotCommand.class,
+            ArchiveCommand.class
+        },
         description = "Measures Caravan beside its peers and the limits of the machine it runs on.",
         footer = {
             "",
@@ -18,7 +25,8 @@ import picocli.CommandLine.Command;
             "  bench engine --quick",
             "  bench engine --out results",
             "  bench load --rate 16000",
-            "  bench server --only redis,http"
+            "  bench server --only redis,http",
+            "  bench archive --only documents"
         })
 public final class Main {
 

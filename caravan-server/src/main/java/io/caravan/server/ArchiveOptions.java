@@ -96,6 +96,17 @@ final class ArchiveOptions {
     private boolean hydrate;
 
     @Option(
+            names = "--archive-takeover",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description =
+                    "Take the archive over although another copy of this store has done so since, or begin it anew"
+                            + " where it was lost. For one start.")
+    private boolean takeover;
+
+    @Option(
             names = "--drill",
             paramLabel = "TIME",
             defaultValue = "off",
@@ -151,6 +162,7 @@ final class ArchiveOptions {
                 () -> ObjectStores.open(url, s3),
                 url.startsWith(FILE),
                 hydrate,
+                takeover,
                 after,
                 concurrency,
                 bytesPerSecond,

@@ -1,6 +1,7 @@
 package io.caravan.server;
 
 import io.caravan.ListStore;
+import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.push.ArchiveConfig;
@@ -8,6 +9,7 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.http.HttpConfig;
 import io.caravan.server.http.HttpProtocol;
 import io.caravan.server.metrics.ArchiveMetrics;
@@ -94,9 +96,11 @@ public final class Server implements AutoCloseable {
      * Serves the documents of a store, over RESP too; once.
      *
      * @throws IOException when the address cannot be had
+     * @throws StoreDirectoryException when the store is incomplete, and what it lacks would not be fetched
      * @throws ArchiveException when the config has an archive that is not this store's, if that is known at once
      */
     public void serve(ListStore store) throws IOException {
+        requireWhole(store);
         DocumentService opened = new DocumentService(store, Catalog.open(store, CATALOG_LIST_ID));
         documents = opened;
         StoreMetrics.register(metrics, opened::stats, opened::documents);
@@ -112,6 +116,16 @@ public final class Server implements AutoCloseable {
                         config.limits(), opened, archives, restoring, status, readers, config.authenticator()));
         if (http != null) {
             http.serve(opened, archives);
+        }
+    }
+
+    /** What is only in the archive would otherwise be taken for deleted, and its names given to other documents. */
+    private void requireWhole(ListStore store) {
+        boolean hydrates = config.archive() != null && config.restore().hydrate();
+        if (!hydrates && StoreIdentity.incomplete(store)) {
+            throw new StoreDirectoryException("the store has not all documents of the archive that it is restored from:"
+                    + " finish the restore (caravan restore --archive URL --data DIR), or serve it with"
+                    + " --archive URL --archive-hydrate, which fetches what is missing when it is asked for");
         }
     }
 

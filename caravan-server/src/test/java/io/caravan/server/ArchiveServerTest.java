@@ -43,7 +43,7 @@ class ArchiveServerTest {
 
     private ServerFixture server(boolean onStop) throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ArchiveConfig archive = new ArchiveConfig("memory:", () -> client, true, false, NEVER, 2, 0, onStop);
+        ArchiveConfig archive = new ArchiveConfig("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
         return new ServerFixture(
                 store,
                 config -> config.withArchive(archive)

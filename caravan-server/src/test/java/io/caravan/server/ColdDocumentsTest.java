@@ -21,6 +21,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +63,7 @@ class ColdDocumentsTest {
                 () -> ObjectStores.open(S3Server.url("prefix"), s3.options()),
                 true,
                 true,
+                false,
                 Duration.ofHours(1),
                 2,
                 0,
@@ -201,5 +203,58 @@ class ColdDocumentsTest {
         assertThat(client.read()).isEqualTo(":3");
         assertThat(client.read()).isEqualTo(":1");
         assertThat(client.read()).isEqualTo(":1");
+    }
+
+    @Test
+    void aWriteThatIsRefusedOnceItsDocumentIsThereIsAnswered() throws Exception {
+        client.send("CARAVAN.APPEND", "a", "IFSEQ", "0", "x");
+        client.send("PING");
+        assertThat(client.read()).startsWith("-CONFLICT ");
+        assertThat(client.read()).isEqualTo("+PONG");
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "CARAVAN.APPEND", "b", "IFSEQ", "0", "y");
+        assertThat(call("EXEC")).startsWith("-");
+        answers("[$x]", "LRANGE", "b", "0", "-1");
+        assertThat(send("POST", "s", "x", "Content-Type", "text/csv").statusCode())
+                .isEqualTo(409);
+        assertThat(send("POST", "f", "x", "Content-Type", "text/plain", "Stream-Seq", "b")
+                        .statusCode())
+                .isEqualTo(204);
+        assertThat(send("POST", "f", "x", "Content-Type", "text/plain", "Stream-Seq", "a")
+                        .statusCode())
+                .isEqualTo(409);
+    }
+
+    @Test
+    void twoWhoPopFromOneDocumentGetDifferentValues() throws Exception {
+        try (RespClient other = server.connect()) {
+            client.send("LPOP", "a");
+            other.send("LPOP", "a");
+            assertThat(List.of(client.read(), other.read())).containsExactlyInAnyOrder("$2", "$3");
+        }
+    }
+
+    @Test
+    void nothingFollowsAWriteThatWaits() throws IOException {
+        client.send("RPUSH", "here", "old");
+        client.send("DEL", "a", "here");
+        client.send("RPUSH", "here", "new");
+        client.send("LRANGE", "here", "0", "-1");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo(":2");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo("[$new]");
+        client.send("MULTI");
+        client.send("RPUSH", "b", "1");
+        client.send("RPUSH", "cold", "1");
+        client.send("EXEC");
+        client.send("RPUSH", "cold", "2");
+        client.send("LRANGE", "cold", "0", "-1");
+        assertThat(client.read()).isEqualTo("+OK");
+        assertThat(client.read()).isEqualTo("+QUEUED");
+        assertThat(client.read()).isEqualTo("+QUEUED");
+        assertThat(client.read()).isEqualTo("[:2, :1]");
+        assertThat(client.read()).isEqualTo(":2");
+        assertThat(client.read()).isEqualTo("[$1, $2]");
     }
 }

@@ -1,6 +1,5 @@
 package io.caravan.server;
 
-import io.caravan.CaravanException;
 import io.caravan.server.document.Outcome;
 
 /** Of a change whose effect a test looks at. */
@@ -9,7 +8,7 @@ final class IgnoredOutcome<T> implements Outcome<T> {
     public void success(T result) {}
 
     @Override
-    public void failure(CaravanException problem) {
+    public void failure(RuntimeException problem) {
         throw new AssertionError(problem);
     }
 }

@@ -18,17 +18,19 @@ final class FoundDocuments implements AutoCloseable {
 
     /** How many there are. */
     long count() throws IOException {
-        return number(ask(RespConnection.ascii("DBSIZE")).text());
+        return number(connection.call(RespConnection.ascii("DBSIZE")).text());
     }
 
     /** A whole document; null when there is none. */
     @Nullable
     FoundDocument read(byte[] name) throws IOException {
-        List<byte[]> info = ask(RespConnection.ascii("CARAVAN.INFO"), name).values();
+        List<byte[]> info =
+                connection.call(RespConnection.ascii("CARAVAN.INFO"), name).values();
         if (info == null) {
             return null;
         }
-        Reply values = ask(RespConnection.ascii("LRANGE"), name, RespConnection.ascii("0"), RespConnection.ascii("-1"));
+        Reply values = connection.call(
+                RespConnection.ascii("LRANGE"), name, RespConnection.ascii("0"), RespConnection.ascii("-1"));
         List<byte[]> all = values.values();
         return new FoundDocument(field(info, "first"), field(info, "next"), all == null ? List.of() : all);
     }
@@ -52,18 +54,6 @@ final class FoundDocuments implements AutoCloseable {
         } catch (NumberFormatException other) {
             throw new IOException("the server answered " + text + " where a number was expected", other);
         }
-    }
-
-    private Reply ask(byte[]... words) throws IOException {
-        connection.send(words);
-        Reply reply = connection.receive();
-        if (reply == null) {
-            throw new IOException("the server closed the connection while its documents were read");
-        }
-        if (reply.error() != null) {
-            throw new IOException("the server refused " + text(words[0]) + ": " + reply.error());
-        }
-        return reply;
     }
 
     @Override

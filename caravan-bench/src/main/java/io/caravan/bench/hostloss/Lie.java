@@ -55,7 +55,10 @@ enum Lie {
         @Override
         public void remember() throws IOException {
             for (String key : bucket.keys(prefix)) {
-                remembered.put(key, bucket.get(key));
+                byte[] content = bucket.get(key);
+                if (content != null) {
+                    remembered.put(key, content);
+                }
             }
         }
 

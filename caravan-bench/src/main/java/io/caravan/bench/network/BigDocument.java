@@ -1,8 +1,6 @@
 package io.caravan.bench.network;
 
 import io.caravan.bench.server.RespConnection;
-import io.caravan.bench.server.RespConnection.Reply;
-import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -37,7 +35,7 @@ record BigDocument(int valueBytes, long bytes) {
                 for (; sent < requests && sent - answered < AHEAD; sent++) {
                     connection.send(request);
                 }
-                check(connection);
+                connection.receiveAnswer();
             }
         }
     }
@@ -46,15 +44,5 @@ record BigDocument(int valueBytes, long bytes) {
         List<byte[]> words = new ArrayList<>(List.of(RespConnection.ascii("RPUSH"), RespConnection.ascii(NAME)));
         words.addAll(Collections.nCopies(values, new byte[valueBytes]));
         return words.toArray(byte[][]::new);
-    }
-
-    private static void check(RespConnection connection) throws IOException {
-        Reply reply = connection.receive();
-        if (reply == null) {
-            throw new EOFException("the server closed the connection while a document was written");
-        }
-        if (reply.error() != null) {
-            throw new IOException("the server refused to append: " + reply.error());
-        }
     }
 }

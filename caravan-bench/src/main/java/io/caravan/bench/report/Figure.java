@@ -2,6 +2,7 @@ package io.caravan.bench.report;
 
 /** What can be measured. */
 public enum Figure {
+    SECONDS("seconds", "%,.1f"),
     APPENDS_PER_SECOND("appends/s", "%,.0f"),
     VALUE_MB_PER_SECOND("value MB/s", "%,.1f"),
     LOG_MB_PER_SECOND("log MB/s", "%,.1f"),

@@ -6,10 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.core.async.AsyncResponseTransformer;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
 /** A bucket, as somebody sees it who goes past the archive. */
@@ -49,12 +52,32 @@ public final class Bucket implements AutoCloseable {
         return keys;
     }
 
-    /** A whole object. */
-    public byte[] get(String key) throws IOException {
-        return await(
-                        "get " + key,
-                        client.getObject(request -> request.bucket(name).key(key), AsyncResponseTransformer.toBytes()))
-                .asByteArray();
+    /** The size of all objects whose keys begin so. */
+    public long bytes(String prefix) throws IOException {
+        AtomicLong bytes = new AtomicLong();
+        await(
+                "list " + prefix,
+                client.listObjectsV2Paginator(request -> request.bucket(name).prefix(prefix))
+                        .contents()
+                        .subscribe(object -> bytes.addAndGet(object.size())));
+        return bytes.get();
+    }
+
+    /** A whole object, or null when there is none. */
+    public byte @Nullable [] get(String key) throws IOException {
+        try {
+            return await(
+                            "get " + key,
+                            client.getObject(
+                                    request -> request.bucket(name).key(key), AsyncResponseTransformer.toBytes()))
+                    .asByteArray();
+        } catch (IOException problem) {
+            if (problem.getCause() instanceof CompletionException failed
+                    && failed.getCause() instanceof NoSuchKeyException) {
+                return null;
+            }
+            throw problem;
+        }
     }
 
     /** Puts an object, whatever was there. */

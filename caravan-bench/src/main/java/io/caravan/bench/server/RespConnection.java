@@ -86,6 +86,24 @@ public final class RespConnection implements AutoCloseable {
         return kind < 0 ? null : reply((char) kind, line());
     }
 
+    /** The next reply, which must be there and no error. */
+    public Reply receiveAnswer() throws IOException {
+        Reply reply = receive();
+        if (reply == null) {
+            throw new EOFException("the server closed the connection");
+        }
+        if (reply.error() != null) {
+            throw new IOException("the server answered: " + reply.error());
+        }
+        return reply;
+    }
+
+    /** Sends a command and waits for its answer, which must be no error. */
+    public Reply call(byte[]... words) throws IOException {
+        send(words);
+        return receiveAnswer();
+    }
+
     private Reply reply(char kind, String line) throws IOException {
         return switch (kind) {
             case '+', ':' -> Reply.text(line);

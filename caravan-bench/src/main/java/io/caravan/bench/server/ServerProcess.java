@@ -30,6 +30,7 @@ public final class ServerProcess implements AutoCloseable {
     private final Path log;
     private final List<String> options;
     private final Map<String, String> environment;
+    private List<String> flags = ChildJvm.FLAGS;
     private @Nullable ChildJvm child;
 
     public ServerProcess(Path data, Path log) {
@@ -53,6 +54,12 @@ public final class ServerProcess implements AutoCloseable {
         this.environment = Map.copyOf(environment);
     }
 
+    /** Has the JVM run as fast as it can, rather than start quickly: for measurements. */
+    public ServerProcess asDelivered() {
+        flags = List.of();
+        return this;
+    }
+
     /** Starts the process if it is not running. */
     public void start() throws IOException {
         if (child == null || !child.alive()) {
@@ -63,7 +70,7 @@ public final class ServerProcess implements AutoCloseable {
                 arguments.addAll(List.of(ARCHIVE, "none"));
             }
             arguments.addAll(options);
-            child = ChildJvm.start(mainClass, arguments, environment, log);
+            child = ChildJvm.start(flags, mainClass, arguments, environment, log);
         }
     }
 

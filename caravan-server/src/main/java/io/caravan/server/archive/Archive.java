@@ -69,8 +69,18 @@ public final class Archive {
      *     root, {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock) {
+        return claim(objects, store, owner, clock, ClaimMemory.NONE);
+    }
+
+    /**
+     * The same for a store that remembers its claims, and does not claim what another copy of it has claimed since.
+     *
+     * @throws ArchiveException also {@code FENCED} when one has, {@code NOT_FOUND} when the archive is not there any more
+     */
+    public static Archive claim(
+            ObjectStore objects, UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.claim(store, owner, clock), true);
+        return new Archive(objects, roots, roots.claim(store, owner, clock, memory), true);
     }
 
     /** The root as it was when the archive was opened or claimed. */

@@ -24,6 +24,8 @@ public final class ArchiveException extends CaravanException {
         FENCED,
         /** What is in the archive is older than what is here, or not its continuation. */
         BACK_IN_TIME,
+        /** A manifest has no room for another generation. */
+        FULL,
         /** The document was deleted; the archive keeps what it was for a while. */
         DELETED
     }

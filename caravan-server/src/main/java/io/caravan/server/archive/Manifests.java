@@ -10,9 +10,15 @@ import io.caravan.server.archive.object.ObjectStore.Stored;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Reads and replaces the manifests of one store. Knows nothing of owners. */
 final class Manifests {
+    private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
+    /** From here on each change of a manifest costs something, and its owner is warned, once. */
+    private static final int LARGE_BYTES = 1 << 20;
+
     private final ObjectStore objects;
     private final UUID store;
 
@@ -62,8 +68,21 @@ final class Manifests {
      */
     KeptManifest replace(@Nullable KeptManifest before, Manifest after) {
         byte[] content = ManifestCodec.encode(after);
+        if (content.length > LARGE_BYTES && (before == null || !isLarge(before.manifest()))) {
+            LOG.warn(
+                    "the manifest of document '{}' has {} generations, in {} bytes: at {} bytes it takes no more, and the"
+                            + " document is archived no more; run caravan archive prune to remove old ones",
+                    after.name(),
+                    after.generations().size(),
+                    content.length,
+                    ManifestCodec.MAX_BYTES);
+        }
         String key = ArchiveKeys.manifest(after.name());
         return new KeptManifest(after, objects.putIf(key, content, before == null ? null : before.tag()));
+    }
+
+    private static boolean isLarge(Manifest manifest) {
+        return ManifestCodec.encode(manifest).length > LARGE_BYTES;
     }
 
     /** Deletes a manifest if it is still the one that was read. */

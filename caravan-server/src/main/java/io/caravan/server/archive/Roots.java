@@ -51,13 +51,17 @@ final class Roots {
     /**
      * Makes the archive if there is none, or takes it over from its owner.
      *
-     * @throws ArchiveException {@code FOREIGN} when it is another store's
+     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it is
+     *     not as the store remembers it
      */
-    ArchiveRoot claim(UUID store, String owner, InstantSource clock) {
+    ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {
             Stored stored = stored();
-            ArchiveRoot claimed =
-                    new ArchiveRoot(store, nextEpoch(stored, store), owner + " #" + nonce(), clock.millis());
+            ArchiveRoot before = before(stored, store);
+            checkExpected(before, memory);
+            long epoch = before == null ? 1 : Math.addExact(before.epoch(), 1);
+            ArchiveRoot claimed = new ArchiveRoot(store, epoch, owner + " #" + nonce(), clock.millis());
+            memory.claiming(before == null ? null : before.owner(), claimed.owner());
             try {
                 objects.putIf(ArchiveKeys.ROOT, RootCodec.encode(claimed), stored == null ? null : stored.tag());
                 return claimed;
@@ -80,14 +84,34 @@ final class Roots {
         return RootCodec.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
     }
 
-    private long nextEpoch(@Nullable Stored stored, UUID store) {
+    private @Nullable ArchiveRoot before(@Nullable Stored stored, UUID store) {
         if (stored == null) {
             checkNothingIsThere();
-            return 1;
+            return null;
         }
         ArchiveRoot root = decode(stored);
         checkStore(root, store);
-        return Math.addExact(root.epoch(), 1);
+        return root;
+    }
+
+    private void checkExpected(@Nullable ArchiveRoot before, ClaimMemory memory) {
+        if (memory.expects(before == null ? null : before.owner())) {
+            return;
+        }
+        if (before == null) {
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "the archive at " + objects.location()
+                            + ", to which this store has archived, is not there: mount the"
+                            + " disk, or put it back from a copy; to begin a new one, restart with --archive-takeover");
+        }
+        throw new ArchiveException(
+                Reason.FENCED,
+                "the archive at " + objects.location() + " has another owner: " + before.owner()
+                        + " has taken it over as its owner number " + before.epoch()
+                        + " since this store last archived to it. If this store is an old copy, as that of a lost host is,"
+                        + " retire it; if it shall go on, stop the other server and restart this one with"
+                        + " --archive-takeover");
     }
 
     /** A root is written first and never deleted: where something is without one, it was lost, or the place is wrong. */

@@ -42,7 +42,7 @@ final class ProgressTicker implements AutoCloseable {
                 "%,d%s documents, %,.1f MB/s, %d faults",
                 figures.done(),
                 of,
-                figures.valueBytes() / MEGABYTE / seconds,
+                figures.movedBytes() / MEGABYTE / seconds,
                 figures.faults());
         if (!known || figures.done() == 0) {
             return line;

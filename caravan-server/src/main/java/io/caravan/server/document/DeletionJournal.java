@@ -201,6 +201,7 @@ final class DeletionJournal {
 
         @Override
         public void failure(CaravanException problem) {
+            deletions.forEach(DeletionJournal.this::forget);
             callback.failure(problem);
         }
     }

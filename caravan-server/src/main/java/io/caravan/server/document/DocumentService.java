@@ -104,13 +104,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
-    public <T> void write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        writes.write(name, change, outcome);
-    }
-
-    /** Whether a change of these documents waits for one that others may have, before it is decided on. */
-    public boolean mustFetch(Collection<DocumentName> names) {
-        return writes.mustFetch(names);
+    public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        return writes.write(name, change, outcome);
     }
 
     /** Changes a document of the store, whatever an archive has: for whoever brings it from there. */
@@ -124,10 +119,12 @@ public final class DocumentService implements AutoCloseable {
      * @param names all documents that {@code change} asks for
      * @param change says what to do, and what to tell of it once it is durable. It may be called several times, of which the
      *     last counts, so it must do nothing else. When it throws, nothing has changed, and the outcome gets what it threw
-     *     if that is a {@link CaravanException}
+     *     if that is a {@link CaravanException}, or if the change had to wait; otherwise this throws it
+     * @return false when the change is not decided on yet, because it waits for documents that others may have: it may come
+     *     behind changes that are asked for later
      */
-    public <T> void write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        writes.write(names, change, outcome);
+    public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+        return writes.write(names, change, outcome);
     }
 
     /**

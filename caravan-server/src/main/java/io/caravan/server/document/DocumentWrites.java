@@ -40,22 +40,19 @@ final class DocumentWrites {
     }
 
     /** See {@link DocumentService#write(DocumentName, Function, Outcome)}. */
-    <T> void write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        if (isCold(name)) {
+    <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+        boolean missing = isCold(name);
+        if (missing) {
             cold.fetch(name, new Fetched(outcome, () -> writeLocal(name, change, outcome)));
         } else {
             writeLocal(name, change, outcome);
         }
+        return !missing;
     }
 
     /** Changes a document of the store, whatever an archive has. */
     <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), outcome);
-    }
-
-    /** See {@link DocumentService#mustFetch}. */
-    boolean mustFetch(Collection<DocumentName> names) {
-        return cold != ColdDocuments.NONE && names.stream().anyMatch(this::isCold);
     }
 
     private boolean isCold(DocumentName name) {
@@ -64,23 +61,31 @@ final class DocumentWrites {
                 && (documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name));
     }
 
-    /** Goes on once a document was fetched. */
+    /** Goes on once a document was fetched, on a thread where nobody else would hear of what the change throws. */
     private record Fetched(Outcome<?> outcome, Runnable next) implements Outcome<DocumentName> {
         @Override
         public void success(DocumentName name) {
-            next.run();
+            try {
+                next.run();
+            } catch (RuntimeException refused) {
+                outcome.failure(refused);
+            } catch (Error broken) {
+                outcome.failure(new IllegalStateException("a change has failed: " + broken, broken));
+                throw broken;
+            }
         }
 
         @Override
-        public void failure(CaravanException problem) {
+        public void failure(RuntimeException problem) {
             outcome.failure(problem);
         }
     }
 
     /** See {@link DocumentService#write(Collection, Function, Outcome)}. */
-    <T> void write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
+    <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         List<DocumentName> missing = names.stream().filter(this::isCold).toList();
         writeFetching(missing, 0, () -> writeLocking(withSources(names), change, outcome), outcome);
+        return missing.isEmpty();
     }
 
     /** Fetches the missing documents one after the other, and then writes. */

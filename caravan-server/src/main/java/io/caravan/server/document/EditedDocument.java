@@ -172,6 +172,20 @@ public final class EditedDocument {
         return true;
     }
 
+    /** Deletes the document as {@link #delete} does, where the archive need not hear of it. */
+    public boolean deleteUnnoted() {
+        DocumentInfo info = info();
+        if (info == null) {
+            return false;
+        }
+        removeOrHide(new DocumentInfo(
+                info.id(),
+                info.firstSequence(),
+                info.nextSequence(),
+                info.attributes().withoutArchived()));
+        return true;
+    }
+
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
         if (info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {

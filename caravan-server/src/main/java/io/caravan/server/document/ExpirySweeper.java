@@ -1,6 +1,5 @@
 package io.caravan.server.document;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.NamedDocument;
@@ -78,7 +77,7 @@ final class ExpirySweeper implements AutoCloseable {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 LOG.warn("document '{}' has expired and could not be deleted: {}", name, problem.getMessage());
             }
         });

@@ -13,6 +13,10 @@ public interface Outcome<T> {
     /** The change is durable. */
     void success(T result);
 
-    /** The change was refused, and nothing has changed; or the store failed before it was durable. */
-    void failure(CaravanException problem);
+    /**
+     * The change was refused, and nothing has changed; or the store failed before it was durable.
+     *
+     * @param problem a {@link CaravanException}, or what the change itself has thrown when it was decided on later
+     */
+    void failure(RuntimeException problem);
 }

@@ -3,15 +3,19 @@ package io.caravan.server.document;
 import io.caravan.CorruptStoreException;
 import io.caravan.Entry;
 import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a store, and those restored from its archive, from all others. Kept in a list of the store, as a version, 1, in one
- * byte and the 16 bytes of the identity.
+ * Tells a store, and those restored from its archive, from all others, and whether it has all that it should. Kept in a list
+ * of the store: first the identity, a version, 1, in one byte and 16 bytes; behind it any number of notes, of which the last
+ * counts, a version, 1, in one byte, and in another 1 when documents are still only in the archive, 0 when none are.
  */
 public final class StoreIdentity {
     /** The store's list that holds it. */
@@ -20,12 +24,15 @@ public final class StoreIdentity {
     private static final byte VERSION = 1;
     private static final int BYTES = Byte.BYTES + 2 * Long.BYTES;
 
+    private static final byte WHOLE = 0;
+    private static final byte INCOMPLETE = 1;
+
     private StoreIdentity() {}
 
     /** The store's identity; one that has none gets one, which is durable when this returns. */
     public static UUID of(ListStore store) {
         UUID identity = find(store);
-        return identity == null ? write(store, UUID.randomUUID()) : identity;
+        return identity == null ? write(store, UUID.randomUUID(), List.of()) : identity;
     }
 
     /** The store's identity, or null when it has none yet. */
@@ -42,28 +49,58 @@ public final class StoreIdentity {
     }
 
     /**
-     * Gives the store the identity of the one whose archive it is restored from; durable when this returns.
+     * Gives the store the identity of the one whose archive it is restored from, and notes that it is incomplete; durable
+     * when this returns. One that has the identity already stays as it is.
      *
      * @throws IllegalStateException when it has another one already
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);
-        UUID adopted = present == null ? write(store, identity) : present;
+        // In one batch: a store that has the identity, and nothing else yet, must not be taken for whole.
+        UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
                     "the store is " + adopted + " and cannot become " + identity + "; restore to another directory");
         }
     }
 
-    private static UUID write(ListStore store, UUID identity) {
-        store.append(
-                        LIST_ID,
-                        ByteBuffer.allocate(BYTES)
-                                .put(VERSION)
-                                .putLong(identity.getMostSignificantBits())
-                                .putLong(identity.getLeastSignificantBits())
-                                .array())
-                .join();
+    /** Whether documents may be missing that are in the archive. Waits as a read does. */
+    public static boolean incomplete(ListStore store) {
+        List<Entry> entries = store.read(LIST_ID);
+        return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;
+    }
+
+    /** Notes whether documents may be missing; durable when this returns. The store has an identity. */
+    public static void incomplete(ListStore store, boolean incomplete) {
+        if (incomplete(store) != incomplete) {
+            store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();
+        }
+    }
+
+    private static byte[] note(byte state) {
+        return new byte[] {VERSION, state};
+    }
+
+    private static byte decodeNote(Entry entry) {
+        byte[] bytes = entry.value();
+        if (bytes.length != 2 || bytes[0] != VERSION) {
+            throw new CorruptStoreException(
+                    "identity", 0, LIST_ID, entry.sequence(), "is not a note of version " + VERSION);
+        }
+        return bytes[1];
+    }
+
+    private static UUID write(ListStore store, UUID identity, List<byte[]> notes) {
+        byte[] encoded = ByteBuffer.allocate(BYTES)
+                .put(VERSION)
+                .putLong(identity.getMostSignificantBits())
+                .putLong(identity.getLeastSignificantBits())
+                .array();
+        WriteBatch batch = WriteBatch.create().append(LIST_ID, encoded);
+        notes.forEach(note -> batch.append(LIST_ID, note));
+        CompletableFuture<Long> done = new CompletableFuture<>();
+        store.write(batch, WriteCallback.completing(done));
+        done.join();
         return identity;
     }
 

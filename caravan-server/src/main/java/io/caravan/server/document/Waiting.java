@@ -14,7 +14,7 @@ public final class Waiting {
      * Asks for a change and returns what its outcome was told.
      *
      * @param change hands the outcome to whoever tells it
-     * @throws CaravanException what the outcome was told of failure
+     * @throws RuntimeException what the outcome was told of failure, mostly a {@link CaravanException}
      */
     public static <T> T to(Consumer<Outcome<T>> change) {
         CompletableFuture<T> told = new CompletableFuture<>();
@@ -25,14 +25,14 @@ public final class Waiting {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 told.completeExceptionally(problem);
             }
         });
         try {
             return told.join();
         } catch (CompletionException failed) {
-            if (failed.getCause() instanceof CaravanException problem) {
+            if (failed.getCause() instanceof RuntimeException problem) {
                 throw problem;
             }
             throw failed;

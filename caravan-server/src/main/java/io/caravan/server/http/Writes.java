@@ -1,6 +1,5 @@
 package io.caravan.server.http;
 
-import io.caravan.CaravanException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Outcome;
@@ -70,7 +69,7 @@ final class Writes {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 exchange.fail(problem);
             }
         };

@@ -18,8 +18,11 @@ sealed interface Change {
     /** Makes the change, within one that is open for at least its documents, and tells its answer. */
     Reply apply(DocumentEdits edits);
 
-    /** Makes the change by itself; its answer is told when it is durable. */
-    void submit(DocumentService documents, Outcome<Reply> outcome);
+    /**
+     * Makes the change by itself; its answer is told when it is durable. Returns false when it waits for documents that
+     * others may have, and is not decided on before it is answered.
+     */
+    boolean submit(DocumentService documents, Outcome<Reply> outcome);
 
     /** A change of one document. */
     record OfOne(DocumentName name, Function<EditedDocument, Reply> edit) implements Change {
@@ -34,8 +37,8 @@ sealed interface Change {
         }
 
         @Override
-        public void submit(DocumentService documents, Outcome<Reply> outcome) {
-            documents.write(name, edit, outcome);
+        public boolean submit(DocumentService documents, Outcome<Reply> outcome) {
+            return documents.write(name, edit, outcome);
         }
     }
 
@@ -47,8 +50,8 @@ sealed interface Change {
         }
 
         @Override
-        public void submit(DocumentService documents, Outcome<Reply> outcome) {
-            documents.write(names, edit, outcome);
+        public boolean submit(DocumentService documents, Outcome<Reply> outcome) {
+            return documents.write(names, edit, outcome);
         }
     }
 }

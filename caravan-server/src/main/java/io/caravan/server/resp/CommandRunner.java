@@ -1,9 +1,7 @@
 package io.caravan.server.resp;
 
-import io.caravan.CaravanException;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
-import io.caravan.server.document.Outcome;
 import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -16,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
  * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
- * none behind it. Nothing runs while the store has no room, too many answers are pending, or the client does not take what
+ * none behind it. Nothing runs while the store has no room, a write waits for a document from the archive, too many answers are pending, or the client does not take what
  * there is; {@link #full()} then tells the connection to read no more. The event loop's alone.
  */
 final class CommandRunner implements RequestDecoder.Intake {
@@ -42,8 +40,8 @@ final class CommandRunner implements RequestDecoder.Intake {
     private boolean batchPaused;
 
     private boolean awaitingRoom;
-    /** Whether a write waits for a document from the archive, so that the store has not decided on it yet. */
-    private boolean awaitingDocument;
+    /** The answer to a write that waits, or has waited, for a document from the archive: the store has not decided on it. */
+    private @Nullable PendingReply undecided;
 
     private boolean refusedLast;
 
@@ -91,7 +89,7 @@ final class CommandRunner implements RequestDecoder.Intake {
     /** What a stranger sends may make it known: what comes behind that is another's. */
     private boolean mustWait() {
         return awaitingRoom
-                || awaitingDocument
+                || awaitingDocument()
                 || !waiting.isEmpty() && stranger()
                 || waiting.size() >= MAX_WAITING
                 || replies.size() >= maxPending
@@ -121,7 +119,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
         while (batch == null
                 && !awaitingRoom
-                && !awaitingDocument
+                && !awaitingDocument()
                 && replies.size() < maxPending
                 && answersAreTaken()
                 && !waiting.isEmpty()) {
@@ -215,7 +213,9 @@ final class CommandRunner implements RequestDecoder.Intake {
             place = takePlace();
             turn.willWrite();
             Change change = action.prepare(session, command);
-            change.submit(documents, documents.mustFetch(change.names()) ? awaitDocument(place) : place);
+            if (!change.submit(documents, place)) {
+                undecided = place;
+            }
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
@@ -231,27 +231,12 @@ final class CommandRunner implements RequestDecoder.Intake {
         awaitingRoom = true;
     }
 
-    /** What follows could otherwise come before a write that names a document from the archive beside others. */
-    private Outcome<Reply> awaitDocument(PendingReply place) {
-        awaitingDocument = true;
-        return new Outcome<>() {
-            @Override
-            public void success(Reply answer) {
-                place.success(answer);
-                channel.eventLoop().execute(CommandRunner.this::documentFound);
-            }
-
-            @Override
-            public void failure(CaravanException problem) {
-                place.failure(problem);
-                channel.eventLoop().execute(CommandRunner.this::documentFound);
-            }
-        };
-    }
-
-    private void documentFound() {
-        awaitingDocument = false;
-        progress.run();
+    /**
+     * Whether a write waits for a document from the archive: what follows could come before it. Its answer, once there is
+     * one, has this connection go on.
+     */
+    private boolean awaitingDocument() {
+        return undecided != null && !undecided.done();
     }
 
     private void roomFound() {

@@ -61,7 +61,7 @@ final class Errors {
         return switch (reason) {
             case DELETED -> "DELETED";
             case BACK_IN_TIME -> "BACKINTIME";
-            case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED -> "ARCHIVE";
+            case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED, FULL -> "ARCHIVE";
         };
     }
 

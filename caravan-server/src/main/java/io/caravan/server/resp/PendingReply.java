@@ -1,6 +1,5 @@
 package io.caravan.server.resp;
 
-import io.caravan.CaravanException;
 import io.caravan.server.document.Outcome;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
@@ -73,7 +72,7 @@ final class PendingReply implements Outcome<Reply> {
     }
 
     @Override
-    public void failure(CaravanException problem) {
+    public void failure(RuntimeException problem) {
         complete(Errors.reply(problem));
     }
 

@@ -72,7 +72,8 @@ final class Pop implements Reading {
         // Or the values of many would wait together for their trims to be durable.
         context.place().hold(head.bytes);
         try {
-            documents.write(name, document -> take(document, head), context.place());
+            // What has been read is in the store, whatever an archive has.
+            documents.writeLocal(name, document -> take(document, head), context.place());
             return true;
         } catch (Moved meanwhile) {
             return false;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 class ArchiveCommandTest {
     private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
     private final ArchiveConfig archive =
-            new ArchiveConfig("memory:", () -> client, true, false, Duration.ofHours(10), 1, 0, false);
+            new ArchiveConfig("memory:", () -> client, true, false, false, Duration.ofHours(10), 1, 0, false);
 
     private static void run(ServedStore served, int exitCode, String printed, String... words) {
         CommandRun run = CommandRun.of(served, words);

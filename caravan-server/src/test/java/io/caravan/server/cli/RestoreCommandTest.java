@@ -34,6 +34,7 @@ class RestoreCommandTest {
                 () -> ObjectStores.open(url(), S3Options.DEFAULT),
                 true,
                 hydrate,
+                false,
                 Duration.ofHours(1),
                 2,
                 0,
@@ -160,9 +161,9 @@ class RestoreCommandTest {
 
     @Test
     void progressTellsRateAndRest() {
-        assertThat(ProgressTicker.line(new Figures(-1, 5, 0, 0, 0, 5, 4_000_000), 2))
+        assertThat(ProgressTicker.line(new Figures(-1, 5, 0, 0, 0, 5, 0, 4_000_000), 2))
                 .isEqualTo("5 documents, 2.0 MB/s, 0 faults");
-        assertThat(ProgressTicker.line(new Figures(2_000, 900, 50, 49, 1, 5, 4_000_000), 10))
+        assertThat(ProgressTicker.line(new Figures(2_000, 900, 50, 49, 1, 5, 0, 4_000_000), 10))
                 .isEqualTo("1,000 of 2,000 documents, 0.4 MB/s, 1 faults, 0:00:10 left");
     }
 }

@@ -2,7 +2,6 @@ package io.caravan.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.Server;
@@ -154,7 +153,7 @@ class TailCommandTest {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 closed.completeExceptionally(problem);
             }
         });
@@ -210,7 +209,7 @@ class TailCommandTest {
                     }
 
                     @Override
-                    public void failure(CaravanException problem) {
+                    public void failure(RuntimeException problem) {
                         replaced.completeExceptionally(problem);
                     }
                 });

@@ -285,6 +285,43 @@ class ArchivedDocumentTest {
         }
     }
 
+    /** A store that fails, after it has accepted a write. */
+    private static final class FailingStore extends ForwardingListStore {
+        private boolean failing;
+
+        FailingStore() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            if (failing) {
+                callback.failure(new OutOfSpaceException("failed"));
+            } else {
+                super.write(batch, callback);
+            }
+        }
+    }
+
+    @Test
+    void aDeletionThatFailedIsNotPending() {
+        FailingStore store = new FailingStore();
+        try (Documents failed = new Documents(store)) {
+            failed.push("a", "1");
+            assertThat(Waiting.<Boolean>to(outcome -> failed.service()
+                            .mark(
+                                    name("a"),
+                                    Objects.requireNonNull(failed.find("a")).id(),
+                                    MARK,
+                                    outcome)))
+                    .isTrue();
+            store.failing = true;
+            assertThatThrownBy(() -> failed.delete("a")).isInstanceOf(CaravanException.class);
+            assertThat(failed.service().deletionPending(name("a"))).isFalse();
+            store.failing = false;
+        }
+    }
+
     @Test
     void aRestoredDocumentGoesOnWhereItWas() {
         restore("a", 500, "x", "y");
@@ -459,7 +496,7 @@ class ArchivedDocumentTest {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 throw problem;
             }
         });

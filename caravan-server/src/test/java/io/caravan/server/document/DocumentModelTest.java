@@ -3,7 +3,6 @@ package io.caravan.server.document;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
@@ -166,7 +165,7 @@ class DocumentModelTest {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 if (problem instanceof DocumentException refusal) {
                     told.complete(refusal.reason());
                 } else {

@@ -5,7 +5,6 @@ import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
@@ -86,7 +85,7 @@ class DocumentServiceTest {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 throw problem;
             }
         });

@@ -2,7 +2,6 @@ package io.caravan.server.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.Outcome;
 import java.net.http.HttpResponse;
@@ -107,7 +106,7 @@ class LiveTest {
                     }
 
                     @Override
-                    public void failure(CaravanException problem) {
+                    public void failure(RuntimeException problem) {
                         written.completeExceptionally(problem);
                     }
                 });

@@ -179,7 +179,7 @@ class ServerPagesTest {
                     }
 
                     @Override
-                    public void failure(CaravanException problem) {
+                    public void failure(RuntimeException problem) {
                         told.countDown();
                     }
                 });

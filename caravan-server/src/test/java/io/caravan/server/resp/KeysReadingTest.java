@@ -3,7 +3,6 @@ package io.caravan.server.resp;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.CaravanException;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
@@ -34,7 +33,7 @@ class KeysReadingTest {
                     public void success(Long sequence) {}
 
                     @Override
-                    public void failure(CaravanException problem) {
+                    public void failure(RuntimeException problem) {
                         throw problem;
                     }
                 });

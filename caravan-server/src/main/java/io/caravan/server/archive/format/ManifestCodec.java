@@ -1,8 +1,7 @@
 package io.caravan.server.archive.format;
 
 import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.ArchiveException.Reason;
 
 /** Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread. */
 public final class ManifestCodec {
@@ -22,19 +21,18 @@ public final class ManifestCodec {
      * Writes a manifest.
      *
      * @throws IllegalArgumentException when it is not as {@link ManifestCheck} says
-     * @throws ObjectStoreException {@code FULL} when it has too many generations
+     * @throws ArchiveException {@code FULL} when it has too many generations
      */
     public static byte[] encode(Manifest manifest) {
         ManifestCheck.check(manifest);
         byte[] bytes = JSON.encode(ManifestJson.of(FORMAT, VERSION, manifest));
         if (bytes.length > MAX_BYTES) {
-            throw new ObjectStoreException(
-                    Kind.FULL,
+            throw new ArchiveException(
+                    Reason.FULL,
                     ArchiveKeys.manifest(manifest.name()) + ", document '" + manifest.name()
                             + "': there is no room for another generation behind "
                             + manifest.generations().size()
-                            + "; run caravan archive prune to remove old ones",
-                    null);
+                            + "; run caravan archive prune to remove old ones");
         }
         return bytes;
     }

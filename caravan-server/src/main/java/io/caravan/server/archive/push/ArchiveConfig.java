@@ -13,6 +13,7 @@ import java.util.function.Supplier;
  *     archive is this store's
  * @param adopts whether a store without anything in it becomes the one whose archive is there, if there is one: it fetches
  *     its documents from there
+ * @param takeover whether the archive is taken over also from another copy of this store, and begun anew where it was lost
  * @param after greatest age of a change that is not archived
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
@@ -23,6 +24,7 @@ public record ArchiveConfig(
         Supplier<ObjectStore> place,
         boolean atHand,
         boolean adopts,
+        boolean takeover,
         Duration after,
         int concurrency,
         long bytesPerSecond,

@@ -8,7 +8,7 @@ public enum ArchiveState {
     CLAIMING,
     /** It does. */
     OWNER,
-    /** No more: another server has taken the archive over. */
+    /** No more: another server has taken the archive over, perhaps before this one started. */
     FENCED,
     /** Never: the archive is another store's, or of a version that this release does not write. */
     REFUSED,

@@ -34,17 +34,18 @@ public final class Archiver implements AutoCloseable {
 
     private static final int QUEUE_CAPACITY = 4096;
     private static final Duration LONGEST_CHECK_INTERVAL = Duration.ofMinutes(1);
+    private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
     private static final Duration CLOSE_GRACE = Duration.ofMillis(500);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
 
     private final ArchiveConfig config;
     private final DocumentService documents;
     private final InstantSource clock;
-    private final ArchivePlace place;
-    private final Figures figures;
+    private final ClaimedPlace place;
+    private final ArchiveCounts figures;
     private final Survey survey;
     private final BackOff backOff = newBackOff();
-    private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff);
+    private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime);
     private final Ownership ownership;
     private final Walker walker;
     private final List<Thread> threads = new ArrayList<>();
@@ -54,9 +55,9 @@ public final class Archiver implements AutoCloseable {
         this.config = config;
         this.documents = documents;
         this.clock = clock;
-        this.figures = new Figures(clock);
+        this.figures = new ArchiveCounts(clock);
         this.survey = new Survey(Walker.SLOTS, clock.millis());
-        this.place = new ArchivePlace(config, store, figures, clock);
+        this.place = new ClaimedPlace(config, store, figures, clock);
         Duration quarter = config.after().dividedBy(4);
         this.ownership = new Ownership(
                 () -> place.claim(() -> survey.distrust(DocumentService.STRIPES)),
@@ -99,8 +100,10 @@ public final class Archiver implements AutoCloseable {
         thread("owner", ownership);
         thread("walker", walker);
         FailureLog log = new FailureLog();
+        Duration tenth = config.after().dividedBy(10);
+        Duration later = tenth.compareTo(LONGEST_PUT_OFF) < 0 ? tenth : LONGEST_PUT_OFF;
         for (int i = 1; i <= config.concurrency(); i++) {
-            thread("worker-" + i, new Worker(queue, backOff, survey, figures, ownership, () -> pushes, log));
+            thread("worker-" + i, new Worker(queue, backOff, survey, figures, ownership, () -> pushes, log, later));
         }
     }
 
@@ -116,8 +119,10 @@ public final class Archiver implements AutoCloseable {
         pushes = archive == null ? null : Pushes.to(archive, documents, survey, clock, place::newIncarnation);
         if (ownership.state().ended()) {
             queue.end(notOwner());
+        } else if (archive == null) {
+            queue.pause(notOwner());
         } else {
-            queue.open(archive != null);
+            queue.open();
         }
     }
 
@@ -157,7 +162,7 @@ public final class Archiver implements AutoCloseable {
                     ownership.state() == ArchiveState.OWNER
                             ? new ArchiveException(
                                     Reason.NOT_FOUND,
-                                    QUEUE_CAPACITY + " requests to archive documents wait already; try again later")
+                                    "the archive takes no more requests to archive documents now; try again later")
                             : notOwner());
         }
         return request;

@@ -6,8 +6,11 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import java.util.List;
 
 /** Has an archive know what was deleted. Any thread that may wait; for one name one at a time. */
 final class DeletionPush {
@@ -23,7 +26,7 @@ final class DeletionPush {
     }
 
     /**
-     * Puts a tombstone, if the deleted document is the newest that the archive has of the name.
+     * Puts a tombstone, unless the archive has it, or has the document that has the name now.
      *
      * @return whether there was something to put
      */
@@ -41,31 +44,38 @@ final class DeletionPush {
         }
     }
 
+    /**
+     * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload whose
+     * answer was lost may still be under way, and must find that its manifest has changed.
+     */
     private boolean tryOnce(Deletion deletion) {
         KeptManifest before = archive.manifest(deletion.name());
-        if (before == null || !concerns(deletion, before.manifest())) {
+        Manifest manifest = before == null ? null : before.manifest();
+        if (manifest != null && (isKnown(deletion, manifest) || isSucceeded(manifest))) {
             return false;
         }
-        Manifest manifest = before.manifest();
-        Tombstone tombstone =
-                new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis());
         archive.commit(
                 before,
                 new Manifest(
-                        manifest.store(),
-                        manifest.name(),
+                        archive.root().store(),
+                        deletion.name(),
                         archive.root().epoch(),
-                        manifest.lastGeneration(),
-                        manifest.generations(),
-                        tombstone));
+                        manifest == null ? 0 : manifest.lastGeneration(),
+                        manifest == null ? List.of() : manifest.generations(),
+                        new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis())));
         return true;
     }
 
-    private static boolean concerns(Deletion deletion, Manifest manifest) {
-        Generation latest = manifest.latest();
+    private static boolean isKnown(Deletion deletion, Manifest manifest) {
         Tombstone known = manifest.tombstone();
-        return latest != null
-                && latest.incarnation() == deletion.incarnation()
-                && (known == null || known.incarnation() != deletion.incarnation());
+        return known != null && known.incarnation() == deletion.incarnation();
+    }
+
+    /** Whether there is a document of the name again, and the archive has it: that was put after the deletion. */
+    private boolean isSucceeded(Manifest manifest) {
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        Generation latest = manifest.latest();
+        return mark != null && latest != null && latest.incarnation() == mark.incarnation();
     }
 }

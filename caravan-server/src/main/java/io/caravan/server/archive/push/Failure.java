@@ -80,7 +80,7 @@ record Failure(String kind, Reach reach, String message) {
         return switch (reason) {
             case FENCED -> Reach.OWNER;
             // One object of another store's is no reason to give the archive up; its root would be.
-            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, DELETED -> Reach.DOCUMENT;
+            case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, FULL, DELETED -> Reach.DOCUMENT;
         };
     }
 

@@ -19,6 +19,7 @@ final class Job {
     private final List<CompletableFuture<Archived>> requests = new ArrayList<>();
     private Survey.@Nullable Place place;
     private int failures;
+    private boolean puttingOff;
     private long successesAtFirstFailure;
     /** What came in for the name while it was in hand; the queue's. */
     private @Nullable Job next;
@@ -68,6 +69,20 @@ final class Job {
     void fail(Throwable problem) {
         requests.forEach(request -> request.completeExceptionally(problem));
         requests.clear();
+    }
+
+    /** Takes away those who wait; whoever calls this answers them. */
+    List<CompletableFuture<Archived>> withdrawRequests() {
+        List<CompletableFuture<Archived>> withdrawn = List.copyOf(requests);
+        requests.clear();
+        return withdrawn;
+    }
+
+    /** Whether it may be put off: once. */
+    boolean putOff() {
+        boolean first = !puttingOff;
+        puttingOff = true;
+        return first;
     }
 
     /**

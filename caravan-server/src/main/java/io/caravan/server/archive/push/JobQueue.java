@@ -7,20 +7,25 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs that wait for workers, a bounded number; a name has at most one that waits and one in hand. Jobs that somebody waits
- * for go first, and even while a {@link BackOff} has all others wait.
+ * for go first, and even while a {@link BackOff} has all others wait. Nobody waits for an answer while the queue gives
+ * nothing out: then they are told why.
  *
  * <p><b>Threading.</b> One lock, under which nothing waits for anything else, guards everything.
  */
 final class JobQueue {
     private final int capacity;
     private final BackOff backOff;
+    private final LongSupplier nanoTime;
     private final ReentrantLock lock = new ReentrantLock();
     /** A job has come, or a pause may have ended. */
     private final Condition work = lock.newCondition();
@@ -29,28 +34,56 @@ final class JobQueue {
 
     private final Deque<Job> ordinary = new ArrayDeque<>();
     private final Deque<Job> urgent = new ArrayDeque<>();
+    /** Those that were put off, by rising time. */
+    private final Deque<PutOff> later = new ArrayDeque<>();
+
     private final Map<DocumentName, Job> waiting = new HashMap<>();
     private final Map<DocumentName, Job> inHand = new HashMap<>();
     private boolean open;
     private boolean ended;
     private boolean woken;
+    /** Why it is not open. */
+    private volatile Throwable refusal = new IllegalStateException("the queue is not open yet");
 
     /**
      * A queue that gives nothing out before it is {@linkplain #open opened}.
      *
      * @param capacity how many jobs of each kind may wait
      */
-    JobQueue(int capacity, BackOff backOff) {
+    JobQueue(int capacity, BackOff backOff, LongSupplier nanoTime) {
         this.capacity = capacity;
         this.backOff = backOff;
+        this.nanoTime = nanoTime;
     }
 
-    /** Has workers get jobs, or none for now. */
-    void open(boolean now) {
+    /** A job that is not given out before its time. */
+    private record PutOff(Job job, long dueNanos) {}
+
+    /** Has workers get jobs. */
+    void open() {
         locked(() -> {
-            open = now;
+            open = true;
             work.signalAll();
+            return List.of();
         });
+    }
+
+    /** Has workers get no jobs for now; those who wait for answers are told why. */
+    void pause(Throwable why) {
+        refuse(locked(() -> {
+            List<CompletableFuture<Archived>> requests = close(why);
+            ordinary.addAll(urgent);
+            urgent.clear();
+            return requests;
+        }));
+    }
+
+    private List<CompletableFuture<Archived>> close(Throwable why) {
+        open = false;
+        refusal = why;
+        List<CompletableFuture<Archived>> requests = new ArrayList<>();
+        urgent.forEach(job -> requests.addAll(job.withdrawRequests()));
+        return requests;
     }
 
     /**
@@ -63,7 +96,7 @@ final class JobQueue {
         return add(name, what, ordinary);
     }
 
-    /** The same for somebody who waits for the answer. */
+    /** The same for somebody who waits for the answer; false also while the queue is not open. */
     boolean request(DocumentName name, Consumer<Job> what) {
         return add(name, what, urgent);
     }
@@ -71,6 +104,9 @@ final class JobQueue {
     private boolean add(DocumentName name, Consumer<Job> what, Deque<Job> queue) {
         lock.lock();
         try {
+            if (ended || queue == urgent && !open) {
+                return false;
+            }
             Job running = inHand.get(name);
             if (running != null) {
                 // What it is doing may have begun before what it is asked for now.
@@ -78,14 +114,12 @@ final class JobQueue {
                 return true;
             }
             Job job = waiting.get(name);
-            if (ended || job == null && queue.size() >= capacity) {
-                return false;
-            }
             if (job == null) {
-                job = new Job(name);
-                enqueue(job, queue);
-            } else if (queue == urgent && ordinary.remove(job)) {
+                return queue.size() < capacity && addNew(name, what);
+            }
+            if (queue == urgent && (ordinary.remove(job) || later.removeIf(putOff -> putOff.job() == job))) {
                 urgent.add(job);
+                work.signal();
             }
             what.accept(job);
             return true;
@@ -94,10 +128,11 @@ final class JobQueue {
         }
     }
 
-    private void enqueue(Job job, Deque<Job> queue) {
-        waiting.put(job.name(), job);
-        queue.add(job);
-        work.signal();
+    private boolean addNew(DocumentName name, Consumer<Job> what) {
+        Job job = new Job(name);
+        what.accept(job);
+        enqueue(job);
+        return true;
     }
 
     /**
@@ -125,6 +160,7 @@ final class JobQueue {
         }
         Job job = urgent.poll();
         if (job == null && backOff.remainingNanos() == 0) {
+            takeUpWhatIsDue();
             job = ordinary.poll();
         }
         if (job != null) {
@@ -135,8 +171,18 @@ final class JobQueue {
         return job;
     }
 
+    private void takeUpWhatIsDue() {
+        long now = nanoTime.getAsLong();
+        while (!later.isEmpty() && later.element().dueNanos() - now <= 0) {
+            ordinary.add(later.remove().job());
+        }
+    }
+
     private void awaitWork() throws InterruptedException {
         long pauseNanos = backOff.remainingNanos();
+        if (pauseNanos == 0 && !later.isEmpty()) {
+            pauseNanos = later.element().dueNanos() - nanoTime.getAsLong();
+        }
         if (open && pauseNanos > 0) {
             work.awaitNanos(pauseNanos);
         } else {
@@ -146,26 +192,57 @@ final class JobQueue {
 
     /** A job has been done, or is given up until it is found again. */
     void done(Job job) {
-        locked(() -> {
-            inHand.remove(job.name());
+        refuse(locked(() -> {
+            gone(job);
             Job next = job.next();
-            if (next != null) {
-                enqueue(next, next.requested() ? urgent : ordinary);
-            }
-            progress.signalAll();
-        });
+            return next == null ? List.of() : enqueue(next);
+        }));
     }
 
-    /** A job has failed and is to be tried again, before those that wait. */
+    /** A job has failed and is to be tried again, after those that wait: it may fail for ever, and they not. */
     void putBack(Job job) {
-        locked(() -> {
-            inHand.remove(job.name());
+        refuse(locked(() -> {
+            gone(job);
             job.absorbNext();
+            return enqueue(job);
+        }));
+    }
+
+    /** A job has failed and is to be tried again after a time; when too many have, it is given up until it is found again. */
+    void putOff(Job job, long nanos) {
+        refuse(locked(() -> {
+            gone(job);
+            job.absorbNext();
+            if (job.requested()) {
+                return enqueue(job);
+            }
+            if (!ended && later.size() < capacity) {
+                waiting.put(job.name(), job);
+                later.add(new PutOff(job, nanoTime.getAsLong() + nanos));
+                work.signal();
+            }
+            return List.of();
+        }));
+    }
+
+    private void gone(Job job) {
+        inHand.remove(job.name());
+        progress.signalAll();
+    }
+
+    /** Has a job wait, unless nothing is given out any more; returns the requests of it that must not wait. */
+    private List<CompletableFuture<Archived>> enqueue(Job job) {
+        List<CompletableFuture<Archived>> refused = open ? List.of() : job.withdrawRequests();
+        if (!ended) {
             waiting.put(job.name(), job);
-            (job.requested() ? urgent : ordinary).addFirst(job);
+            (job.requested() ? urgent : ordinary).add(job);
             work.signal();
-            progress.signalAll();
-        });
+        }
+        return refused;
+    }
+
+    private void refuse(List<CompletableFuture<Archived>> requests) {
+        requests.forEach(request -> request.completeExceptionally(refusal));
     }
 
     /** Whether there is room for a good part of what the queue takes: going back for less would not pay. */
@@ -201,6 +278,7 @@ final class JobQueue {
         locked(() -> {
             woken = true;
             progress.signalAll();
+            return List.of();
         });
     }
 
@@ -224,23 +302,23 @@ final class JobQueue {
 
     /** Gives nothing out any more, and tells those who wait for answers why. */
     void end(Throwable why) {
-        List<Job> dropped = new ArrayList<>();
-        locked(() -> {
+        refuse(locked(() -> {
             ended = true;
-            dropped.addAll(waiting.values());
+            List<CompletableFuture<Archived>> requests = close(why);
             waiting.clear();
             ordinary.clear();
             urgent.clear();
+            later.clear();
             work.signalAll();
             progress.signalAll();
-        });
-        dropped.forEach(job -> job.fail(why));
+            return requests;
+        }));
     }
 
-    private void locked(Runnable action) {
+    private <T> T locked(Supplier<T> action) {
         lock.lock();
         try {
-            action.run();
+            return action.get();
         } finally {
             lock.unlock();
         }

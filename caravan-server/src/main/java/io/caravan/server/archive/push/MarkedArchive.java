@@ -5,77 +5,189 @@ import io.caravan.CorruptStoreException;
 import io.caravan.Entry;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
+import io.caravan.server.archive.ClaimMemory;
+import io.caravan.server.archive.format.ArchiveRoot;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Which archive the marks of a store's documents are about: one at another place, or one that was begun anew, does not have
- * what they say. Kept in a list of the store, of which the last entry counts: a version, 1, in one byte, 1 or 0 in one byte
- * for whether all marks are about this archive, the epoch of its owner in 8 bytes, big-endian, and its location in UTF-8.
+ * What a store remembers of its archive: which one the marks of its documents are about, as one at another place, or one
+ * that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy of the
+ * store has claimed it since. Kept in a list of the store, of which the last entry counts:
+ *
+ * <ul>
+ *   <li>a version, 2, in one byte;
+ *   <li>1 or 0 in one byte for whether all marks are about this archive;
+ *   <li>the epoch of its owner in 8 bytes, big-endian;
+ *   <li>its location;
+ *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found; and
+ *       those that it has tried to be since, and does not know whether it was. The empty one is for no root.
+ * </ul>
+ *
+ * <p>Texts are in UTF-8, each behind its length in 4 bytes.
  */
 final class MarkedArchive {
     /** The store's list that holds it. */
     static final long LIST_ID = -3;
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedArchive.class);
-    private static final byte VERSION = 1;
-    private static final int LOCATION = 2 * Byte.BYTES + Long.BYTES;
+    private static final byte VERSION = 2;
+    private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
+    /** Of claims that failed, and of which it is not known whether they did: later ones go on from an older one. */
+    private static final int MOST_OWNERS = 16;
+
+    private static final String ABSENT = "";
 
     private final ListStore store;
+    private final String location;
 
-    MarkedArchive(ListStore store) {
+    /**
+     * What a store remembers of the archive at a location.
+     *
+     * @param location as it is configured
+     */
+    MarkedArchive(ListStore store, String location) {
         this.store = store;
+        this.location = location;
+    }
+
+    /**
+     * What is remembered.
+     *
+     * @param complete whether all marks are about the archive
+     * @param epoch of the last claim that is known to have taken place
+     * @param owners that may be found in the root
+     */
+    private record Record(boolean complete, long epoch, String location, List<String> owners) {
+        byte[] encode() {
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            bytes.writeBytes(ByteBuffer.allocate(HEAD)
+                    .put(VERSION)
+                    .put((byte) (complete ? 1 : 0))
+                    .putLong(epoch)
+                    .array());
+            Stream.concat(Stream.of(location), owners.stream()).forEach(text -> {
+                byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
+                bytes.writeBytes(
+                        ByteBuffer.allocate(Integer.BYTES).putInt(utf8.length).array());
+                bytes.writeBytes(utf8);
+            });
+            return bytes.toByteArray();
+        }
+
+        static Record decode(Entry entry) {
+            ByteBuffer bytes = ByteBuffer.wrap(entry.value());
+            if (bytes.remaining() < HEAD || bytes.get() != VERSION) {
+                throw corrupt(entry, "is not of version " + VERSION);
+            }
+            boolean complete = bytes.get() == 1;
+            long epoch = bytes.getLong();
+            List<String> texts = new ArrayList<>();
+            while (bytes.hasRemaining()) {
+                texts.add(text(bytes, entry));
+            }
+            if (texts.isEmpty()) {
+                throw corrupt(entry, "has no location");
+            }
+            return new Record(complete, epoch, texts.get(0), texts.subList(1, texts.size()));
+        }
+
+        private static String text(ByteBuffer bytes, Entry entry) {
+            int length = bytes.remaining() < Integer.BYTES ? -1 : bytes.getInt();
+            if (length < 0 || length > bytes.remaining()) {
+                throw corrupt(entry, "is cut off");
+            }
+            byte[] utf8 = new byte[length];
+            bytes.get(utf8);
+            return new String(utf8, StandardCharsets.UTF_8);
+        }
+
+        private static CorruptStoreException corrupt(Entry entry, String problem) {
+            return new CorruptStoreException("archive of the marks", 0, LIST_ID, entry.sequence(), problem);
+        }
+    }
+
+    /** What is remembered of the archive at this location, or null when nothing is. */
+    private @Nullable Record remembered() {
+        List<Entry> entries = store.read(LIST_ID);
+        Record last = entries.isEmpty() ? null : Record.decode(entries.get(entries.size() - 1));
+        return last != null && last.location().equals(location) ? last : null;
+    }
+
+    /**
+     * For a claim of the archive.
+     *
+     * @param takeover whether it shall be taken over from whomever it is
+     */
+    ClaimMemory claims(boolean takeover) {
+        return new ClaimMemory() {
+            @Override
+            public boolean expects(@Nullable String owner) {
+                Record last = remembered();
+                return takeover || last == null || last.owners().contains(text(owner));
+            }
+
+            @Override
+            public void claiming(@Nullable String before, String owner) {
+                write(claimingAs(remembered(), text(before), owner));
+            }
+        };
+    }
+
+    private static String text(@Nullable String owner) {
+        return owner == null ? ABSENT : owner;
+    }
+
+    private Record claimingAs(@Nullable Record last, String before, String owner) {
+        if (last == null || !last.owners().contains(before)) {
+            // What another owner has changed the marks do not know.
+            return new Record(false, last == null ? 0 : last.epoch(), location, List.of(before, owner));
+        }
+        List<String> owners = new ArrayList<>(last.owners());
+        while (owners.size() >= MOST_OWNERS) {
+            owners.remove(0);
+        }
+        owners.add(owner);
+        return new Record(last.complete(), last.epoch(), location, owners);
     }
 
     /**
      * The archive was taken over: tells whether the marks are about it, and remembers that.
      *
-     * @param epoch that of the new owner, which is above all that this archive has had
+     * @param root whose epoch is above all that this archive has had
      */
-    boolean claimed(String location, long epoch) {
-        List<Entry> entries = store.read(LIST_ID);
-        boolean same = !entries.isEmpty() && same(entries.get(entries.size() - 1), location, epoch);
-        write(location, epoch, same);
+    boolean claimed(ArchiveRoot root) {
+        Record last = remembered();
+        boolean same = last != null && last.complete() && last.epoch() < root.epoch();
+        remember(root, same);
         return same;
     }
 
     /** The archive is known to have what all marks say. */
-    void complete(String location, long epoch) {
-        write(location, epoch, true);
-    }
-
-    private static boolean same(Entry entry, String location, long epoch) {
-        ByteBuffer bytes = ByteBuffer.wrap(entry.value());
-        if (bytes.remaining() < LOCATION || bytes.get() != VERSION) {
-            throw new CorruptStoreException(
-                    "archive of the marks", 0, LIST_ID, entry.sequence(), "is not of version " + VERSION);
-        }
-        boolean complete = bytes.get() == 1;
-        long lastEpoch = bytes.getLong();
-        return complete
-                && lastEpoch < epoch
-                && StandardCharsets.UTF_8.decode(bytes).toString().equals(location);
+    void complete(ArchiveRoot root) {
+        remember(root, true);
     }
 
     /** Best effort: what is not remembered is looked at once more after the next start. */
-    private void write(String location, long epoch, boolean complete) {
-        byte[] text = location.getBytes(StandardCharsets.UTF_8);
-        byte[] entry = ByteBuffer.allocate(LOCATION + text.length)
-                .put(VERSION)
-                .put((byte) (complete ? 1 : 0))
-                .putLong(epoch)
-                .put(text)
-                .array();
+    private void remember(ArchiveRoot root, boolean complete) {
         try {
-            long sequence = store.append(LIST_ID, entry).join();
-            store.trimTo(LIST_ID, sequence, new Ignored());
+            write(new Record(complete, root.epoch(), location, List.of(root.owner())));
         } catch (CaravanException | CompletionException refused) {
             LOG.warn("the store does not remember which archive it has: {}", refused.getMessage());
         }
+    }
+
+    private void write(Record last) {
+        long sequence = store.append(LIST_ID, last.encode()).join();
+        store.trimTo(LIST_ID, sequence, new Ignored());
     }
 
     /** Entries that were not trimmed are trimmed next time. */

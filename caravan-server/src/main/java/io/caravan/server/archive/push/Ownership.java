@@ -22,7 +22,7 @@ final class Ownership implements Runnable {
     private final Supplier<Archive> claim;
     private final long intervalNanos;
     private final BackOff backOff;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final Consumer<@Nullable Archive> changed;
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
@@ -41,7 +41,7 @@ final class Ownership implements Runnable {
             Supplier<Archive> claim,
             Duration interval,
             BackOff backOff,
-            Figures figures,
+            ArchiveCounts figures,
             Consumer<@Nullable Archive> changed) {
         this.claim = claim;
         this.intervalNanos = interval.toNanos();
@@ -61,15 +61,19 @@ final class Ownership implements Runnable {
     }
 
     /**
-     * Takes the archive over now if it answers; else it is tried again.
+     * Takes the archive over now if it answers; else it is tried again. One that is lost, or that another copy of this store
+     * has taken over, is no reason not to serve.
      *
-     * @throws ArchiveException when it answers that it must not be taken over
+     * @throws ArchiveException when it answers that this store must not have it
      */
     void claimNow() {
         try {
             claimed(claim.get());
         } catch (ArchiveException refused) {
-            throw refused;
+            if (refused.reason() != Reason.FENCED && refused.reason() != Reason.NOT_FOUND) {
+                throw refused;
+            }
+            failed(refused, System.nanoTime());
         } catch (RuntimeException failed) {
             failed(failed, System.nanoTime());
         }
@@ -80,18 +84,23 @@ final class Ownership implements Runnable {
         suspicions.release();
     }
 
-    /** Looks until the thread is interrupted, or the archive is not this server's any more. */
+    /** Looks until the archive is not this server's any more, or the server stops. */
     @Override
     public void run() {
-        try {
-            while (!state.ended()) {
+        boolean interrupted = false;
+        while (!state.ended()) {
+            try {
                 step();
                 suspicions.tryAcquire(waitNanos(), TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
                 // A suspicion is no reason to ask a place again that has just not answered.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
+            } catch (InterruptedException perhapsNotMeant) {
+                // What asks the place may leave the flag behind: only the archiver's end is one of this thread.
+                interrupted = state.ended();
             }
-        } catch (InterruptedException stopped) {
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
@@ -110,7 +119,8 @@ final class Ownership implements Runnable {
                 owned.checkOwner();
             }
             backOff.succeeded(start);
-        } catch (RuntimeException problem) {
+        } catch (RuntimeException | Error problem) {
+            // Also an error: this thread is the only one that claims the archive, and nobody would see it end.
             failed(problem, start);
         }
     }
@@ -129,7 +139,7 @@ final class Ownership implements Runnable {
         changed.accept(taken);
     }
 
-    private void failed(RuntimeException problem, long startNanos) {
+    private void failed(Throwable problem, long startNanos) {
         Failure failure = Failure.of(problem);
         Reason reason = problem instanceof ArchiveException archived ? archived.reason() : null;
         if (reason == Reason.FENCED || reason == Reason.FOREIGN) {
@@ -138,7 +148,10 @@ final class Ownership implements Runnable {
         }
         figures.failed(failure);
         backOff.failed(startNanos);
-        if (archive == null && !told) {
+        if (failure.internal() && !told) {
+            told = true;
+            LOG.error("whose the archive is cannot be told, for a reason that is the server's", problem);
+        } else if (archive == null && !told) {
             told = true;
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
         }
@@ -151,7 +164,6 @@ final class Ownership implements Runnable {
     private synchronized void release(Failure failure) {
         if (state == ArchiveState.OWNER) {
             LOG.error("archiving is interrupted: {}", failure.message());
-            told = true;
             archive = null;
             state = ArchiveState.CLAIMING;
             changed.accept(null);

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.Survey.Finding;
 import io.caravan.server.archive.push.Survey.Place;
 import io.caravan.server.document.ArchiveMark;
@@ -8,8 +9,12 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage.Found;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +44,9 @@ final class Walker implements Runnable {
     private long roundStartNanos;
     private int slot;
     private int fedSlot;
+    /** What is left of an unverified slot that the queue had no room for, or null. */
+    private @Nullable Feed feed;
+
     private volatile @Nullable CompletableFuture<Void> hurry;
     private volatile boolean stopped;
     private @Nullable CompletableFuture<Void> hurrying;
@@ -104,15 +112,20 @@ final class Walker implements Runnable {
         takeHurry();
         tellVerified();
         long waitNanos = roundStartNanos + slot * (roundNanos / SLOTS) - System.nanoTime();
-        int unfed = survey.nextUnfed(fedSlot);
+        Feed begun = feed;
+        int unfed = begun == null ? survey.nextUnfed(fedSlot) : begun.place().slot();
         if (waitNanos <= 0) {
             int due = slot;
             advance();
             look(due);
         } else if (unfed >= 0 && queue.roomy()) {
             fedSlot = unfed;
-            survey.fed(unfed);
-            look(unfed);
+            if (begun == null) {
+                survey.fed(unfed);
+                look(unfed);
+            } else {
+                goOn(begun);
+            }
         } else {
             endHurry(unfed);
             queue.awaitRoom(waitNanos, unfed >= 0);
@@ -166,20 +179,72 @@ final class Walker implements Runnable {
         }
     }
 
+    /**
+     * The documents of an unverified slot that have not been handed out since it was counted. They do not drop out of what a
+     * look finds, as those do that have changed and are archived; so to begin with the first again would not come to an end.
+     *
+     * @param changed those that have changed, which go first
+     * @param others those that are to be compared, for which half of the queue is enough
+     */
+    private record Feed(Place place, Queue<DocumentName> changed, Queue<DocumentName> others) {}
+
     private void lookAtDocuments(int stripe) {
+        Feed begun = feed;
+        List<Found> found = documents.stripe(stripe);
+        List<Found> changed =
+                found.stream().filter(document -> !document.info().archived()).toList();
+        if (begun != null && begun.place().slot() == stripe) {
+            handOutUncounted(changed);
+            goOn(begun);
+            return;
+        }
         boolean all = survey.unverified(stripe);
         Finding finding = new Finding(clock.millis(), all);
-        List<Found> changed = documents.stripe(stripe).stream()
-                .filter(found -> all || !found.info().archived())
-                .toList();
-        changed.forEach(found -> finding.add(lastArchivedMillis(found)));
+        (all ? found : changed).forEach(document -> finding.add(lastArchivedMillis(document)));
         Place place = survey.visited(stripe, finding);
+        List<Found> others = all
+                ? found.stream().filter(document -> document.info().archived()).toList()
+                : List.of();
+        Feed next = new Feed(place, names(changed), names(others));
+        if (!handOut(next)) {
+            survey.unfed(place);
+            feed = all && begun == null ? next : begun;
+        }
+    }
+
+    private static Queue<DocumentName> names(List<Found> documents) {
+        return documents.stream().map(Found::name).collect(Collectors.toCollection(ArrayDeque::new));
+    }
+
+    /** What has changed since a slot was counted does not wait for the rest of it. */
+    private void handOutUncounted(List<Found> changed) {
         for (Found found : changed) {
-            if (!queue.offer(found.name(), job -> job.place(place))) {
-                survey.unfed(place);
+            if (!queue.offer(found.name(), job -> {})) {
                 return;
             }
         }
+    }
+
+    private void goOn(Feed begun) {
+        if (handOut(begun)) {
+            feed = null;
+            survey.fed(begun.place().slot());
+        }
+    }
+
+    /** Hands out what there is room for; returns whether that is all. */
+    private boolean handOut(Feed found) {
+        return handOut(found.place(), found.changed(), () -> true)
+                && handOut(found.place(), found.others(), queue::roomy);
+    }
+
+    private boolean handOut(Place place, Queue<DocumentName> names, BooleanSupplier may) {
+        DocumentName next = names.peek();
+        while (next != null && may.getAsBoolean() && queue.offer(next, job -> job.place(place))) {
+            names.remove();
+            next = names.peek();
+        }
+        return next == null;
     }
 
     private static long lastArchivedMillis(Found found) {

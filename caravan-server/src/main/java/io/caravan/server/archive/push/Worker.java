@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -16,19 +17,33 @@ final class Worker implements Runnable {
     private final JobQueue queue;
     private final BackOff backOff;
     private final Survey survey;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final Ownership ownership;
     private final Supplier<@Nullable Pushes> pushes;
     private final FailureLog log;
+    private final long laterNanos;
 
+    /** What is to be done with a job that was tried. */
+    private enum Next {
+        DONE,
+        AGAIN,
+        LATER
+    }
+
+    /**
+     * A worker for {@link Archiver}.
+     *
+     * @param later when a document that has failed, and others have not, is tried once more
+     */
     Worker(
             JobQueue queue,
             BackOff backOff,
             Survey survey,
-            Figures figures,
+            ArchiveCounts figures,
             Ownership ownership,
             Supplier<@Nullable Pushes> pushes,
-            FailureLog log) {
+            FailureLog log,
+            Duration later) {
         this.queue = queue;
         this.backOff = backOff;
         this.survey = survey;
@@ -36,40 +51,47 @@ final class Worker implements Runnable {
         this.ownership = ownership;
         this.pushes = pushes;
         this.log = log;
+        this.laterNanos = later.toNanos();
     }
 
     @Override
     public void run() {
-        try {
-            Job job = queue.take();
-            while (job != null) {
+        while (true) {
+            try {
+                Job job = queue.take();
+                if (job == null) {
+                    return;
+                }
                 work(job);
-                job = queue.take();
+            } catch (InterruptedException interrupted) {
+                // What is called to archive may leave the flag behind: only the archiver's end is one of this thread.
+                if (ownership.state().ended()) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
             }
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
         }
     }
 
     private void work(Job job) {
         long start = System.nanoTime();
-        boolean again = true;
+        // When the archive has just become unknown, the job waits until it is known again.
+        Next next = Next.AGAIN;
         try {
             Pushes to = pushes.get();
-            // Otherwise the archive has just become unknown: the job waits until it is known again.
             if (to != null) {
                 push(job, to);
-                again = false;
+                next = Next.DONE;
                 backOff.succeeded(start);
-                log.succeeded();
+                log.succeeded(job.name());
             }
         } catch (RuntimeException | Error problem) {
-            again = failed(job, problem, start);
+            next = failed(job, problem, start);
         } finally {
-            if (again) {
-                queue.putBack(job);
-            } else {
-                queue.done(job);
+            switch (next) {
+                case DONE -> queue.done(job);
+                case AGAIN -> queue.putBack(job);
+                case LATER -> queue.putOff(job, laterNanos);
             }
         }
     }
@@ -105,30 +127,35 @@ final class Worker implements Runnable {
     }
 
     /** Returns whether it is to be tried again before the next round. */
-    private boolean failed(Job job, Throwable problem, long startNanos) {
+    private Next failed(Job job, Throwable problem, long startNanos) {
         job.fail(problem);
         if (ownership.state() == ArchiveState.STOPPED) {
-            return false;
+            return Next.DONE;
         }
         Failure failure = Failure.of(problem);
         switch (failure.reach()) {
             case OWNER -> {
                 ownership.lost(failure, ArchiveState.FENCED);
-                return false;
+                return Next.DONE;
             }
             case ALL -> {
                 figures.failed(failure);
                 backOff.failed(startNanos);
                 ownership.suspect();
                 log.interrupted(failure);
-                return !job.failedAlone(figures.successes(), PATIENCE);
+                return job.failedAlone(figures.successes(), PATIENCE) ? laterIfNew(job) : Next.AGAIN;
             }
             default -> {
                 figures.failed(failure);
                 ownership.suspect();
                 log.failed(job.name(), failure, problem);
-                return false;
+                return laterIfNew(job);
             }
         }
+    }
+
+    /** It may pass: the next round is far away. */
+    private static Next laterIfNew(Job job) {
+        return job.putOff() ? Next.LATER : Next.DONE;
     }
 }

@@ -9,13 +9,13 @@
  *       io.caravan.server.archive.push.DocumentPush} put it into the archive, and {@link
  *       io.caravan.server.archive.push.DeletionPush} what was deleted;
  *   <li>what fails is weighed by {@link io.caravan.server.archive.push.Failure}: an archive that cannot be reached has all
- *       wait, by one {@link io.caravan.server.archive.push.BackOff}; a document that cannot be archived waits for the next
- *       round alone;
+ *       wait, by one {@link io.caravan.server.archive.push.BackOff}; a document that cannot be archived is tried once more
+ *       after a while, and then waits for the next round alone;
  *   <li>{@link io.caravan.server.archive.push.Ownership} has taken the archive over before, and looks again and again
  *       whether another server has.
  * </ol>
  *
- * <p>{@link io.caravan.server.archive.push.Survey} and {@link io.caravan.server.archive.push.Figures} know how far it is.
+ * <p>{@link io.caravan.server.archive.push.Survey} and {@link io.caravan.server.archive.push.ArchiveCounts} know how far it is.
  */
 @NullMarked
 package io.caravan.server.archive.push;

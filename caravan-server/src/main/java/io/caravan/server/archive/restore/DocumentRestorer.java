@@ -14,6 +14,7 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
 import java.security.SecureRandom;
 import java.util.List;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -27,10 +28,21 @@ final class DocumentRestorer {
 
     private final Supplier<Archive> archive;
     private final DocumentService documents;
+    private final LongConsumer moved;
 
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents) {
+        this(archive, documents, bytes -> {});
+    }
+
+    /**
+     * The same for who wants to know how far it is.
+     *
+     * @param moved is told of bytes of values that were handed to the store
+     */
+    DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
+        this.moved = moved;
     }
 
     /**
@@ -39,8 +51,9 @@ final class DocumentRestorer {
      * @param as the document's name in the store
      * @param mark what the document knows of the archive: everything if it goes on as the one that was archived; nothing
      *     under another name; that it is a new one otherwise, so that its deletion is not forgotten
+     * @param lasting whether the document loses the moment at which it was to expire, which may have passed
      */
-    record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark) {
+    record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
         /** What the restored document knows of the archive. */
         enum Mark {
@@ -53,17 +66,30 @@ final class DocumentRestorer {
         static Source of(Manifest manifest, Generation generation) {
             Generation latest = manifest.latest();
             boolean last = manifest.tombstone() == null && latest != null && latest.number() == generation.number();
-            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW);
+            return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
         }
 
         /** The same as a new document. */
         Source asNew() {
-            return new Source(manifest, generation, as, Mark.NEW);
+            return new Source(manifest, generation, as, Mark.NEW, lasting);
+        }
+
+        /** The same without a moment at which it expires: somebody wants to have it. */
+        Source forEver() {
+            return new Source(manifest, generation, as, mark, true);
+        }
+
+        /** What the document gets of what the snapshot has beside its values. */
+        Attributes attributes(Attributes archived) {
+            DocumentAttributes attributes = DocumentAttributes.of(archived);
+            return lasting && attributes.expiresAtMillis().isPresent()
+                    ? attributes.withoutExpiry().portable()
+                    : archived;
         }
 
         /** A document of another name. */
         static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
-            return new Source(manifest, generation, as, Mark.NONE);
+            return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
         @Nullable
@@ -114,25 +140,31 @@ final class DocumentRestorer {
         documents.writeLocal(
                 source.as(),
                 document -> {
-                    document.restore(attributes, mark, restored.firstSequence(), values);
+                    document.restore(source.attributes(attributes), mark, restored.firstSequence(), values);
                     return restored;
                 },
                 outcome);
+        moved.accept(SnapshotParts.bytes(values));
     }
 
     private void createInParts(Source source, Attributes attributes, List<byte[]> first, SnapshotParts parts) {
         DocumentRestoration restoration =
                 documents.restoration(source.as(), source.generation().firstSequence());
         try {
-            restoration.append(first);
+            append(restoration, first);
             while (!parts.ended()) {
-                restoration.append(parts.next());
+                append(restoration, parts.next());
             }
-            restoration.finish(attributes, source.mark(attributes));
+            restoration.finish(source.attributes(attributes), source.mark(attributes));
         } catch (RuntimeException failed) {
             abort(restoration, failed);
             throw failed;
         }
+    }
+
+    private void append(DocumentRestoration restoration, List<byte[]> values) {
+        restoration.append(values);
+        moved.accept(SnapshotParts.bytes(values));
     }
 
     /** The first failure is what is told; a document that cannot be deleted is when the store is opened again. */

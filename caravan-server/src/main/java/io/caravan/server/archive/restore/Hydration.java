@@ -38,7 +38,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
  * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive did
- * not answer, because everybody would wait for it in vain.
+ * not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found damaged,
+ * which would be read whole each time.
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Hydration.class);
@@ -51,6 +52,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final DocumentRestorer restorer;
     private final NameLocks locks;
     private final AbsentNames absent = new AbsentNames();
+    private final DamagedNames damaged = new DamagedNames();
     private final ConcurrentHashMap<DocumentName, Fetch> fetches = new ConcurrentHashMap<>();
     private final ExecutorService threads =
             Executors.newFixedThreadPool(THREADS, new DefaultThreadFactory("caravan-hydrate", true));
@@ -102,6 +104,9 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
         CaravanException refused = fetches.containsKey(name) ? null : refusal();
+        if (refused == null && !fetches.containsKey(name)) {
+            refused = damaged.find(name);
+        }
         if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
             refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
@@ -178,7 +183,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             } catch (CaravanException problem) {
                 noteFailure(name, problem);
                 return problem;
-            } catch (RuntimeException bug) {
+            } catch (RuntimeException | Error bug) {
                 LOG.error(
                         "document '{}' was not fetched from the archive for a reason that is the server's", name, bug);
                 return unavailable("document '" + name + "' cannot be fetched, see the server's log: " + bug, bug);
@@ -202,7 +207,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                 } else {
                     outcome.failure(problem);
                 }
-            } catch (RuntimeException bug) {
+            } catch (RuntimeException | Error bug) {
+                // Or those behind it would wait for ever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }
@@ -211,8 +217,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private void noteFailure(DocumentName name, CaravanException problem) {
         failures.incrementAndGet();
         LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
-        if (problem instanceof ObjectStoreException refused && refused.kind() == Kind.UNAVAILABLE) {
+        if (problem instanceof ObjectStoreException refused
+                && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)) {
             outage = new Outage(problem, System.nanoTime());
+        } else if (problem instanceof ArchiveException || problem instanceof ObjectStoreException) {
+            damaged.add(name, problem);
         }
     }
 

@@ -13,10 +13,16 @@ import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +46,7 @@ final class ManifestRestore {
     ManifestRestore(WholeRestore whole, Archive archive, DocumentService documents, boolean allowOlder) {
         this.whole = whole;
         this.archive = archive;
-        this.restores = new RestoreService(() -> archive, documents);
+        this.restores = new RestoreService(() -> archive, documents, whole::moved);
         this.documents = documents;
         this.allowOlder = allowOlder;
     }
@@ -58,15 +64,56 @@ final class ManifestRestore {
             whole.fault(new RestoreFault(null, key, text(unreadable), null), unreadable);
             return;
         }
-        if (kept == null || kept.manifest().tombstone() != null || isDeletedHere(kept.manifest())) {
+        if (kept == null || isDeleted(kept.manifest())) {
             whole.deleted();
         } else {
             restoreLatest(kept.manifest(), key);
         }
     }
 
-    private boolean isDeletedHere(Manifest manifest) {
-        return documents.deletionPending(manifest.name());
+    /** Whether the document is deleted, which it is here from now on if an earlier restore has brought it. */
+    private boolean isDeleted(Manifest manifest) {
+        Tombstone tombstone = manifest.tombstone();
+        if (tombstone == null) {
+            return documents.deletionPending(manifest.name());
+        }
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        if (mark != null && mark.incarnation() == tombstone.incarnation()) {
+            drop(manifest);
+        }
+        return true;
+    }
+
+    private void drop(Manifest manifest) {
+        Waiting.<Boolean>to(outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
+    }
+
+    /**
+     * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since: another
+     * document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
+     */
+    private void dropStale(Manifest manifest, Generation generation) {
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        if (local == null || mark == null || !local.archived()) {
+            return;
+        }
+        boolean goesOn =
+                generation.firstSequence() <= local.nextSequence() && local.nextSequence() < generation.nextSequence();
+        if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !goesOn) {
+            verify(manifest, generation);
+            drop(manifest);
+        }
+    }
+
+    private void verify(Manifest manifest, Generation generation) {
+        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
+            boolean more = true;
+            while (more) {
+                more = reader.next();
+            }
+        }
     }
 
     private void restoreLatest(Manifest manifest, String key) {
@@ -105,15 +152,22 @@ final class ManifestRestore {
             this.index = index;
             this.latestDamaged = latestDamaged;
             Generation generation = manifest.generations().get(index);
-            this.reserved = whole.reserve(SnapshotParts.bytes(generation.count(), generation.valueBytes()));
+            this.reserved = whole.reserve(generation);
         }
 
         void run() {
             try {
-                restores.restore(manifest, manifest.generations().get(index), latestDamaged != null, this);
+                Generation generation = manifest.generations().get(index);
+                if (latestDamaged == null) {
+                    dropStale(manifest, generation);
+                }
+                restores.restore(manifest, generation, latestDamaged != null, this);
             } catch (RuntimeException problem) {
                 whole.release(reserved);
                 failed(problem);
+            } catch (Error problem) {
+                whole.release(reserved);
+                whole.failed(problem);
             }
         }
 
@@ -129,15 +183,14 @@ final class ManifestRestore {
         }
 
         @Override
-        public void failure(CaravanException problem) {
+        public void failure(RuntimeException problem) {
             whole.release(reserved);
             whole.later(() -> failed(problem));
         }
 
         private void failed(RuntimeException problem) {
             if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
-                whole.end(problem);
-                whole.left();
+                whole.failed(problem);
             } else if (isDamage(problem) && allowOlder && index > 0) {
                 new Attempt(manifest, index - 1, latestDamaged == null ? problem : latestDamaged).run();
             } else {

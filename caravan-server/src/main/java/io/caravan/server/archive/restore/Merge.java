@@ -65,7 +65,7 @@ final class Merge {
                 List<byte[]> values = parts.next();
                 append(next, values, parts.ended() ? reader.header().attributes() : null);
                 next += values.size();
-                bytes += values.stream().mapToLong(value -> value.length).sum();
+                bytes += SnapshotParts.bytes(values);
             }
         }
         long added = next - before.nextSequence();

@@ -14,6 +14,7 @@ public final class RestoreProgress {
     private final LongAdder faults = new LongAdder();
     private final LongAdder values = new LongAdder();
     private final LongAdder valueBytes = new LongAdder();
+    private final LongAdder movedBytes = new LongAdder();
 
     /**
      * What was done so far.
@@ -25,9 +26,17 @@ public final class RestoreProgress {
      * @param faults documents that could not be restored, or not from their latest generation
      * @param values values that were restored
      * @param valueBytes their lengths together
+     * @param movedBytes the same with those of documents that are not whole yet, or were given up
      */
     public record Figures(
-            long total, long restored, long present, long deleted, long faults, long values, long valueBytes) {
+            long total,
+            long restored,
+            long present,
+            long deleted,
+            long faults,
+            long values,
+            long valueBytes,
+            long movedBytes) {
 
         /** Manifests that are done with. */
         public long done() {
@@ -37,6 +46,10 @@ public final class RestoreProgress {
 
     void total(long manifests) {
         total.set(manifests);
+    }
+
+    void moved(long bytes) {
+        movedBytes.add(bytes);
     }
 
     void restored(Restored document) {
@@ -69,6 +82,7 @@ public final class RestoreProgress {
                 deleted.sum(),
                 faults.sum(),
                 values.sum(),
-                valueBytes.sum());
+                valueBytes.sum(),
+                movedBytes.sum());
     }
 }

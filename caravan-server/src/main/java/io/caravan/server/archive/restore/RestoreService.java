@@ -12,8 +12,11 @@ import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
+import java.nio.ByteBuffer;
 import java.util.OptionalLong;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -35,9 +38,14 @@ public final class RestoreService {
      * @param archive gives the archive; throws, when it is not at hand, why
      */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
+        this(archive, documents, bytes -> {});
+    }
+
+    /** The same for who wants to know how far it is; see {@link DocumentRestorer}. */
+    RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents);
+        this.restorer = new DocumentRestorer(archive, documents, moved);
     }
 
     /**
@@ -49,23 +57,75 @@ public final class RestoreService {
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code CHANGED_MEANWHILE}
      */
     public Restored restore(DocumentName name, OptionalLong number, @Nullable DocumentName as) {
-        return locks.with(as == null ? name : as, () -> {
-            Manifest manifest = manifest(name);
-            if (as != null) {
-                return restoreAs(manifest, number, as);
+        return locks.with(
+                as == null ? name : as,
+                () -> retrying(() -> as == null ? restoreOnce(name, number) : restoreAs(name, number, as)));
+    }
+
+    /** Tries again what others came between. */
+    private static Restored retrying(Supplier<Restored> attempt) {
+        int attempts = 1;
+        while (true) {
+            try {
+                return attempt.get();
+            } catch (DocumentException refused) {
+                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts++ == MAX_ATTEMPTS) {
+                    throw refused;
+                }
             }
-            boolean chosen = number.isPresent();
-            if (!chosen) {
-                MergePlan.requireThere(manifest, documents.deletionPending(name), documents.peek(name));
+        }
+    }
+
+    private Restored restoreOnce(DocumentName name, OptionalLong number) {
+        Local local = local(name);
+        Manifest manifest = manifest(name);
+        if (number.isEmpty()) {
+            MergePlan.requireThere(manifest, local.deleted(), local.info());
+        }
+        Generation generation = Generations.choose(manifest, number);
+        boolean chosen = number.isPresent();
+        Source latest = Source.of(manifest, generation);
+        Source source = chosen ? latest.forEver() : latest;
+        Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
+        if (!chosen && restored.changed() && !isVisible(name)) {
+            throw new ArchiveException(
+                    ArchiveException.Reason.DELETED,
+                    "document '" + name + "' has expired since it was archived; to have it back for good, say which"
+                            + " generation (AT, --at); " + Generations.describe(manifest));
+        }
+        return restored;
+    }
+
+    /** Whether the store has the document and it has not expired. */
+    private boolean isVisible(DocumentName name) {
+        return documents.snapshot(name, new SnapshotReceiver() {
+            @Override
+            public boolean begin(DocumentInfo info) {
+                return false;
             }
-            Generation generation = Generations.choose(manifest, number);
-            return Waiting.to(outcome -> restore(manifest, generation, chosen, outcome));
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {}
         });
     }
 
-    private Restored restoreAs(Manifest manifest, OptionalLong number, DocumentName as) {
+    /** What the store has of a name. */
+    private record Local(@Nullable DocumentInfo info, boolean deleted) {}
+
+    /**
+     * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the manifest: a
+     * document that is deleted meanwhile shows in one of them.
+     */
+    private Local local(DocumentName name) {
+        DocumentInfo info = documents.peek(name);
+        return new Local(info, documents.deletionPending(name));
+    }
+
+    private Restored restoreAs(DocumentName name, OptionalLong number, DocumentName as) {
+        boolean deleted = documents.deletionPending(name);
+        Manifest manifest = manifest(name);
         if (number.isEmpty()) {
-            MergePlan.requireThere(manifest, documents.deletionPending(manifest.name()), null);
+            MergePlan.requireThere(manifest, deleted, null);
         }
         KeptManifest other = archive.get().manifest(as);
         if (other != null && other.manifest().tombstone() == null) {
@@ -90,37 +150,26 @@ public final class RestoreService {
     }
 
     /**
-     * Restores a document under its own name. The outcome is told when it is durable, or what the store refused.
+     * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The outcome is
+     * told when it is durable, or what the store refused.
      *
-     * @param chosen whether somebody asked for this generation, rather than for the latest
+     * @param chosen whether it is another generation than the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
      */
     void restore(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
-        int attempts = 1;
-        while (true) {
-            try {
-                attempt(manifest, generation, chosen, outcome);
-                return;
-            } catch (DocumentException refused) {
-                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts++ == MAX_ATTEMPTS) {
-                    throw refused;
-                }
-            }
-        }
+        restore(Source.of(manifest, generation), chosen, local(manifest.name()), outcome);
     }
 
-    private void attempt(Manifest manifest, Generation generation, boolean chosen, Outcome<Restored> outcome) {
-        DocumentName name = manifest.name();
-        DocumentInfo local = documents.peek(name);
-        boolean deleted = documents.deletionPending(name);
-        MergePlan plan = MergePlan.of(manifest, generation, chosen, deleted, local);
-        Source source = deleted ? Source.of(manifest, generation).asNew() : Source.of(manifest, generation);
-        if (local == null) {
-            restorer.create(source, outcome);
+    private void restore(Source source, boolean chosen, Local local, Outcome<Restored> outcome) {
+        Manifest manifest = source.manifest();
+        Generation generation = source.generation();
+        MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
+        if (local.info() == null) {
+            restorer.create(local.deleted() ? source.asNew() : source, outcome);
         } else if (plan instanceof MergePlan.Append) {
-            outcome.success(new Merge(archive, documents, source, local).run());
+            outcome.success(new Merge(archive, documents, source, local.info()).run());
         } else {
-            outcome.success(Restored.unchanged(name, generation, local));
+            outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
         }
     }
 }

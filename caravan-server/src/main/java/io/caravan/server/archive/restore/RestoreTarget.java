@@ -14,7 +14,8 @@ public final class RestoreTarget {
 
     /**
      * Opens a store that is to hold an archive's documents. A new one takes over the identity of the store that was
-     * archived before anything else: so a restore that was ended in the midst finds its store again, and goes on.
+     * archived before anything else: so a restore that was ended in the midst finds its store again, and goes on. Until
+     * somebody says otherwise the store is noted as incomplete.
      *
      * @param archived identity of the store that was archived
      * @throws StoreDirectoryException when the directory holds another store
@@ -25,6 +26,7 @@ public final class RestoreTarget {
         try {
             requireItsOwn(store, archived, config);
             StoreIdentity.adopt(store, archived);
+            StoreIdentity.incomplete(store, true);
             opened = true;
             return store;
         } finally {

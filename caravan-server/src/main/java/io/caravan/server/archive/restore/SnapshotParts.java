@@ -28,6 +28,11 @@ final class SnapshotParts {
         return valueBytes + count * OVERHEAD_BYTES;
     }
 
+    /** The lengths of these values together. */
+    static long bytes(List<byte[]> values) {
+        return values.stream().mapToLong(value -> value.length).sum();
+    }
+
     /** Whether all values have been in a part, and the snapshot was found to be what was written. */
     boolean ended() {
         return !more;

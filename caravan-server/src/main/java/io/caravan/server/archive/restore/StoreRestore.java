@@ -7,7 +7,11 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.Server;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 
 /** Restores an archive to a store that nobody serves meanwhile. */
 public final class StoreRestore {
@@ -18,7 +22,7 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store is
-     * closed.
+     * closed. Until then it is noted as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
      * @param jobs number of documents to read at a time
@@ -34,9 +38,13 @@ public final class StoreRestore {
             RestoreProgress progress) {
         StoreConfig config =
                 StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
+        // By a clock that stands still nothing expires before the store is served.
+        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (ListStore store = RestoreTarget.open(config, archive.root().store());
-                DocumentService documents = new DocumentService(store, Catalog.open(store, Server.CATALOG_LIST_ID))) {
+                DocumentService documents = new DocumentService(
+                        store, Catalog.open(store, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
+            StoreIdentity.incomplete(store, false);
             store.flush();
             store.checkpoint();
         }

@@ -2,6 +2,7 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentService;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -72,7 +73,7 @@ public final class WholeRestore {
         jobs.execute(this::count);
         try {
             archive.manifests("", this::begin);
-        } catch (CaravanException unlisted) {
+        } catch (RuntimeException unlisted) {
             end(unlisted);
         }
         underWay.acquireUninterruptibly(MAX_UNDER_WAY);
@@ -85,7 +86,13 @@ public final class WholeRestore {
 
     private boolean begin(String key) {
         underWay.acquireUninterruptibly();
-        jobs.execute(() -> restore.run(key));
+        jobs.execute(() -> {
+            try {
+                restore.run(key);
+            } catch (RuntimeException | Error bug) {
+                failed(bug);
+            }
+        });
         return end.get() == null;
     }
 
@@ -119,6 +126,15 @@ public final class WholeRestore {
         return end.get() != null;
     }
 
+    /** The document is not there, for a reason that is this program's or the machine's, and ends everything. */
+    void failed(Throwable problem) {
+        end(
+                problem instanceof RuntimeException failed
+                        ? failed
+                        : new IllegalStateException("restoring has failed: " + problem, problem));
+        left();
+    }
+
     /** Ends everything, with what has made it impossible to go on. */
     void end(RuntimeException problem) {
         end.compareAndSet(null, problem);
@@ -129,15 +145,25 @@ public final class WholeRestore {
         jobs.execute(action);
     }
 
-    /** Waits until there is room in memory for so many bytes, or, with fewer than the most at all, goes on. */
-    int reserve(long bytes) {
-        int reserved = (int) Math.min(bytes, SnapshotParts.MAX_BYTES);
+    /** Waits until there is room in memory for what is there of a document at a time. */
+    int reserve(Generation generation) {
+        long count = Math.max(1, generation.count());
+        long bytes = SnapshotParts.bytes(count, generation.valueBytes());
+        // A part, or one value; how long the longest is nobody knows, but it takes most of the bytes where there are
+        // few.
+        long part = Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
+        int reserved = (int) Math.min(part, MAX_WAITING_BYTES);
         waitingBytes.acquireUninterruptibly(reserved);
         return reserved;
     }
 
     void release(int reserved) {
         waitingBytes.release(reserved);
+    }
+
+    /** So many bytes of values were handed to the store. */
+    void moved(long bytes) {
+        progress.moved(bytes);
     }
 
     /** The archive has given a document. */

@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The scenarios catch every sabotage, so that their silence means something; prints with which seed. */
 class ArchiveSabotageTest {
-    private static final long SEEDS = 40;
+    private static final long SEEDS = 100;
 
     @TempDir
     private Path folder;

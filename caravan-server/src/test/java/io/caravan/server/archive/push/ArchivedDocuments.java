@@ -51,7 +51,13 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Archiver archive(ObjectStore place, Duration after) {
-        return archive(new ArchiveConfig("memory:", () -> place, true, false, after, 4, 0, false));
+        return archive(new ArchiveConfig("memory:", () -> place, true, false, false, after, 4, 0, false));
+    }
+
+    /** Archives to memory, whoever has archived there and whatever was there. */
+    Archiver takeOver(Duration after) {
+        MemoryObjectStore place = client;
+        return archive(new ArchiveConfig("memory:", () -> place, true, false, true, after, 4, 0, false));
     }
 
     Archiver archive(ArchiveConfig config) {

@@ -107,7 +107,7 @@ class ArchiverFailureTest {
             server.push("good", "1");
             server.awaitArchived("good");
             assertThat(server.archived("bad")).isFalse();
-            assertThat(archiver.status().backlog()).isOne();
+            Eventually.await("it alone waits", () -> archiver.status().backlog() == 1);
             server.objects.delete(key);
             server.awaitArchived("bad");
             assertThat(server.latest("bad").number()).isEqualTo(2);
@@ -248,6 +248,23 @@ class ArchiverFailureTest {
             server.awaitArchived("a");
             assertGenerations(server, "a", 2);
             assertThat(server.values("a")).containsExactly("1", "2");
+        }
+    }
+
+    @Test
+    void aDocumentThatFailsOnceDoesNotWaitForTheNextRound() {
+        FullStore store = new FullStore();
+        try (ArchivedDocuments server = new ArchivedDocuments(store)) {
+            server.push("a", "1");
+            AtomicBoolean first = new AtomicBoolean(true);
+            server.client.faults((number, call, key) -> {
+                store.full |= key.startsWith("manifests/") && call == ObjectCall.PUT_IF && first.getAndSet(false);
+                return ObjectFault.NONE;
+            });
+            server.archive(NEVER);
+            Eventually.await("the mark is refused", () -> store.refused.get() >= 1);
+            store.full = false;
+            server.awaitArchived("a");
         }
     }
 

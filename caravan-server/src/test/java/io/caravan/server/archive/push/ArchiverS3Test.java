@@ -37,7 +37,7 @@ class ArchiverS3Test {
         server = new ArchivedDocuments();
         S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
         archiver = server.archive(
-                new ArchiveConfig(URL, () -> ObjectStores.open(URL, options), false, false, AFTER, 4, 0, false));
+                new ArchiveConfig(URL, () -> ObjectStores.open(URL, options), false, false, false, AFTER, 4, 0, false));
     }
 
     @AfterEach

@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import static io.caravan.server.archive.push.ArchivedDocuments.NEVER;
 import static io.caravan.server.archive.push.ArchivedDocuments.SOON;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
@@ -19,6 +20,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -191,7 +193,7 @@ class ArchiverTest {
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
         server.loseArchive();
         server.restart();
-        Archiver second = server.archive(NEVER);
+        Archiver second = server.takeOver(NEVER);
         assertThat(second.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.values("a")).containsExactly("1");
         assertThat(server.latest("b").number()).isEqualTo(2);
@@ -202,16 +204,46 @@ class ArchiverTest {
     }
 
     @Test
-    void anArchiveThatIsLostWhileTheServerRunsIsBegunAnew() {
+    void anArchiveThatIsLostWhileTheServerRunsIsBegunAnewOnlyWhenThatIsAllowed() {
         server.push("a", "1");
         Archiver archiver = server.archive(SOON);
         server.awaitArchived("a");
         server.objects.keys("").forEach(server.objects::delete);
+        awaitRefusalToBegin(archiver);
+        server.restart();
+        Archiver next = server.archive(SOON);
+        awaitRefusalToBegin(next);
+        assertThat(server.objects.keys("")).isEmpty();
+        server.restart();
+        archiver = server.takeOver(SOON);
         Eventually.await(
                 "it is there again",
                 () -> server.objects.content("archive.json") != null && server.manifest("a") != null);
         assertThat(server.values("a")).containsExactly("1");
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
+    }
+
+    private static void awaitRefusalToBegin(Archiver archiver) {
+        Eventually.await("it is told", () -> {
+            ArchiveStatus status = archiver.status();
+            return status.state() == ArchiveState.CLAIMING
+                    && status.lastError() != null
+                    && status.lastError().message().contains("--archive-takeover");
+        });
+    }
+
+    @Test
+    void anArchiveThatComesBackIsGoneOnWith() {
+        server.push("a", "1");
+        Archiver archiver = server.archive(SOON);
+        server.awaitArchived("a");
+        byte[] root = Objects.requireNonNull(server.objects.content("archive.json"));
+        server.objects.keys("").forEach(server.objects::delete);
+        awaitRefusalToBegin(archiver);
+        server.objects.put("archive.json", root);
+        server.push("a", "2");
+        server.awaitArchived("a");
+        assertThat(archiver.status().epoch()).isEqualTo(2);
     }
 
     @Test
@@ -220,8 +252,8 @@ class ArchiverTest {
         Archiver first = server.archive(NEVER);
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
         server.restart();
-        Archiver copy =
-                server.archive(new ArchiveConfig("memory:copy", () -> server.client, true, false, NEVER, 2, 0, false));
+        Archiver copy = server.archive(
+                new ArchiveConfig("memory:copy", () -> server.client, true, false, false, NEVER, 2, 0, false));
         assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
         assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
@@ -236,7 +268,7 @@ class ArchiverTest {
     }
 
     private ArchiveConfig adopting() {
-        return new ArchiveConfig("memory:", () -> server.client, true, true, NEVER, 2, 0, false);
+        return new ArchiveConfig("memory:", () -> server.client, true, true, false, NEVER, 2, 0, false);
     }
 
     @Test
@@ -277,6 +309,52 @@ class ArchiverTest {
         Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
+    }
+
+    /** Its thread is the only one that claims, and nobody would see it end. */
+    @Test
+    void anErrorDoesNotEndTheOwnersThread() {
+        AtomicBoolean first = new AtomicBoolean(true);
+        server.push("a", "1");
+        server.archive(new ArchiveConfig(
+                "memory:",
+                () -> {
+                    if (first.getAndSet(false)) {
+                        throw new NoClassDefFoundError("of a codec");
+                    }
+                    return server.client;
+                },
+                false,
+                false,
+                false,
+                SOON,
+                2,
+                0,
+                false));
+        server.awaitArchived("a");
+    }
+
+    /** As the server of a lost host is that comes back. */
+    @Test
+    void whoeverWasSucceededWhileItWasAwayTakesNothingBack() {
+        server.push("a", "1");
+        server.archive(SOON);
+        server.awaitArchived("a");
+        server.restart();
+        Archive another = Archive.claim(
+                server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
+        Archiver back = server.archive(SOON);
+        assertThat(back.status().state()).isEqualTo(ArchiveState.FENCED);
+        assertThat(back.status().lastError().message()).contains("another #", "--archive-takeover");
+        assertThatCode(another::checkOwner).doesNotThrowAnyException();
+        server.restart();
+        assertThat(server.archive(SOON).status().state()).isEqualTo(ArchiveState.FENCED);
+        server.restart();
+        Archiver taken = server.takeOver(SOON);
+        assertThat(taken.status().state()).isEqualTo(ArchiveState.OWNER);
+        assertThat(taken.finish(Duration.ofSeconds(20))).isTrue();
+        server.restart();
+        assertThat(server.archive(SOON).status().epoch()).isEqualTo(4);
     }
 
     @Test

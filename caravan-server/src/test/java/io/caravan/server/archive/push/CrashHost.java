@@ -1,6 +1,7 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.CaravanException;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
@@ -118,6 +119,11 @@ final class CrashHost implements AutoCloseable {
 
     /** Prunes all that may be. Returns whether all could be. */
     boolean prune() {
+        return succeeds(() -> assertThat(prune(archive(), clock.millis())).isEmpty());
+    }
+
+    /** Prunes all of an archive that may be; returns what could not be. */
+    static List<String> prune(Archive archive, long nowMillis) {
         List<String> problems = new ArrayList<>();
         PruneListener listener = new PruneListener() {
             @Override
@@ -130,7 +136,8 @@ final class CrashHost implements AutoCloseable {
                 problems.add(message);
             }
         };
-        return succeeds(() -> archive().prune(POLICY, false, 1, clock.millis(), listener)) && problems.isEmpty();
+        archive.prune(POLICY, false, 1, nowMillis, listener);
+        return problems;
     }
 
     void append(String name, List<String> values) {
@@ -161,7 +168,7 @@ final class CrashHost implements AutoCloseable {
             }
 
             @Override
-            public void failure(CaravanException problem) {
+            public void failure(RuntimeException problem) {
                 answer.completeExceptionally(problem);
             }
         });

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The life of a host that archives and prunes, as a seed has it: documents change between the passes and, between any two
- * calls of a pass, meanwhile; calls fail; the host loses its power and starts again. At each call of the object store, and at
+ * calls of a pass, meanwhile; another process prunes; calls fail; the host loses its power and starts again. At each call of the object store, and at
  * some of the disk, it is told what a crash would leave just then.
  */
 final class CrashScenario {
@@ -126,6 +127,13 @@ final class CrashScenario {
         checkImages();
     }
 
+    /** By another process, in the midst of what the server does. */
+    private void pruneBeside() {
+        watch(false);
+        CrashHost.prune(Archive.open(objects.client()), now.toEpochMilli());
+        watch(true);
+    }
+
     /** On the store's threads, and the one that makes a host. */
     private synchronized void beforeDiskCall(String call) {
         if (cuts.nextInt(DISK_CALLS_PER_IMAGE) == 0) {
@@ -147,6 +155,9 @@ final class CrashScenario {
         }
         if (random.nextInt(4) == 0) {
             change(1);
+        }
+        if (!pruning && random.nextInt(30) == 0) {
+            pruneBeside();
         }
         return faulty && random.nextInt(6) == 0 ? fault() : ObjectFault.NONE;
     }

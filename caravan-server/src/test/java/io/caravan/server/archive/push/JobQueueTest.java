@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class JobQueueTest {
     private long nowNanos;
     private final BackOff backOff = new BackOff(() -> nowNanos, () -> 0);
-    private final JobQueue queue = new JobQueue(2, backOff);
+    private final JobQueue queue = new JobQueue(2, backOff, () -> nowNanos);
 
     private static DocumentName name(String name) {
         return DocumentName.of(name);
@@ -33,7 +33,7 @@ class JobQueueTest {
 
     @Test
     void jobsComeInTurnAndRequestsFirst() throws Exception {
-        queue.open(true);
+        queue.open();
         offer("a");
         offer("b");
         request("c");
@@ -45,7 +45,7 @@ class JobQueueTest {
 
     @Test
     void aFullQueueTakesNoMoreNames() throws Exception {
-        queue.open(true);
+        queue.open();
         assertThat(offer("a")).isTrue();
         assertThat(offer("b")).isTrue();
         assertThat(offer("c")).isFalse();
@@ -58,7 +58,7 @@ class JobQueueTest {
 
     @Test
     void aNameInHandIsGivenOutAgainOnlyWhenItIsDone() throws Exception {
-        queue.open(true);
+        queue.open();
         offer("a");
         Job first = queue.take();
         offer("a");
@@ -69,10 +69,20 @@ class JobQueueTest {
     }
 
     @Test
-    void whatFailedIsTriedAgainFirst() throws Exception {
-        queue.open(true);
+    void whatFailedIsTriedAgainAfterThoseThatWait() throws Exception {
+        queue.open();
         offer("a");
         offer("b");
+        Job first = queue.take();
+        queue.putBack(first);
+        assertThat(take()).isEqualTo("b");
+        assertThat(queue.take()).isSameAs(first);
+    }
+
+    @Test
+    void whatFailedTakesOverWhatCameInMeanwhile() throws Exception {
+        queue.open();
+        offer("a");
         Job first = queue.take();
         CompletableFuture<Archived> meanwhile = request("a");
         queue.putBack(first);
@@ -83,8 +93,59 @@ class JobQueueTest {
     }
 
     @Test
+    void whatIsPutOffIsGivenOutInItsTimeOrWhenItIsAskedFor() throws Exception {
+        queue.open();
+        offer("a");
+        offer("b");
+        Job first = queue.take();
+        Job second = queue.take();
+        queue.putOff(first, 100);
+        queue.putOff(second, 100);
+        offer("c");
+        assertThat(take()).isEqualTo("c");
+        request("b");
+        assertThat(take()).isEqualTo("b");
+        assertThat(queue.awaitIdle(1)).isFalse();
+        nowNanos += 100;
+        assertThat(queue.take()).isSameAs(first);
+    }
+
+    @Test
+    void nobodyWaitsForAnAnswerWhileNothingIsGivenOut() throws Exception {
+        queue.open();
+        CompletableFuture<Archived> waiting = request("a");
+        offer("b");
+        Job waited = queue.take();
+        Job job = queue.take();
+        queue.putBack(waited);
+        CompletableFuture<Archived> behind = request("b");
+        queue.pause(new IllegalStateException("lost"));
+        assertThat(waiting).isCompletedExceptionally();
+        assertThat(behind).isNotDone();
+        queue.done(job);
+        assertThat(behind).isCompletedExceptionally();
+        assertThat(queue.request(name("c"), next -> {})).isFalse();
+        queue.open();
+        assertThat(take()).isEqualTo("a");
+        assertThat(take()).isEqualTo("b");
+    }
+
+    @Test
+    void whatComesBackAfterTheEndIsAnsweredAndDropped() throws Exception {
+        queue.open();
+        offer("a");
+        Job job = queue.take();
+        CompletableFuture<Archived> behind = request("a");
+        queue.end(new IllegalStateException("over"));
+        queue.putBack(job);
+        assertThat(behind).isCompletedExceptionally();
+        assertThat(queue.awaitIdle(1)).isTrue();
+        assertThat(queue.request(name("a"), next -> {})).isFalse();
+    }
+
+    @Test
     void aPauseHoldsAllButRequests() throws Exception {
-        queue.open(true);
+        queue.open();
         offer("a");
         backOff.failed(0);
         request("b");
@@ -103,19 +164,18 @@ class JobQueueTest {
                 taken.completeExceptionally(stopped);
             }
         });
-        CompletableFuture<Archived> request = request("a");
+        assertThat(offer("a")).isTrue();
         worker.start();
         Eventually.awaitWaitingOrDone(worker);
         assertThat(taken).isNotDone();
         queue.end(new IllegalStateException("over"));
         assertThat(taken.get(20, TimeUnit.SECONDS)).isNull();
-        assertThat(request).isCompletedExceptionally();
         assertThat(offer("b")).isFalse();
     }
 
     @Test
     void itIsIdleWhenNothingWaitsAndNothingIsInHand() throws Exception {
-        queue.open(true);
+        queue.open();
         assertThat(queue.awaitIdle(1)).isTrue();
         offer("a");
         assertThat(queue.awaitIdle(1)).isFalse();

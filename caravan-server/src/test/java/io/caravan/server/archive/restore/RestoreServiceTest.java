@@ -120,9 +120,14 @@ class RestoreServiceTest {
     void oneThatHasExpiredSinceIsNotSeen() {
         DocumentAttributes expires = DocumentAttributes.NONE.withExpiresAtMillis(TestArchive.CLOCK.millis() - 1);
         archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expires.portable());
-        restore("a");
+        refused(Reason.DELETED, () -> restore("a"));
         assertThat(here.find("a")).isNull();
+        assertThat(restoreAs("a", OptionalLong.empty(), "b").added()).isEqualTo(3);
+        assertThat(here.read("b")).isEqualTo(texts(7, 0, 3));
         assertThat(here.push("a", "new")).isZero();
+        here.delete("a");
+        restore("a", 1);
+        assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
     }
 
     @Test
@@ -305,5 +310,24 @@ class RestoreServiceTest {
                 Attributes.EMPTY);
         assertThat(service.restore(name, OptionalLong.empty(), null).added()).isEqualTo(2);
         assertThat(here.documents.find(name).nextSequence()).isEqualTo(2);
+    }
+
+    /** The deletion reaches the archive after the manifest was read and before the document is made. */
+    @Test
+    void whatIsDeletedWhileItIsRestoredStaysDeleted() {
+        archive.put("a", 7, 0, 3);
+        restore("a");
+        archive.put("a", 7, 0, 5);
+        AtomicInteger opened = new AtomicInteger();
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN && opened.incrementAndGet() == 1) {
+                here.delete("a");
+                archive.delete("a");
+                here.documents.pendingDeletions().forEach(here.documents::deletionArchived);
+            }
+            return ObjectFault.NONE;
+        });
+        refused(Reason.DELETED, () -> restore("a"));
+        assertThat(here.find("a")).isNull();
     }
 }

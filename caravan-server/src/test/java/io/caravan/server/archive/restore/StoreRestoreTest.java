@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.OutOfSpaceException;
@@ -11,6 +12,8 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.Server;
+import io.caravan.server.ServerConfig;
 import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
@@ -19,8 +22,13 @@ import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.resp.RespLimits;
 import io.caravan.testing.Seeds;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -105,7 +113,9 @@ class StoreRestoreTest {
         archive.put("gone", 8, 0, 3);
         archive.delete("gone");
         Figures figures = restore();
-        assertThat(figures).isEqualTo(new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes()));
+        assertThat(figures)
+                .isEqualTo(
+                        new Figures(102, 101, 0, 1, 0, figures.values(), figures.valueBytes(), figures.valueBytes()));
         assertThat(restored.stream().mapToLong(Restored::added).sum()).isEqualTo(figures.values());
         assertThat(faults).isEmpty();
         try (TestStore here = open()) {
@@ -303,5 +313,83 @@ class StoreRestoreTest {
         Figures figures = restoreTo(openSmall(16));
         assertThat(figures.restored() + figures.present()).isEqualTo(61);
         assertThat(figures.present()).isPositive();
+    }
+
+    @Test
+    void whatExpiresMeanwhileComesBackAllTheSame() {
+        Attributes expired = DocumentAttributes.NONE.withExpiresAtMillis(1).portable();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), expired);
+        restore();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 5), expired);
+        assertThat(restore().values()).isEqualTo(2);
+        assertThat(faults).isEmpty();
+    }
+
+    @Test
+    void whatWasDeletedMeanwhileGoes() {
+        archive.put("a", 7, 0, 3);
+        archive.put("b", 8, 0, 3);
+        restore();
+        archive.delete("a");
+        archive.delete("b");
+        archive.put("b", 9, 0, 2);
+        assertThat(restore().deleted()).isEqualTo(1);
+        try (TestStore here = open()) {
+            assertThat(here.find("a")).isNull();
+            assertThat(here.documents.pendingDeletions()).isEmpty();
+            assertThat(here.read("b")).isEqualTo(texts(9, 0, 2));
+        }
+    }
+
+    @Test
+    void otherAttributesReplaceThoseThatWereRestored() {
+        archive.put("a", 7, 0, 3);
+        restore();
+        Attributes other =
+                DocumentAttributes.NONE.withExpiresAtMillis(Long.MAX_VALUE).portable();
+        archive.put("a", 7, 0, TestArchive.values(7, 0, 3), other);
+        assertThat(restore().restored()).isEqualTo(1);
+        try (TestStore here = open()) {
+            assertThat(here.read("a")).isEqualTo(texts(7, 0, 3));
+            assertThat(here.find("a").attributes().expiresAtMillis()).hasValue(Long.MAX_VALUE);
+            assertThat(here.find("a").archived()).isTrue();
+        }
+    }
+
+    @Test
+    void anErrorEndsTheRestore() {
+        fill(20);
+        archive.client.faults((number, call, key) -> {
+            if (call == ObjectCall.OPEN) {
+                throw new AssertionError("broken");
+            }
+            return ObjectFault.NONE;
+        });
+        assertThatThrownBy(this::restore).hasMessageContaining("broken");
+    }
+
+    @Test
+    void aStoreIsNotServedAsWholeBeforeItIs() throws IOException {
+        fill(60);
+        archive.client.faults((number, call, key) -> number > 50 ? ObjectFault.REFUSED : ObjectFault.NONE);
+        assertThatThrownBy(this::restore).isInstanceOf(ObjectStoreException.class);
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isTrue();
+            assertThatThrownBy(() -> serve(here.store))
+                    .isInstanceOf(StoreDirectoryException.class)
+                    .hasMessageContaining("caravan restore")
+                    .hasMessageContaining("--archive-hydrate");
+        }
+        archive.client.faults(ObjectFaults.NONE);
+        restore();
+        try (TestStore here = open()) {
+            assertThat(StoreIdentity.incomplete(here.store)).isFalse();
+            assertThat(StoreIdentity.find(here.store)).isEqualTo(TestArchive.STORE);
+        }
+    }
+
+    private static Server serve(ListStore store) throws IOException {
+        InetSocketAddress anyPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        return Server.start(store, new ServerConfig(anyPort, new RespLimits(1024, 1024), Durability.NONE));
     }
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /** What the archiver counts of itself. Threads share it. */
-final class Figures {
+final class ArchiveCounts {
     private final InstantSource clock;
     private final LongAdder documents = new LongAdder();
     private final LongAdder tombstones = new LongAdder();
@@ -18,7 +18,7 @@ final class Figures {
     private volatile long lastSuccessMillis;
     private volatile @Nullable LastError lastError;
 
-    Figures(InstantSource clock) {
+    ArchiveCounts(InstantSource clock) {
         this.clock = clock;
         Failure.KINDS.forEach(kind -> failures.put(kind, new LongAdder()));
     }

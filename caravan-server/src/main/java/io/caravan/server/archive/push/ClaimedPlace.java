@@ -15,20 +15,20 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it. */
-final class ArchivePlace implements AutoCloseable {
+final class ClaimedPlace implements AutoCloseable {
     private final ArchiveConfig config;
     private final ListStore store;
     private final MarkedArchive marked;
-    private final Figures figures;
+    private final ArchiveCounts figures;
     private final InstantSource clock;
     private final SecureRandom random = new SecureRandom();
     private @Nullable ObjectStore objects;
     private boolean closed;
 
-    ArchivePlace(ArchiveConfig config, ListStore store, Figures figures, InstantSource clock) {
+    ClaimedPlace(ArchiveConfig config, ListStore store, ArchiveCounts figures, InstantSource clock) {
         this.config = config;
         this.store = store;
-        this.marked = new MarkedArchive(store);
+        this.marked = new MarkedArchive(store, config.location());
         this.figures = figures;
         this.clock = clock;
     }
@@ -42,13 +42,13 @@ final class ArchivePlace implements AutoCloseable {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive archive = Archive.claim(objects(), identity(), owner, clock);
-            if (!marked.claimed(config.location(), archive.root().epoch())) {
+            Archive archive = Archive.claim(objects(), identity(), owner, clock, marked.claims(config.takeover()));
+            if (!marked.claimed(archive.root())) {
                 another.run();
             }
             return archive;
         } catch (CompletionException refused) {
-            // The store does not take its identity.
+            // The store does not take its identity, or what it is to remember.
             throw refused.getCause() instanceof CaravanException problem ? problem : refused;
         }
     }
@@ -79,7 +79,7 @@ final class ArchivePlace implements AutoCloseable {
 
     /** The archive has all that the documents' marks say. */
     void complete(Archive archive) {
-        marked.complete(config.location(), archive.root().epoch());
+        marked.complete(archive.root());
     }
 
     String location() {

@@ -1,0 +1,101 @@
+package io.caravan.bench.archive;
+
+import io.caravan.bench.Directories;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import io.caravan.bench.s3.S3Software;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Appends a second, each waited for, while what changes is archived, or not. */
+final class AppendRates implements Measure {
+    private static final int CONNECTIONS = 16;
+    private static final String OFTEN = "2s";
+
+    private final Results results = new Results();
+    private final SteadyAppends appends;
+    private final Duration warmUp;
+    private final Duration time;
+
+    AppendRates(boolean quick) {
+        appends = new SteadyAppends(CONNECTIONS, quick ? 50 : 2_000);
+        warmUp = Duration.ofSeconds(quick ? 1 : 5);
+        time = Duration.ofSeconds(quick ? 2 : 15);
+    }
+
+    private interface System {
+        void run() throws IOException, InterruptedException;
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        List<System> systems = List.of(
+                () -> alone(turn, "no archive", ArchivingServer::idle),
+                () -> alone(
+                        turn, "to a folder", work -> ArchivingServer.toFolder(work, work.resolve("archive"), OFTEN)),
+                () -> toS3(turn));
+        for (System system : turn.inTurn(systems)) {
+            system.run();
+        }
+    }
+
+    private interface Starter {
+        ArchivingServer start(Path work) throws IOException;
+    }
+
+    private void alone(Turn turn, String what, Starter starter) throws IOException, InterruptedException {
+        Path work = Files.createTempDirectory(turn.work(), "appends");
+        try {
+            measure(turn, what, work, starter);
+        } finally {
+            Directories.delete(work);
+        }
+    }
+
+    private void toS3(Turn turn) throws IOException, InterruptedException {
+        String what = "to " + S3Software.S3PROXY;
+        S3Turn.with(
+                S3Software.S3PROXY,
+                turn,
+                workload(what),
+                results,
+                (work, bucket) -> measure(
+                        turn, what, work, path -> ArchivingServer.toBucket(path, bucket.endpoint(), "c", OFTEN)));
+    }
+
+    private static String workload(String what) {
+        return "RPUSH, " + CONNECTIONS + " connections, " + what;
+    }
+
+    private void measure(Turn turn, String what, Path work, Starter starter) throws IOException, InterruptedException {
+        turn.say(workload(what));
+        try (ArchivingServer server = starter.start(work)) {
+            appends.run(server.address(), warmUp);
+            SteadyAppends.Outcome outcome = appends.run(server.address(), time);
+            results.add(
+                    new Row(workload(what), "Caravan", "sync: forced before the answer"),
+                    new Measurement()
+                            .appendsPerSecond(outcome.count(), time.toNanos())
+                            .latencies(outcome.nanos(), TimeUnit.NANOSECONDS));
+        }
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "Appends meanwhile",
+                "Values of 200 bytes, each waited for, to " + appends.documents() + " documents that are all archived"
+                        + " again every " + OFTEN
+                        + ", as far as S3, which shares the cores, can take it; `--archive-after`"
+                        + " is 30 minutes by default. Archiving has no bound on its bandwidth here.",
+                results);
+    }
+}

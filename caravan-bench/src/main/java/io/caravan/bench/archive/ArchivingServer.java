@@ -1,0 +1,113 @@
+package io.caravan.bench.archive;
+
+import io.caravan.bench.s3.S3Account;
+import io.caravan.bench.server.ServerMetrics;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/** A server that archives, or not, as it is delivered but for how often. */
+final class ArchivingServer implements AutoCloseable {
+    static final String BUCKET = "caravan";
+    /** Documents that are archived at a time: the default. */
+    static final int CONCURRENCY = 8;
+
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final long POLL_NANOS = 10_000_000;
+
+    private final ServerProcess process;
+
+    private ArchivingServer(Path work, List<String> options) throws IOException {
+        process = new ServerProcess(
+                        ServerProcess.MAIN,
+                        work.resolve("data"),
+                        work.resolve("server.log"),
+                        options,
+                        S3Account.environment())
+                .asDelivered();
+        process.start();
+    }
+
+    /** Starts one that archives nothing. */
+    static ArchivingServer idle(Path work) throws IOException {
+        return new ArchivingServer(work, List.of("--archive", "none"));
+    }
+
+    /** Starts one that archives to a folder. */
+    static ArchivingServer toFolder(Path work, Path archive, String after) throws IOException {
+        return new ArchivingServer(work, options("file:" + archive, after));
+    }
+
+    /** Starts one that archives to a bucket, under a prefix of its own. */
+    static ArchivingServer toBucket(Path work, URI endpoint, String prefix, String after) throws IOException {
+        List<String> options = new ArrayList<>(options("s3://" + BUCKET + "/" + prefix, after));
+        options.addAll(
+                List.of("--s3-endpoint", endpoint.toString(), "--s3-region", S3Account.REGION, "--s3-path-style"));
+        return new ArchivingServer(work, options);
+    }
+
+    private static List<String> options(String url, String after) {
+        return List.of(
+                "--archive",
+                url,
+                "--archive-after",
+                after,
+                "--archive-bandwidth",
+                "0",
+                "--archive-concurrency",
+                Integer.toString(CONCURRENCY));
+    }
+
+    InetSocketAddress address() throws IOException {
+        return process.awaitAddress();
+    }
+
+    /** Waits until it may write to its archive. */
+    void awaitOwner() throws IOException {
+        await(
+                "took its archive over",
+                () -> ServerMetrics.page(process.awaitHttpAddress(), "/metrics")
+                        .contains("caravan_archive_state{state=\"owner\"} 1"));
+    }
+
+    /** Waits until it has archived so many documents since it was started. */
+    void awaitArchived(long documents) throws IOException {
+        await("archived " + documents + " documents", () -> archived() >= documents);
+    }
+
+    private long archived() throws IOException {
+        return (long) ServerMetrics.of(process.awaitHttpAddress()).sum("caravan_archive_documents_total");
+    }
+
+    private interface Condition {
+        boolean holds() throws IOException;
+    }
+
+    private void await(String what, Condition condition) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!condition.holds()) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new IOException("the server has not " + what + " in " + PATIENCE.toMinutes()
+                        + " minutes; it said: " + process.output());
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    /** Stops it. */
+    void stop() throws IOException {
+        process.terminate();
+    }
+
+    /** Leaves no process behind. */
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,101 @@
+package io.caravan.bench.archive;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.Directories;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import io.caravan.bench.server.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** How long a whole store takes to come back from a folder. */
+final class RestoreTimes implements Measure {
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final String NEVER = "1h";
+
+    private final Results results = new Results();
+    private final int count;
+
+    RestoreTimes(boolean quick) {
+        count = quick ? 300 : 100_000;
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException {
+        Path archive = turn.work().resolve("restored-archive");
+        if (!Files.exists(archive)) {
+            prepare(turn, archive);
+        }
+        turn.say("restore of " + count + " documents");
+        Path work = Files.createTempDirectory(turn.work(), "restore");
+        try {
+            double seconds = restore(work, archive) / NANOS_PER_SECOND;
+            results.add(
+                    new Row(count + " documents from a folder", "Caravan", "forced, checkpoint published"),
+                    new Measurement().with(Figure.SECONDS, seconds).with(Figure.DOCUMENTS_PER_SECOND, count / seconds));
+        } finally {
+            Directories.delete(work);
+        }
+    }
+
+    /** The archive is the same in all runs. */
+    private void prepare(Turn turn, Path archive) throws IOException {
+        turn.say("archiving " + count + " documents to restore");
+        Path work = Files.createTempDirectory(turn.work(), "prepare");
+        try (ArchivingServer idle = ArchivingServer.idle(work)) {
+            new SmallDocuments(count).write(idle.address());
+            idle.stop();
+        }
+        try (ArchivingServer server = ArchivingServer.toFolder(work, archive, NEVER)) {
+            server.awaitArchived(count);
+            server.stop();
+        }
+        Directories.delete(work);
+    }
+
+    private long restore(Path work, Path archive) throws IOException {
+        Path data = work.resolve("data");
+        Path log = work.resolve("restore.log");
+        List<String> words = List.of("restore", "--archive", "file:" + archive, "--data", data.toString());
+        long start = System.nanoTime();
+        try (ChildJvm restore = ChildJvm.start(List.of(), ServerProcess.MAIN, words, Map.of(), log)) {
+            if (restore.awaitExit(PATIENCE) != 0) {
+                throw new IOException("the restore failed: " + restore.output());
+            }
+        }
+        long nanos = System.nanoTime() - start;
+        check(data);
+        return nanos;
+    }
+
+    private void check(Path data) throws IOException {
+        try (ListStore store = DurableListStore.open(data)) {
+            long lists = store.stats().lists();
+            if (lists < count) {
+                throw new IOException("the restored store has only " + lists + " lists");
+            }
+        }
+    }
+
+    @Override
+    public Table table() {
+        return new Table(
+                "A whole restore",
+                "`caravan restore` from the start of its process to its end, of documents of " + SmallDocuments.VALUES
+                        + " values of " + SmallDocuments.VALUE_BYTES + " bytes, with its defaults. The archive has just"
+                        + " been written, so the operating system has it in memory.",
+                results);
+    }
+}

@@ -1,0 +1,39 @@
+package io.caravan.bench.archive;
+
+import io.caravan.bench.Directories;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Turn;
+import io.caravan.bench.s3.Bucket;
+import io.caravan.bench.s3.S3Server;
+import io.caravan.bench.s3.S3Software;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Runs something with an S3 server that is fresh, in a directory that goes afterwards. */
+final class S3Turn {
+    private S3Turn() {}
+
+    /** What is done. */
+    interface Task {
+        void run(Path work, Bucket bucket) throws IOException, InterruptedException;
+    }
+
+    /** Runs it; when the S3 server cannot run here, the results say why. */
+    static void with(S3Software software, Turn turn, String workload, Results results, Task task)
+            throws IOException, InterruptedException {
+        String missing = software.install();
+        if (missing != null) {
+            results.absent(workload, software.toString(), missing);
+            return;
+        }
+        Path work = Files.createTempDirectory(turn.work(), "archive");
+        try (S3Server server = S3Server.start(software, work);
+                Bucket bucket = new Bucket(server.endpoint(), ArchivingServer.BUCKET)) {
+            bucket.create();
+            task.run(work, bucket);
+        } finally {
+            Directories.delete(work);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.caravan.bench.archive;
+
+import io.caravan.bench.s3.Bucket;
+import io.caravan.bench.s3.S3Client;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+
+/**
+ * What the SDK takes to put two objects a document, the second after the first, so many documents at a time.
+ *
+ * @param snapshotBytes size of the first of them
+ * @param manifestBytes size of the second
+ */
+record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurrency) {
+
+    /** Puts them all; returns how long it took. */
+    long run(Bucket bucket) throws IOException {
+        byte[] snapshot = new byte[snapshotBytes];
+        byte[] manifest = new byte[manifestBytes];
+        SplittableRandom random = new SplittableRandom(documents);
+        random.nextBytes(snapshot);
+        random.nextBytes(manifest);
+        try (S3AsyncClient client = S3Client.builder(bucket.endpoint()).build()) {
+            AtomicInteger next = new AtomicInteger();
+            List<CompletableFuture<Void>> lanes = new ArrayList<>();
+            long start = System.nanoTime();
+            for (int i = 0; i < concurrency; i++) {
+                lanes.add(lane(
+                        next,
+                        number -> put(client, bucket, "sdk/snapshots/" + number, snapshot)
+                                .thenCompose(done -> put(client, bucket, "sdk/manifests/" + number, manifest))));
+            }
+            CompletableFuture.allOf(lanes.toArray(CompletableFuture[]::new)).join();
+            return System.nanoTime() - start;
+        } catch (CompletionException problem) {
+            throw new IOException("the SDK could not put its objects", problem);
+        }
+    }
+
+    private interface OneDocument {
+        CompletableFuture<?> put(int number);
+    }
+
+    /** One after the other, as long as there are any. */
+    private CompletableFuture<Void> lane(AtomicInteger next, OneDocument document) {
+        int number = next.getAndIncrement();
+        return number >= documents
+                ? CompletableFuture.completedFuture(null)
+                : document.put(number).thenComposeAsync(done -> lane(next, document));
+    }
+
+    private static CompletableFuture<?> put(S3AsyncClient client, Bucket bucket, String key, byte[] content) {
+        return client.putObject(request -> request.bucket(bucket.name()).key(key), AsyncRequestBody.fromBytes(content));
+    }
+}

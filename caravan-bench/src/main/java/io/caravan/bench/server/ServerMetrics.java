@@ -1,0 +1,47 @@
+package io.caravan.bench.server;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a server's {@code /metrics} say at one moment. */
+public final class ServerMetrics {
+    private final String text;
+
+    private ServerMetrics(String text) {
+        this.text = text;
+    }
+
+    public static ServerMetrics of(InetSocketAddress http) throws IOException {
+        return new ServerMetrics(page(http, "/metrics"));
+    }
+
+    /** The text of one of the server's pages. */
+    public static String page(InetSocketAddress http, String path) throws IOException {
+        URI page = URI.create("http://" + http.getHostString() + ":" + http.getPort() + path);
+        HttpURLConnection connection = (HttpURLConnection) page.toURL().openConnection();
+        try (InputStream in = connection.getInputStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } finally {
+            connection.disconnect();
+        }
+    }
+
+    /** The sum of all values of a metric, whatever their tags. */
+    public double sum(String name) throws IOException {
+        Matcher lines = Pattern.compile("(?m)^" + name + "(?:\\{.*})? (\\S+)$").matcher(text);
+        if (!lines.find()) {
+            throw new IOException("the server's /metrics have no " + name);
+        }
+        double sum = 0;
+        do {
+            sum += Double.parseDouble(lines.group(1));
+        } while (lines.find());
+        return sum;
+    }
+}

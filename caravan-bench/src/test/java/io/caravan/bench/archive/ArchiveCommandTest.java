@@ -1,0 +1,49 @@
+package io.caravan.bench.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.bench.Main;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Every part that needs nothing installed runs, tiny, so that it does not rot. */
+class ArchiveCommandTest {
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @EnumSource(value = ArchivePart.class, names = "DOCUMENTS", mode = EnumSource.Mode.EXCLUDE)
+    void measuresAndReports(ArchivePart part) throws IOException {
+        Path out = directory.resolve("out");
+        Path work = directory.resolve("work");
+        assertThat(Main.run(
+                        "archive",
+                        "--quick",
+                        "--only",
+                        part.toString(),
+                        "--out",
+                        out.toString(),
+                        "--dir",
+                        work.toString()))
+                .isZero();
+        JsonNode rows = new ObjectMapper()
+                .readTree(out.resolve("archive.json").toFile())
+                .path("rows");
+        assertThat(rows).anyMatch(row -> row.path("system").asText().equals("Caravan"));
+        for (JsonNode row : rows) {
+            assertThat(row.path("figures").isEmpty()).as("%s", row).isFalse();
+        }
+        assertThat(work).doesNotExist();
+    }
+
+    @Test
+    void refusesAPartThatThereIsNot() {
+        assertThat(Main.run("archive", "--only", "everything")).isEqualTo(2);
+    }
+}

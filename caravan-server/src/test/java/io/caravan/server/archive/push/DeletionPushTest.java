@@ -1,0 +1,100 @@
+package io.caravan.server.archive.push;
+
+import static io.caravan.server.archive.push.ArchivedDocuments.name;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.Deletion;
+import io.caravan.server.document.StoreIdentity;
+import java.time.InstantSource;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DeletionPushTest {
+    private final ArchivedDocuments server = new ArchivedDocuments();
+    private final MemoryObjectStore client = server.client;
+    private final Pushes pushes = Pushes.to(
+            Archive.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
+            server.documents,
+            new Survey(Walker.SLOTS, 0),
+            InstantSource.system(),
+            new AtomicLong(1)::getAndIncrement);
+
+    @AfterEach
+    void close() {
+        server.close();
+    }
+
+    private void failToArchive(String document, ObjectCall at) {
+        client.faults((number, call, key) -> call == at ? ObjectFault.REFUSED : ObjectFault.NONE);
+        assertThatThrownBy(() -> pushes.documents().push(name(document))).isInstanceOf(ObjectStoreException.class);
+        client.faults(ObjectFaults.NONE);
+    }
+
+    private Deletion deleted(String document) {
+        server.delete(document);
+        return server.documents.pendingDeletions().get(0);
+    }
+
+    private @Nullable Tombstone tombstone(String document) {
+        return Objects.requireNonNull(server.manifest(document)).tombstone();
+    }
+
+    @Test
+    void aFirstManifestThatIsPutLateDoesNotBringTheDocumentBack() {
+        server.push("a", "1");
+        failToArchive("a", ObjectCall.PUT_IF);
+        assertThat(pushes.deletions().push(deleted("a"))).isTrue();
+        assertThat(tombstone("a")).isNotNull();
+        assertThatThrownBy(() -> client.putIf(ArchiveKeys.manifest(name("a")), new byte[1], null))
+                .isInstanceOf(ObjectStoreException.class);
+        assertThat(server.documents.pendingDeletions()).isEmpty();
+        server.push("a", "new");
+        pushes.documents().push(name("a"));
+        assertThat(tombstone("a")).isNull();
+        assertThat(server.values("a")).containsExactly("new");
+    }
+
+    /** As one that was restored from a generation that is not the latest. */
+    @Test
+    void aDocumentThatWasNotArchivedTakesTheOneBeforeItAlong() {
+        server.push("a", "1");
+        pushes.documents().push(name("a"));
+        server.documents.deletionArchived(deleted("a"));
+        server.push("a", "other");
+        failToArchive("a", ObjectCall.PUT);
+        assertThat(pushes.deletions().push(deleted("a"))).isTrue();
+        assertThat(Objects.requireNonNull(tombstone("a")).incarnation()).isEqualTo(2);
+    }
+
+    @Test
+    void aDocumentThatIsArchivedAfterAnotherOfItsNameWasDeletedStays() {
+        server.push("a", "1");
+        pushes.documents().push(name("a"));
+        Deletion deletion = deleted("a");
+        server.push("a", "new");
+        pushes.documents().push(name("a"));
+        assertThat(pushes.deletions().push(deletion)).isFalse();
+        assertThat(tombstone("a")).isNull();
+    }
+
+    @Test
+    void aTombstoneIsPutOnce() {
+        server.push("a", "1");
+        pushes.documents().push(name("a"));
+        Deletion deletion = deleted("a");
+        assertThat(pushes.deletions().push(deletion)).isTrue();
+        assertThat(pushes.deletions().push(deletion)).isFalse();
+    }
+}

@@ -1,0 +1,54 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.server.document.DocumentService;
+import io.caravan.testing.Eventually;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.junit.jupiter.api.Test;
+
+class WalkerTest {
+    private static final int DOCUMENTS = 2 * DocumentService.STRIPES;
+
+    private final JobQueue queue = new JobQueue(1, new BackOff(System::nanoTime, () -> 0), System::nanoTime);
+    private final Survey survey = new Survey(Walker.SLOTS, 0);
+
+    /** Hands the queue's jobs back as done, though the documents stay as they are. */
+    private void work() {
+        try {
+            for (Job job = queue.take(); job != null; job = queue.take()) {
+                Survey.Place place = job.place();
+                if (place != null) {
+                    survey.done(place);
+                }
+                queue.done(job);
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void aStripeWithMoreDocumentsThanTheQueueTakesIsGoneThroughToItsEnd() throws Exception {
+        try (ArchivedDocuments server = new ArchivedDocuments()) {
+            for (int i = 0; i < DOCUMENTS; i++) {
+                server.push("document-" + i, "value");
+            }
+            survey.distrust(DocumentService.STRIPES);
+            Walker walker =
+                    new Walker(server.documents, queue, survey, InstantSource.system(), Duration.ofHours(10), () -> {});
+            queue.open();
+            Thread worker = new Thread(this::work);
+            Thread walking = new Thread(walker);
+            worker.start();
+            walking.start();
+            try {
+                Eventually.await("all were handed out", survey::verified);
+            } finally {
+                walker.stop();
+                queue.end(new IllegalStateException("over"));
+                walking.join();
+                worker.join();
+            }
+        }
+    }
+}
