@@ -84,16 +84,20 @@ public interface ObjectStore extends AutoCloseable {
      */
     void list(String prefix, String after, Predicate<Listed> action);
 
-    /** Deletes an object; one that is not there is none to delete. */
+    /**
+     * Deletes an object; one that is not there is none to delete. A loss of power may undo a deletion: delete only what
+     * means nothing any more to anybody, and would be found and deleted again.
+     */
     void delete(String key);
 
     /**
-     * Deletes an object if nothing has changed since it was looked at.
+     * Deletes an object if nothing has changed since it was looked at; a loss of power may undo it, as {@link #delete}.
      *
      * @throws ObjectStoreException {@code CONFLICT} when it has
      */
     void deleteIf(String key, String tag);
 
+    /** Ends. Puts fail from now on, those that are under way by then may. */
     @Override
     void close();
 }
