@@ -6,7 +6,8 @@ import java.nio.charset.StandardCharsets;
  * What a {@link FaultProxy} answers instead of the server behind it; the connection ends after it.
  *
  * @param status such as 503
- * @param header one header line without its end, or empty
+ * @param header one header line without its end, or several, or empty; with a {@code Transfer-Encoding} the body is as that
+ *     wants it, and has no other length
  * @param body text, or empty
  */
 public record HttpAnswer(int status, String header, String body) {
@@ -26,7 +27,8 @@ public record HttpAnswer(int status, String header, String body) {
     byte[] bytes() {
         String head =
                 "HTTP/1.1 " + status + " Fault\r\nConnection: close\r\n" + (header.isEmpty() ? "" : header + "\r\n");
-        String length = "Content-Length: " + body.getBytes(StandardCharsets.UTF_8).length + "\r\n\r\n";
-        return (head + length + body).getBytes(StandardCharsets.UTF_8);
+        String length = "Content-Length: " + body.getBytes(StandardCharsets.UTF_8).length + "\r\n";
+        return (head + (header.contains("Transfer-Encoding") ? "" : length) + "\r\n" + body)
+                .getBytes(StandardCharsets.UTF_8);
     }
 }

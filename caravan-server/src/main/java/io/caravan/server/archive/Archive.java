@@ -174,6 +174,9 @@ public final class Archive {
         try {
             return manifests.replace(before, after);
         } catch (ObjectStoreException problem) {
+            if (!problem.leavesOutcomeOpen()) {
+                throw problem;
+            }
             return resolve(change, problem);
         }
     }
@@ -187,7 +190,7 @@ public final class Archive {
         }
     }
 
-    /** After an error the put may have taken place: reads the manifest to know. */
+    /** The put may have taken place in spite of its error: reads the manifest to know. */
     private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
         KeptManifest now;
         try {

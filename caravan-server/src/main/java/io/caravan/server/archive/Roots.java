@@ -66,7 +66,7 @@ final class Roots {
                 objects.putIf(ArchiveKeys.ROOT, RootCodec.encode(claimed), stored == null ? null : stored.tag());
                 return claimed;
             } catch (ObjectStoreException problem) {
-                if (tookPlace(claimed, problem)) {
+                if (problem.leavesOutcomeOpen() && tookPlace(claimed, problem)) {
                     return claimed;
                 }
                 if (problem.kind() != ObjectStoreException.Kind.CONFLICT || left == 1) {
@@ -142,7 +142,7 @@ final class Roots {
         }
     }
 
-    /** Whether the root is the one that was put; an error of a put does not tell. */
+    /** Whether the root is the one that was put; not every error of a put tells. */
     private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
             Stored stored = stored();

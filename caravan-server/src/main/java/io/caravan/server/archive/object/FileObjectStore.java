@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a part of
  * one. Conditions hold among all processes that use this class, not against others, nor against {@link #put}, which asks
- * for none. A tag is the hash of the content. A deletion is not forced: a power loss may undo it.
+ * for none. A tag is the hash of the content. Deletions are not
+ * forced.
  *
  * <p>A folder that is not there is empty, and is created by the first put.
  */
@@ -30,6 +31,8 @@ public final class FileObjectStore implements ObjectStore {
     private final FileProblems problems;
     /** Null until something is to be written. Guarded by this. */
     private @Nullable Staging staging;
+    /** Guarded by this. */
+    private boolean closed;
 
     private FileObjectStore(Path folder) {
         this.folder = folder;
@@ -195,6 +198,9 @@ public final class FileObjectStore implements ObjectStore {
     }
 
     private synchronized Staging staging() throws IOException {
+        if (closed) {
+            throw new IOException("the archive's folder has been closed");
+        }
         if (staging == null) {
             staging = Staging.begin(folder);
         }
@@ -203,6 +209,7 @@ public final class FileObjectStore implements ObjectStore {
 
     @Override
     public synchronized void close() {
+        closed = true;
         if (staging == null) {
             return;
         }

@@ -98,8 +98,10 @@ final class FolderListing {
 
     private void offer(Path file, String floor, TreeSet<String> names) {
         String name = file.getFileName().toString();
+        boolean before = (name + "/").compareTo(floor) <= 0;
         boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
-        if (beyond || !ObjectKeys.isKey(name)) {
+        // Most names of a large directory are one or the other, and only the rest is worth a look at the file.
+        if (before || beyond || !ObjectKeys.isKey(name)) {
             return;
         }
         String inOrder = Files.isDirectory(file) ? name + "/" : name;

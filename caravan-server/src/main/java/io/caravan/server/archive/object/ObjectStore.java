@@ -68,9 +68,9 @@ public interface ObjectStore extends AutoCloseable {
      *
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
-     * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After any
-     *     error, {@code CONFLICT} included, the put may have taken place, as a client may have tried again by itself: read
-     *     the object to know
+     * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
+     *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included, the
+     *     put may have taken place, as a client may have tried again by itself: read the object to know
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 
@@ -84,16 +84,20 @@ public interface ObjectStore extends AutoCloseable {
      */
     void list(String prefix, String after, Predicate<Listed> action);
 
-    /** Deletes an object; one that is not there is none to delete. */
+    /**
+     * Deletes an object; one that is not there is none to delete. A loss of power may undo a deletion: delete only what
+     * means nothing any more to anybody, and would be found and deleted again.
+     */
     void delete(String key);
 
     /**
-     * Deletes an object if nothing has changed since it was looked at.
+     * Deletes an object if nothing has changed since it was looked at; a loss of power may undo it, as {@link #delete}.
      *
      * @throws ObjectStoreException {@code CONFLICT} when it has
      */
     void deleteIf(String key, String tag);
 
+    /** Ends. Puts fail from now on, those that are under way by then may. */
     @Override
     void close();
 }

@@ -33,4 +33,12 @@ public final class ObjectStoreException extends CaravanException {
     public Kind kind() {
         return kind;
     }
+
+    /**
+     * True when a put that ended so may have taken place all the same, so that reading the object tells: its answer was
+     * lost, or a second try of it met what the first had done. Any other kind is a refusal.
+     */
+    public boolean leavesOutcomeOpen() {
+        return kind == Kind.CONFLICT || kind == Kind.UNAVAILABLE;
+    }
 }

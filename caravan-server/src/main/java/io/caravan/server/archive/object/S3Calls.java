@@ -45,7 +45,7 @@ final class S3Calls {
         return problems;
     }
 
-    /** The time that a call of so many bytes gets. */
+    /** The time that a call gets that sends so many bytes. */
     AwsRequestOverrideConfiguration limit(long bytes) {
         return AwsRequestOverrideConfiguration.builder()
                 .apiCallAttemptTimeout(timeouts.attempt(bytes))
@@ -53,8 +53,16 @@ final class S3Calls {
                 .build();
     }
 
+    /** The time of a single attempt, for all of a call that nobody should have to wait for. */
+    AwsRequestOverrideConfiguration once() {
+        return AwsRequestOverrideConfiguration.builder()
+                .apiCallTimeout(timeouts.attempt(0))
+                .build();
+    }
+
     /** Waits for an answer. A caller that is interrupted gives the call up. */
     <T> T await(String call, String key, CompletableFuture<T> answer) {
+        boolean endedHere = answer.isDone();
         try {
             return answer.get();
         } catch (InterruptedException interrupted) {
@@ -65,8 +73,9 @@ final class S3Calls {
             throw problems.of(Kind.UNAVAILABLE, call, key, "cancelled", cancelled);
         } catch (ExecutionException failed) {
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
-            if (S3Problems.isInterruption(cause)) {
-                // The SDK has taken note of the interrupt, and with it the note that others are to see.
+            if (endedHere && S3Problems.isInterruption(cause)) {
+                // On this thread the SDK has taken note of the interrupt, and with it the note that others are to see.
+                // What it tells of later has happened to a thread of its own.
                 Thread.currentThread().interrupt();
             }
             throw problems.problem(call, key, cause);

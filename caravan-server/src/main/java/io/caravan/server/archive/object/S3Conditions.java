@@ -1,18 +1,31 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.util.UUID;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /**
  * Puts and deletions on a condition, by S3's {@code If-Match} and {@code If-None-Match}.
  *
  * <p>There are servers that do not know these and do what they are asked all the same. An archive on one of them would not
- * notice a second owner, so the first put of each store is followed by two that must be refused.
+ * notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody else
+ * knows. So when it does not, nothing that matters has been put.
  */
 final class S3Conditions {
+    private static final Logger LOG = LoggerFactory.getLogger(S3Conditions.class);
+
+    /** What the keys begin with of objects that are there for a moment. */
+    static final String SCRATCH = "conditions-";
+
+    private static final byte[] SCRATCH_CONTENT = {'c'};
+
     private final S3Calls calls;
     /** True once the server has refused what it must refuse. A race asks it twice. */
     private volatile boolean keptByServer;
@@ -23,33 +36,61 @@ final class S3Conditions {
 
     /** See {@link ObjectStore#putIf}. */
     String put(String key, byte[] content, @Nullable String tag) {
-        String now = tryPut(key, content, tag);
         if (!keptByServer) {
-            checkServer(key, content, now);
+            checkServer();
             keptByServer = true;
         }
-        return now;
+        return tryPut(key, content, tag);
+    }
+
+    private void checkServer() {
+        String key = SCRATCH + UUID.randomUUID();
+        try {
+            String tag = send(key, SCRATCH_CONTENT, put -> {});
+            checkRefused(key, null, "If-None-Match");
+            checkRefused(key, otherThan(tag), "If-Match");
+        } finally {
+            removeIfPermitted(key);
+        }
+    }
+
+    private void checkRefused(String key, @Nullable String wrongTag, String condition) {
+        try {
+            tryPut(key, SCRATCH_CONTENT, wrongTag);
+        } catch (ObjectStoreException refused) {
+            if (refused.kind() == Kind.CONFLICT) {
+                return;
+            }
+            throw refused;
+        }
+        String why = "this server ignores " + condition
+                + ", so two servers on one archive would not notice each other: use another one";
+        throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
+    }
+
+    /** Who archives need not be permitted to delete, and a byte that stays harms nobody: an error is none. */
+    private void removeIfPermitted(String key) {
+        try {
+            calls.await(
+                    "DeleteObject",
+                    key,
+                    calls.client()
+                            .deleteObject(
+                                    request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+        } catch (ObjectStoreException stays) {
+            LOG.debug("an object of the check for conditions stays", stays);
+        }
     }
 
     private String tryPut(String key, byte[] content, @Nullable String tag) {
-        PutObjectRequest.Builder request = PutObjectRequest.builder()
-                .bucket(calls.bucket())
-                .key(calls.inBucket(key))
-                .contentLength((long) content.length)
-                .contentMD5(ContentMd5.of(content))
-                .overrideConfiguration(calls.limit(content.length));
-        if (tag == null) {
-            request.ifNoneMatch("*");
-        } else {
-            request.ifMatch(tag);
-        }
         try {
-            AsyncRequestBody body = AsyncRequestBody.fromBytesUnsafe(content);
-            return tag(
-                    "PutObject",
-                    key,
-                    calls.await("PutObject", key, calls.client().putObject(request.build(), body))
-                            .eTag());
+            return send(key, content, put -> {
+                if (tag == null) {
+                    put.ifNoneMatch("*");
+                } else {
+                    put.ifMatch(tag);
+                }
+            });
         } catch (ObjectStoreException failed) {
             if (tag != null && S3Problems.isNoSuchObject(failed)) {
                 throw conflict("PutObject", key, "it has been deleted meanwhile", failed);
@@ -58,26 +99,17 @@ final class S3Conditions {
         }
     }
 
-    private void checkServer(String key, byte[] content, String tag) {
-        boolean replaces = isDone(key, content, null);
-        boolean mistakes = isDone(key, content, otherThan(tag));
-        if (replaces || mistakes) {
-            String why = "this server ignores " + (replaces ? "If-None-Match" : "If-Match")
-                    + ", so two servers on one archive would not notice each other: use another one";
-            throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
-        }
-    }
-
-    private boolean isDone(String key, byte[] content, @Nullable String wrongTag) {
-        try {
-            tryPut(key, content, wrongTag);
-            return true;
-        } catch (ObjectStoreException refused) {
-            if (refused.kind() == Kind.CONFLICT) {
-                return false;
-            }
-            throw refused;
-        }
+    private String send(String key, byte[] content, Consumer<PutObjectRequest.Builder> condition) {
+        PutObjectRequest.Builder request = PutObjectRequest.builder()
+                .bucket(calls.bucket())
+                .key(calls.inBucket(key))
+                .contentLength((long) content.length)
+                .contentMD5(ContentMd5.of(content))
+                .overrideConfiguration(calls.limit(content.length));
+        condition.accept(request);
+        AsyncRequestBody body = AsyncRequestBody.fromBytesUnsafe(content);
+        PutObjectResponse done = calls.await("PutObject", key, calls.client().putObject(request.build(), body));
+        return tag("PutObject", key, done.eTag());
     }
 
     /** A tag of the same form that no content has which is put here. */

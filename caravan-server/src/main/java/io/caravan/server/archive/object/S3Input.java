@@ -1,5 +1,7 @@
 package io.caravan.server.archive.object;
 
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,9 +21,15 @@ final class S3Input extends InputStream {
     /** How often it may break in a row without a byte in between. */
     private static final int BREAKS = 3;
 
+    private static final long UNKNOWN = -1;
+
+    private static final int CHUNK_BYTES = 8 * 1024;
+
     private final S3Calls calls;
     private final String key;
+    /** Its size, or {@value #UNKNOWN} when the server does not say. */
     private final long length;
+
     private final @Nullable String tag;
     private ResponseInputStream<GetObjectResponse> in;
     private long position;
@@ -32,7 +40,8 @@ final class S3Input extends InputStream {
         this.calls = calls;
         this.key = key;
         this.in = request(GetObjectRequest.builder());
-        this.length = in.response().contentLength();
+        Long told = in.response().contentLength();
+        this.length = told == null ? UNKNOWN : told;
         this.tag = in.response().eTag();
     }
 
@@ -42,6 +51,32 @@ final class S3Input extends InputStream {
                 "GetObject",
                 key,
                 calls.client().getObject(request.build(), AsyncResponseTransformer.toBlockingInputStream()));
+    }
+
+    /** The object's tag, or null when the server names none. */
+    @Nullable
+    String tag() {
+        return tag;
+    }
+
+    /** All bytes, unless they are more than may be. */
+    byte[] readWhole(int maxBytes) {
+        checkSize(length, maxBytes);
+        ByteArrayOutputStream content = new ByteArrayOutputStream((int) Math.max(length, 0));
+        byte[] chunk = new byte[CHUNK_BYTES];
+        for (int read = read(chunk, 0, chunk.length); read >= 0; read = read(chunk, 0, chunk.length)) {
+            checkSize(position, maxBytes);
+            content.write(chunk, 0, read);
+        }
+        return content.toByteArray();
+    }
+
+    private void checkSize(long bytes, int maxBytes) {
+        if (bytes > maxBytes) {
+            String why = "it has " + bytes + " bytes" + (length == UNKNOWN ? " or more" : "")
+                    + ", and cannot have more than " + maxBytes;
+            throw calls.problems().of(Kind.CORRUPT, "GetObject", key, why, null);
+        }
     }
 
     @Override
@@ -66,6 +101,10 @@ final class S3Input extends InputStream {
             return -1;
         }
         int read = in.read(bytes, offset, count);
+        if (read < 0 && length == UNKNOWN) {
+            // The answer says of itself where it ends.
+            return -1;
+        }
         if (read < 0) {
             throw new EOFException("the answer ended after " + position + " of " + length + " bytes");
         }
@@ -78,7 +117,7 @@ final class S3Input extends InputStream {
 
     private void goOn(Exception broken) {
         breaks++;
-        if (breaks > BREAKS || Thread.currentThread().isInterrupted()) {
+        if (breaks > BREAKS || tag == null || Thread.currentThread().isInterrupted()) {
             throw calls.problems().problem("GetObject", key, broken);
         }
         in.abort();
@@ -87,7 +126,7 @@ final class S3Input extends InputStream {
 
     @Override
     public void close() {
-        if (position < length) {
+        if (position != length) {
             // Nobody needs the rest.
             in.abort();
         }

@@ -5,17 +5,14 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
-import software.amazon.awssdk.core.ResponseBytes;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
-import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
  * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own.
@@ -24,8 +21,8 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
  * forgets it: give the bucket a rule that ends incomplete uploads after some days.
  */
 public final class S3ObjectStore implements ObjectStore {
-    /** How much of large puts is on its way at a time, for all of them together, in small parts. */
-    private static final int PARTS_ON_THEIR_WAY = 8;
+    /** How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much. */
+    private static final int PARTS_ON_THEIR_WAY = 4;
 
     /** The client's connections are closed on its threads, some moments after it is. */
     private static final int QUIET_MILLIS = 500;
@@ -37,7 +34,7 @@ public final class S3ObjectStore implements ObjectStore {
     private final S3Conditions conditions;
     private final S3Parts parts;
     private final EventLoopGroup threads;
-    private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY);
+    private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
 
     private S3ObjectStore(String location, S3Calls calls, S3Parts parts, EventLoopGroup threads) {
         this.location = location;
@@ -95,26 +92,14 @@ public final class S3ObjectStore implements ObjectStore {
     @Override
     public @Nullable Stored get(String key, int maxBytes) {
         ObjectKeys.checked(key);
-        try {
-            ResponseBytes<GetObjectResponse> answer = calls.await("GetObject", key, request(key, maxBytes));
-            return new Stored(
-                    answer.asByteArrayUnsafe(),
-                    conditions.tag("GetObject", key, answer.response().eTag()));
+        try (S3Input in = new S3Input(calls, key)) {
+            return new Stored(in.readWhole(maxBytes), conditions.tag("GetObject", key, in.tag()));
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
                 return null;
             }
             throw failed;
         }
-    }
-
-    private CompletableFuture<ResponseBytes<GetObjectResponse>> request(String key, int maxBytes) {
-        return calls.client()
-                .getObject(
-                        request -> request.bucket(calls.bucket())
-                                .key(calls.inBucket(key))
-                                .overrideConfiguration(calls.limit(maxBytes)),
-                        new LimitedBytes(maxBytes));
     }
 
     @Override

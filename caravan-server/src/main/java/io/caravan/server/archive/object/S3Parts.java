@@ -1,8 +1,8 @@
 package io.caravan.server.archive.object;
 
 /**
- * How large objects are put in parts. S3 takes ten thousand, so what is very large gets larger ones: of 8 MiB and 64 MiB
- * that is half a tebibyte.
+ * How large objects are put in parts. S3 takes ten thousand, so what is very large gets larger ones: of 8 MiB and 32 MiB
+ * that is a quarter of a tebibyte.
  *
  * @param smallBytes size of the first parts
  * @param smallParts how many these are
@@ -10,7 +10,7 @@ package io.caravan.server.archive.object;
  * @param maxParts how many there may be
  */
 record S3Parts(int smallBytes, int smallParts, int largeBytes, int maxParts) {
-    static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 64 << 20, 10_000);
+    static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 32 << 20, 10_000);
 
     /** Size of the part of this number, from 1 on. */
     int bytesOf(int number) {

@@ -57,10 +57,6 @@ final class S3Problems {
         if (cause instanceof ObjectStoreException known) {
             return known;
         }
-        LimitedBytes.TooManyBytesException tooMany = find(cause, LimitedBytes.TooManyBytesException.class);
-        if (tooMany != null) {
-            return of(Kind.CORRUPT, call, key, String.valueOf(tooMany.getMessage()), cause);
-        }
         if (cause instanceof S3Exception answer) {
             return of(kind(answer), call, key, describe(answer), cause);
         }
@@ -176,15 +172,11 @@ final class S3Problems {
     }
 
     private static boolean has(Throwable problem, Class<? extends Throwable> type) {
-        return find(problem, type) != null;
-    }
-
-    private static <T extends Throwable> @Nullable T find(Throwable problem, Class<T> type) {
         for (Throwable cause = problem; cause != null; cause = cause.getCause()) {
             if (type.isInstance(cause)) {
-                return type.cast(cause);
+                return true;
             }
         }
-        return null;
+        return false;
     }
 }

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory are
@@ -21,6 +22,8 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
  */
 final class S3Upload extends OutputStream {
     private static final int FIRST_BYTES = 8 * 1024;
+    /** A body goes out in such pieces, each of which must be gone before a connection counts as idle. */
+    private static final int PIECE_BYTES = 64 * 1024;
 
     private final S3Calls calls;
     private final String key;
@@ -33,7 +36,15 @@ final class S3Upload extends OutputStream {
     /** Null while everything fits a part. */
     private @Nullable String upload;
 
-    private final List<CompletableFuture<CompletedPart>> sent = new ArrayList<>();
+    private final List<Sent> sent = new ArrayList<>();
+
+    /**
+     * A part that is or was on its way.
+     *
+     * @param call what to cancel; cancelling what depends on it would stop nothing
+     * @param arrived done when its permits are given back
+     */
+    private record Sent(CompletableFuture<UploadPartResponse> call, CompletableFuture<CompletedPart> arrived) {}
 
     /** @param onTheirWay has a permit for each {@link S3Parts#smallBytes} that may be on their way at a time */
     S3Upload(S3Calls calls, String key, S3Parts parts, Semaphore onTheirWay) {
@@ -86,11 +97,24 @@ final class S3Upload extends OutputStream {
         String id = begun();
         int permits = parts.permitsOf(number);
         acquire(permits);
-        CompletableFuture<CompletedPart> arrived = start(id, number);
-        sent.add(arrived.whenComplete((done, failed) -> onTheirWay.release(permits)));
+        CompletableFuture<UploadPartResponse> call;
+        try {
+            call = start(id, number);
+        } catch (Error failed) {
+            onTheirWay.release(permits);
+            throw failed;
+        }
+        sent.add(new Sent(
+                call,
+                call.thenApply(done -> completed(number, done))
+                        .whenComplete((done, failed) -> onTheirWay.release(permits))));
     }
 
-    private CompletableFuture<CompletedPart> start(String id, int number) {
+    private static CompletedPart completed(int number, UploadPartResponse done) {
+        return CompletedPart.builder().partNumber(number).eTag(done.eTag()).build();
+    }
+
+    private CompletableFuture<UploadPartResponse> start(String id, int number) {
         try {
             return calls.client()
                     .uploadPart(
@@ -101,18 +125,19 @@ final class S3Upload extends OutputStream {
                                     .contentLength((long) filled)
                                     .contentMD5(ContentMd5.of(part, filled))
                                     .overrideConfiguration(calls.limit(filled)),
-                            body())
-                    .thenApply(done -> CompletedPart.builder()
-                            .partNumber(number)
-                            .eTag(done.eTag())
-                            .build());
+                            body());
         } catch (RuntimeException refused) {
             return CompletableFuture.failedFuture(refused);
         }
     }
 
     private AsyncRequestBody body() {
-        return AsyncRequestBody.fromByteBufferUnsafe(ByteBuffer.wrap(part, 0, filled));
+        ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (filled + PIECE_BYTES - 1) / PIECE_BYTES)];
+        for (int piece = 0; piece < pieces.length; piece++) {
+            int from = piece * PIECE_BYTES;
+            pieces[piece] = ByteBuffer.wrap(part, from, Math.min(PIECE_BYTES, filled - from));
+        }
+        return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
     }
 
     private String begun() {
@@ -135,10 +160,10 @@ final class S3Upload extends OutputStream {
             Thread.currentThread().interrupt();
             throw calls.problems().of(Kind.UNAVAILABLE, "UploadPart", key, "interrupted", interrupted);
         }
-        for (CompletableFuture<CompletedPart> earlier : sent) {
-            if (earlier.isCompletedExceptionally()) {
+        for (Sent earlier : sent) {
+            if (earlier.arrived().isCompletedExceptionally()) {
                 onTheirWay.release(permits);
-                calls.await("UploadPart", key, earlier);
+                calls.await("UploadPart", key, earlier.arrived());
             }
         }
     }
@@ -151,10 +176,11 @@ final class S3Upload extends OutputStream {
         }
         send();
         List<CompletedPart> arrived = new ArrayList<>();
-        for (CompletableFuture<CompletedPart> part : sent) {
-            arrived.add(calls.await("UploadPart", key, part));
+        for (Sent part : sent) {
+            arrived.add(calls.await("UploadPart", key, part.arrived()));
         }
         String id = upload;
+        // Putting thousands of parts together takes the server minutes: as long as sending one may take.
         calls.await(
                 "CompleteMultipartUpload",
                 key,
@@ -180,20 +206,36 @@ final class S3Upload extends OutputStream {
                                 body()));
     }
 
-    /** Gives up: stops what is on its way, and has the server forget what has arrived. */
+    /**
+     * Gives up: stops what is on its way, and has the server forget what has arrived, also when the caller has been
+     * interrupted, as nobody else will.
+     */
     void abort() {
-        for (CompletableFuture<CompletedPart> part : sent) {
-            part.cancel(true);
+        for (Sent part : sent) {
+            part.call().cancel(true);
         }
         String id = upload;
-        if (id != null) {
-            calls.await(
-                    "AbortMultipartUpload",
-                    key,
-                    calls.client()
-                            .abortMultipartUpload(request -> request.bucket(calls.bucket())
-                                    .key(calls.inBucket(key))
-                                    .uploadId(id)));
+        if (id == null) {
+            return;
         }
+        boolean interrupted = Thread.interrupted();
+        try {
+            abort(id);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void abort(String id) {
+        calls.await(
+                "AbortMultipartUpload",
+                key,
+                calls.client()
+                        .abortMultipartUpload(request -> request.bucket(calls.bucket())
+                                .key(calls.inBucket(key))
+                                .uploadId(id)
+                                .overrideConfiguration(calls.once())));
     }
 }

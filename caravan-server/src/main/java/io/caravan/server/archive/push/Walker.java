@@ -29,6 +29,11 @@ import org.slf4j.LoggerFactory;
 final class Walker implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Walker.class);
     private static final int DELETIONS = DocumentService.STRIPES;
+    /**
+     * Slots between two looks at the deletions: one that changed before it was deleted has waited for its own slot already.
+     * Divides the deletions' slot.
+     */
+    private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
     /** Number of slots of the survey: the stripes of the documents, and the deletions. */
     static final int SLOTS = DocumentService.STRIPES + 1;
@@ -172,10 +177,11 @@ final class Walker implements Runnable {
     }
 
     private void look(int at) {
-        if (at == DELETIONS) {
-            lookAtDeletions();
-        } else {
+        if (at != DELETIONS) {
             lookAtDocuments(at);
+        }
+        if (at % DELETIONS_EVERY == 0) {
+            lookAtDeletions();
         }
     }
 

@@ -60,6 +60,18 @@ class FileObjectStoreTest extends ObjectStoreContract {
     }
 
     @Test
+    void whatIsClosedWritesNoMore() {
+        ObjectStore store = openPlace();
+        store.put("a", out -> out.write(1));
+        store.close();
+        assertThatThrownBy(() -> store.put("b", out -> out.write(1)))
+                .isInstanceOf(ObjectStoreException.class)
+                .hasMessageContaining("has been closed");
+        assertThatThrownBy(() -> store.putIf("b", new byte[1], null)).isInstanceOf(ObjectStoreException.class);
+        assertThat(folder().resolve("b")).doesNotExist();
+    }
+
+    @Test
     void aFileIsNoFolder() throws IOException {
         Path file = Files.createFile(directory.resolve("file"));
         assertThatThrownBy(() -> FileObjectStore.open(file))

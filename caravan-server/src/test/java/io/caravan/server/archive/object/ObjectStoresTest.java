@@ -81,4 +81,13 @@ class ObjectStoresTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("S3 endpoint");
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"https://user:secret@host", "http://user:sec@ret@host:1", "https://secret@host/"})
+    void endpointsHaveNoSecrets(String endpoint) {
+        assertThatThrownBy(() -> new S3Options(URI.create(endpoint), null, true))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("no user and no password")
+                .hasMessageNotContainingAny("sec", "host");
+    }
 }

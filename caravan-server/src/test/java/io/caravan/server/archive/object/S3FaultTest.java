@@ -41,6 +41,8 @@ class S3FaultTest {
     private static final S3Timeouts IMPATIENT =
             new S3Timeouts(Duration.ofSeconds(1), IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
+    private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
+
     private static final int LARGE_BYTES = 30 << 20;
     private static final int MAX_BYTES = 64 << 20;
     private static final int ALWAYS = Integer.MAX_VALUE;
@@ -71,10 +73,13 @@ class S3FaultTest {
     }
 
     private ObjectStore open(String bucket, String accessKey, String secretKey, S3Timeouts timeouts) {
+        return open(bucket, accessKey, secretKey, timeouts, S3Parts.DEFAULT);
+    }
+
+    private ObjectStore open(String bucket, String accessKey, String secretKey, S3Timeouts timeouts, S3Parts parts) {
         AwsCredentialsProvider credentials =
                 StaticCredentialsProvider.create(AwsBasicCredentials.create(accessKey, secretKey));
-        return S3ObjectStore.open(
-                bucket, "prefix/", S3Server.through(proxy.port()), credentials, timeouts, S3Parts.DEFAULT);
+        return S3ObjectStore.open(bucket, "prefix/", S3Server.through(proxy.port()), credentials, timeouts, parts);
     }
 
     @Test
@@ -147,6 +152,7 @@ class S3FaultTest {
         "507, InsufficientStorage, FULL"
     })
     void answersHaveTheirKinds(int status, String code, Kind kind) {
+        store.putIf("first", bytes("x"), null);
         proxy.answer(ALWAYS, HttpAnswer.s3(status, code, "said so"));
         assertThat(thrown(kind, () -> store.putIf("a", bytes("x"), null)))
                 .hasMessageContaining("PutObject of 'a' in s3://caravan/prefix at http://127.0.0.1:" + proxy.port())
@@ -216,9 +222,7 @@ class S3FaultTest {
 
     @Test
     void aServerThatIsTooSlowIsGivenUp() {
-        put("a", content());
         proxy.throttle(50_000);
-        thrown(Kind.UNAVAILABLE, () -> impatient.get("a", LARGE_BYTES));
         thrown(Kind.UNAVAILABLE, () -> impatient.put("b", out -> out.write(content())));
         proxy.pass();
         assertThat(store.get("b", MAX_BYTES)).isNull();
@@ -284,6 +288,32 @@ class S3FaultTest {
             assertThat(in.readAllBytes()).isEqualTo(content);
         }
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(IMPATIENT.call(0));
+    }
+
+    /** Each piece of it moves on, however long the whole takes; only what the system has taken in goes unseen. */
+    @Test
+    void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
+        S3Timeouts slow = new S3Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(4), IDLE, 1 << 20, 1);
+        S3Parts one = new S3Parts(LARGE_BYTES, 1, LARGE_BYTES, 1);
+        try (ObjectStore patient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, slow, one)) {
+            proxy.throttle(LARGE_BYTES / 10);
+            long start = System.nanoTime();
+            patient.put("a", out -> out.write(content()));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(slow.idle());
+        }
+        proxy.pass();
+        assertThat(store.get("a", MAX_BYTES).content()).isEqualTo(content());
+    }
+
+    @Test
+    void anAnswerThatDoesNotSayItsLengthIsReadToItsEnd() throws IOException {
+        proxy.answer(ALWAYS, new HttpAnswer(200, UNKNOWN_LENGTH, "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n"));
+        try (InputStream in = store.open("a")) {
+            assertThat(new String(in.readAllBytes(), StandardCharsets.UTF_8)).isEqualTo("abcde");
+        }
+        assertThat(new String(store.get("a", 5).content(), StandardCharsets.UTF_8))
+                .isEqualTo("abcde");
+        assertThat(thrown(Kind.CORRUPT, () -> store.get("a", 4))).hasMessageContaining("cannot have more than 4");
     }
 
     @Test

@@ -1,0 +1,126 @@
+package io.caravan.server.archive.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.core.exception.AbortedException;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.AbortMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.AbortMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
+import software.amazon.awssdk.services.s3.model.UploadPartRequest;
+import software.amazon.awssdk.services.s3.model.UploadPartResponse;
+
+/** What becomes of calls that are given up half-way, by what the SDK's client gets to see. */
+class S3CancelTest {
+    private static final int PART_BYTES = 100_000;
+    private static final int PERMITS = 4;
+
+    private final Semaphore onTheirWay = new Semaphore(PERMITS);
+    private final Client client = new Client();
+    private final S3Calls calls = new S3Calls(client, "bucket", "", S3Timeouts.DEFAULT, new S3Problems("s3://bucket"));
+    private final S3Upload upload =
+            new S3Upload(calls, "a", new S3Parts(PART_BYTES, 1_000, PART_BYTES, 1_000), onTheirWay);
+
+    /** Parts are on their way for ever; aborts take a moment. */
+    private static final class Client implements S3AsyncClient {
+        final List<CompletableFuture<UploadPartResponse>> parts = new ArrayList<>();
+        final List<CompletableFuture<AbortMultipartUploadResponse>> aborts = new ArrayList<>();
+        Supplier<CompletableFuture<UploadPartResponse>> nextPart = CompletableFuture::new;
+
+        @Override
+        public CompletableFuture<CreateMultipartUploadResponse> createMultipartUpload(
+                CreateMultipartUploadRequest request) {
+            return CompletableFuture.completedFuture(
+                    CreateMultipartUploadResponse.builder().uploadId("1").build());
+        }
+
+        @Override
+        public CompletableFuture<UploadPartResponse> uploadPart(UploadPartRequest request, AsyncRequestBody body) {
+            parts.add(nextPart.get());
+            return parts.get(parts.size() - 1);
+        }
+
+        @Override
+        public CompletableFuture<AbortMultipartUploadResponse> abortMultipartUpload(
+                AbortMultipartUploadRequest request) {
+            CompletableFuture<AbortMultipartUploadResponse> answer = new CompletableFuture<>();
+            aborts.add(answer);
+            return answer.completeOnTimeout(
+                    AbortMultipartUploadResponse.builder().build(), 100, TimeUnit.MILLISECONDS);
+        }
+
+        @Override
+        public String serviceName() {
+            return SERVICE_NAME;
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private void write(int parts) {
+        try {
+            // What fills the last part does not send it yet.
+            upload.write(new byte[parts * PART_BYTES + 1]);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    @Test
+    void anAbortStopsTheSdksOwnCalls() {
+        write(3);
+        assertThat(client.parts).hasSize(3).noneMatch(CompletableFuture::isDone);
+        upload.abort();
+        assertThat(client.parts).allMatch(CompletableFuture::isCancelled);
+        assertThat(onTheirWay.availablePermits()).isEqualTo(PERMITS);
+    }
+
+    @Test
+    void anInterruptedCallerAbortsAllTheSame() {
+        write(1);
+        Thread.currentThread().interrupt();
+        upload.abort();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(client.aborts)
+                .singleElement()
+                .satisfies(answer -> assertThat(answer).isCompleted());
+    }
+
+    @Test
+    void anErrorGivesThePermitsBack() {
+        client.nextPart = () -> {
+            throw new StackOverflowError("in a test");
+        };
+        assertThatThrownBy(() -> write(1)).isInstanceOf(StackOverflowError.class);
+        assertThat(onTheirWay.availablePermits()).isEqualTo(PERMITS);
+    }
+
+    @Test
+    void whatInterruptsTheSdkDoesNotInterruptTheCaller() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        answer.completeAsync(
+                () -> {
+                    throw AbortedException.create("in a test");
+                },
+                CompletableFuture.delayedExecutor(100, TimeUnit.MILLISECONDS));
+        assertThatThrownBy(() -> calls.await("GetObject", "a", answer))
+                .isInstanceOfSatisfying(
+                        ObjectStoreException.class,
+                        failed -> assertThat(failed.kind()).isEqualTo(Kind.UNAVAILABLE));
+        assertThat(Thread.interrupted()).isFalse();
+    }
+}
