@@ -163,6 +163,11 @@ final class S3Problems {
                     "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or a role";
             return of(Kind.DENIED, call, key, why, cause);
         }
+        // The SDK's pool of connections has no exception of its own for this, and wraps no cause.
+        if (message.contains("Acquire operation took longer")) {
+            String why = "no connection in time: check the server and the endpoint";
+            return of(Kind.UNAVAILABLE, call, key, why, cause);
+        }
         return of(Kind.UNAVAILABLE, call, key, quoted(message), cause);
     }
 
