@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The recipes of OPERATIONS.md are run as they stand there, by one shell, one after the other, and must print what it says;
  * a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
  */
-@Timeout(300)
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RecipesIT {
     private static final Pattern SECTION = Pattern.compile("\n## Backup and restore\n(.*?)(?:\n## |$)", Pattern.DOTALL);
     private static final Pattern BLOCK = Pattern.compile("```console\n(.*?)```", Pattern.DOTALL);
@@ -92,6 +92,7 @@ class RecipesIT {
 
     /** A shell that stays, so that what one command leaves behind the next one finds. */
     private static final class Shell implements AutoCloseable {
+        private final Path errors;
         private final Process process;
         private final Writer in;
         private final BufferedReader out;
@@ -108,7 +109,8 @@ class RecipesIT {
                                     Main.class.getName()));
             assertThat(caravan.toFile().setExecutable(true)).isTrue();
             ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());
-            builder.redirectError(directory.resolve("errors").toFile());
+            errors = directory.resolve("errors");
+            builder.redirectError(errors.toFile());
             builder.environment()
                     .putAll(Map.of(
                             "PATH", caravan.getParent() + ":" + System.getenv("PATH"),
@@ -121,7 +123,8 @@ class RecipesIT {
         }
 
         String run(String command) throws IOException {
-            in.write(command + "\necho \"" + END + " $?\"\n");
+            // On a line of its own also where what is printed does not end with one.
+            in.write(command + "\nprintf '\\n" + END + " %s\\n' $?\n");
             in.flush();
             StringBuilder printed = new StringBuilder();
             String line = out.readLine();
@@ -129,8 +132,12 @@ class RecipesIT {
                 printed.append(line).append('\n');
                 line = out.readLine();
             }
-            assertThat(line).as("%s printed %s", command, printed).isEqualTo(END + " 0");
-            return printed.toString();
+            assertThat(line)
+                    .as("%s printed %s and %s", command, printed, Files.readString(errors))
+                    .isEqualTo(END + " 0");
+            boolean endsWithLine =
+                    printed.toString().endsWith("\n\n") || printed.toString().equals("\n");
+            return endsWithLine ? printed.substring(0, printed.length() - 1) : printed.toString();
         }
 
         @Override

@@ -26,8 +26,13 @@ final class Health implements Endpoint {
     }
 
     private Map<String, Object> ready() {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("status", "ready");
         ArchiveStatus archive = readiness.archive();
-        return archive == null ? Map.of("status", "ready") : Map.of("status", "ready", "archive", brief(archive));
+        if (archive != null) {
+            fields.put("archive", brief(archive));
+        }
+        return fields;
     }
 
     /** Without names and places, as anybody may ask; the log and the figures have those. */

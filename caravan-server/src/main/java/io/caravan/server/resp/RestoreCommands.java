@@ -67,7 +67,7 @@ final class RestoreCommands {
     private Reading restore(Session session, Command command, ReadContext context) {
         Options options = Options.of(command);
         if (restores == null) {
-            throw new CommandException("ERR the server has no archive; start it with --archive URL");
+            throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
         }
         DocumentName name = ListCommands.name(command);
         DocumentName as = options.as();
