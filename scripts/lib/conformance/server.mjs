@@ -11,7 +11,8 @@ export class Caravan {
   }
 
   async start() {
-    const words = ["serve", "--data", this.data, "--resp", "127.0.0.1:0", "--http", `127.0.0.1:${this.port}`]
+    const words = ["serve", "--data", this.data, "--archive", "none"]
+    words.push("--resp", "127.0.0.1:0", "--http", `127.0.0.1:${this.port}`)
     this.process = spawn(this.command, words, { stdio: ["ignore", "pipe", "inherit"] })
     this.ended = once(this.process, "exit")
     for await (const line of createInterface({ input: this.process.stdout })) {
