@@ -41,7 +41,7 @@ public final class ChildJvm extends ChildProcess {
     /** What to run for a JVM of this kind, with this one's class path and with flags of one's own. */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
         List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add(Executables.java());
         command.addAll(flags);
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));

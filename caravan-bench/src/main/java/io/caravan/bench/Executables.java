@@ -10,6 +10,11 @@ import org.jspecify.annotations.Nullable;
 public final class Executables {
     private Executables() {}
 
+    /** The Java that runs this. */
+    public static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
     /** Says that the program is not there; null when it is. */
     public static @Nullable String missing(String program) {
         String path = System.getenv().getOrDefault("PATH", "");

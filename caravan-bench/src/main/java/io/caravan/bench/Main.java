@@ -12,6 +12,8 @@ import picocli.CommandLine.Command;
         name = "bench",
         mixinStandardHelpOptions = true,
         subcommands = {
+            ListCommand.class,
+            AllCommand.class,
             EngineCommand.class,
             LoadCommand.class,
             ServerCommand.class,
@@ -22,6 +24,8 @@ import picocli.CommandLine.Command;
         footer = {
             "",
             "Examples:",
+            "  bench list",
+            "  bench all --out results",
             "  bench engine --quick",
             "  bench engine --out results",
             "  bench load --rate 16000",

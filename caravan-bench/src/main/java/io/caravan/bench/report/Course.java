@@ -15,18 +15,20 @@ import picocli.CommandLine.Spec;
 
 /** How often a benchmark's parts are run, where, and what becomes of the figures: a mixin for its command. */
 public final class Course {
-    private static final int RUNS = 3;
+    private static final int RUNS = 5;
 
     @Option(names = "--quick", description = "tiny counts and one run: shows that it works, says nothing of speed")
     private boolean quick;
 
-    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 3, with --quick 1")
+    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
     private int runs;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
-            description = "where the figures go, as a .md and a .json named like this command; default: nowhere")
+            description =
+                    "where the figures go, as a .md and a .json named like this command, with pictures; a report.html of"
+                            + " all that is there is made anew; default: nowhere")
     private @Nullable Path out;
 
     @Option(
@@ -72,10 +74,10 @@ public final class Course {
 
     private Report report(Map<String, String> facts, List<Measure> measures) throws IOException {
         String name = command == null ? "bench" : command.name();
-        Report report =
-                new Report(name, facts, measures.stream().map(Measure::table).toList());
+        Report report = new Report(name, facts, measures);
         if (out != null) {
             report.writeTo(out);
+            ReportPage.write(out);
         }
         return report;
     }

@@ -1,57 +1,53 @@
 package io.caravan.bench.report;
 
-/** What can be measured. */
-public enum Figure {
-    SECONDS("seconds", "%,.1f"),
-    APPENDS_PER_SECOND("appends/s", "%,.0f"),
-    VALUE_MB_PER_SECOND("value MB/s", "%,.1f"),
-    LOG_MB_PER_SECOND("log MB/s", "%,.1f"),
-    LONGEST_APPEND_MILLIS("longest stall of append, ms", "%,.2f"),
-    LONGEST_ACK_GAP_MILLIS("longest time without ack, ms", "%,.2f"),
-    STORED_RATIO("stored / values", "%,.2f"),
-    DOCUMENTS_PER_SECOND("documents/s", "%,.1f"),
-    REQUESTS_PER_SECOND("requests/s", "%,.0f"),
-    GB_PER_SECOND("GB/s", "%,.2f"),
-    CARAVAN_RATIO("Caravan / this", "%,.2f"),
-    PEER_RATIO("this / Caravan", "%,.2f"),
-    SERVER_CPU_MICROS("server CPU, us a request", "%,.1f"),
-    CLIENT_CPU_MICROS("client CPU, us a request", "%,.1f"),
-    P50_MICROS("p50, us", "%,.1f"),
-    P99_MICROS("p99, us", "%,.1f"),
-    P50_MILLIS("p50, ms", "%,.2f"),
-    P98_MILLIS("p98, ms", "%,.2f"),
-    P99_MILLIS("p99, ms", "%,.2f"),
-    P999_MILLIS("p99.9, ms", "%,.2f"),
-    MAX_MILLIS("max, ms", "%,.1f"),
-    CLIENT_LATE_P999_MILLIS("client late, p99.9, ms", "%,.2f"),
-    CLIENT_LATE_MAX_MILLIS("client late, max, ms", "%,.1f"),
-    ERRORS("errors", "%,.0f"),
-    MISSED("never seen", "%,.0f"),
-    RSS_BEFORE_MIB("RSS before, MiB", "%,.0f"),
-    RSS_PEAK_MIB("RSS at most, MiB", "%,.0f"),
-    RSS_AFTER_MIB("RSS after, MiB", "%,.0f"),
-    ANONYMOUS_BEFORE_MIB("not of files before, MiB", "%,.0f"),
-    ANONYMOUS_AFTER_MIB("not of files after, MiB", "%,.0f"),
-    HEAP_BEFORE_MIB("heap used before, MiB", "%,.1f"),
-    HEAP_AFTER_MIB("heap used after, MiB", "%,.1f"),
-    RSS_KIB_EACH("RSS growth each, KiB", "%,.1f"),
-    HEAP_KIB_EACH("heap growth each, KiB", "%,.1f"),
-    FORCES("forces", "%,.0f"),
-    BYTES_PER_FORCE("bytes a force", "%,.0f");
+import java.util.Locale;
 
-    private final String title;
-    private final String format;
+/**
+ * What can be measured. These are the figures that several benchmarks share; what only one of them measures it names itself.
+ *
+ * @param title with the unit, as the head of a column
+ * @param format of a value, see {@link java.util.Formatter}
+ */
+public record Figure(String title, String format) {
+    public static final Figure SECONDS = new Figure("seconds", "%,.1f");
+    public static final Figure APPENDS_PER_SECOND = new Figure("appends/s", "%,.0f");
+    public static final Figure VALUE_MB_PER_SECOND = new Figure("value MB/s", "%,.1f");
+    public static final Figure LOG_MB_PER_SECOND = new Figure("log MB/s", "%,.1f");
+    public static final Figure LONGEST_APPEND_MILLIS = new Figure("longest stall of append, ms", "%,.2f");
+    public static final Figure LONGEST_ACK_GAP_MILLIS = new Figure("longest time without ack, ms", "%,.2f");
+    public static final Figure STORED_RATIO = new Figure("stored / values", "%,.2f");
+    public static final Figure DOCUMENTS_PER_SECOND = new Figure("documents/s", "%,.1f");
+    public static final Figure REQUESTS_PER_SECOND = new Figure("requests/s", "%,.0f");
+    public static final Figure GB_PER_SECOND = new Figure("GB/s", "%,.2f");
+    public static final Figure CARAVAN_RATIO = new Figure("Caravan / this", "%,.2f");
+    public static final Figure PEER_RATIO = new Figure("this / Caravan", "%,.2f");
+    public static final Figure SERVER_CPU_MICROS = new Figure("server CPU, us a request", "%,.1f");
+    public static final Figure CLIENT_CPU_MICROS = new Figure("client CPU, us a request", "%,.1f");
+    public static final Figure P50_MICROS = new Figure("p50, us", "%,.1f");
+    public static final Figure P99_MICROS = new Figure("p99, us", "%,.1f");
+    public static final Figure P50_MILLIS = new Figure("p50, ms", "%,.2f");
+    public static final Figure P98_MILLIS = new Figure("p98, ms", "%,.2f");
+    public static final Figure P99_MILLIS = new Figure("p99, ms", "%,.2f");
+    public static final Figure P999_MILLIS = new Figure("p99.9, ms", "%,.2f");
+    public static final Figure MAX_MILLIS = new Figure("max, ms", "%,.1f");
+    public static final Figure CLIENT_LATE_P999_MILLIS = new Figure("client late, p99.9, ms", "%,.2f");
+    public static final Figure CLIENT_LATE_MAX_MILLIS = new Figure("client late, max, ms", "%,.1f");
+    public static final Figure ERRORS = new Figure("errors", "%,.0f");
+    public static final Figure MISSED = new Figure("never seen", "%,.0f");
+    public static final Figure RSS_BEFORE_MIB = new Figure("RSS before, MiB", "%,.0f");
+    public static final Figure RSS_PEAK_MIB = new Figure("RSS at most, MiB", "%,.0f");
+    public static final Figure RSS_AFTER_MIB = new Figure("RSS after, MiB", "%,.0f");
+    public static final Figure ANONYMOUS_BEFORE_MIB = new Figure("not of files before, MiB", "%,.0f");
+    public static final Figure ANONYMOUS_AFTER_MIB = new Figure("not of files after, MiB", "%,.0f");
+    public static final Figure HEAP_BEFORE_MIB = new Figure("heap used before, MiB", "%,.1f");
+    public static final Figure HEAP_AFTER_MIB = new Figure("heap used after, MiB", "%,.1f");
+    public static final Figure RSS_KIB_EACH = new Figure("RSS growth each, KiB", "%,.1f");
+    public static final Figure HEAP_KIB_EACH = new Figure("heap growth each, KiB", "%,.1f");
+    public static final Figure FORCES = new Figure("forces", "%,.0f");
+    public static final Figure BYTES_PER_FORCE = new Figure("bytes a force", "%,.0f");
 
-    Figure(String title, String format) {
-        this.title = title;
-        this.format = format;
-    }
-
-    public String title() {
-        return title;
-    }
-
-    public String format() {
-        return format;
+    /** A value as people read it. */
+    public String text(double value) {
+        return String.format(Locale.ROOT, format, value);
     }
 }

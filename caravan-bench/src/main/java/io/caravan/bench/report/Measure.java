@@ -1,6 +1,7 @@
 package io.caravan.bench.report;
 
 import java.io.IOException;
+import java.util.List;
 
 /** One part of a benchmark: does the same to several systems in turn, and keeps what came out. */
 public interface Measure {
@@ -9,4 +10,9 @@ public interface Measure {
 
     /** What has been measured so far. */
     Table table();
+
+    /** Of what has been measured so far. */
+    default List<Picture> pictures() {
+        return List.of();
+    }
 }

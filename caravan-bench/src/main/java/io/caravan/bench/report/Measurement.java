@@ -1,6 +1,6 @@
 package io.caravan.bench.report;
 
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
@@ -12,7 +12,7 @@ public final class Measurement {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
 
-    private final Map<Figure, Double> figures = new EnumMap<>(Figure.class);
+    private final Map<Figure, Double> figures = new LinkedHashMap<>();
 
     public Map<Figure, Double> figures() {
         return figures;
@@ -28,7 +28,7 @@ public final class Measurement {
     public double get(Figure figure) {
         Double value = figures.get(figure);
         if (value == null) {
-            throw new IllegalArgumentException(figure + " was not measured");
+            throw new IllegalArgumentException(figure.title() + " was not measured");
         }
         return value;
     }

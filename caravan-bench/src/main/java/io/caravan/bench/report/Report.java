@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /** Results as tables for people and as JSON for programs. */
@@ -19,26 +18,50 @@ public final class Report {
     private final String name;
     private final Map<String, String> facts;
     private final List<Table> tables;
+    private final List<Picture> pictures;
 
     /**
      * Makes a report of what has been measured by now.
      *
      * @param name of the files
      * @param facts about the machine
+     * @param measures what their tables and pictures are taken from
      */
-    public Report(String name, Map<String, String> facts, List<Table> tables) {
+    public Report(String name, Map<String, String> facts, List<Measure> measures) {
         this.name = name;
         this.facts = facts;
-        this.tables = tables;
+        this.tables = measures.stream().map(Measure::table).toList();
+        this.pictures = measures.stream()
+                .flatMap(measure -> measure.pictures().stream())
+                .toList();
     }
 
-    /** Writes a {@code .md} and a {@code .json}. */
+    /** Writes a {@code .md} and a {@code .json}, and the pictures as {@code .png} and {@code .svg}. */
     public void writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
-        Files.writeString(directory.resolve(name + ".md"), "# " + name + "\n\n" + this);
+        for (Picture picture : pictures) {
+            picture.writeTo(directory, prefix());
+        }
+        Files.writeString(directory.resolve(name + ".md"), "# " + name + "\n\n" + this + pictureLinks());
         new ObjectMapper()
                 .enable(SerializationFeature.INDENT_OUTPUT)
                 .writeValue(directory.resolve(name + ".json").toFile(), json());
+    }
+
+    private String prefix() {
+        return name + "-";
+    }
+
+    private String pictureLinks() {
+        StringBuilder text = new StringBuilder();
+        for (Picture picture : pictures) {
+            text.append("\n![").append(picture.title()).append("](").append(prefix());
+            text.append(picture.name())
+                    .append(".png)\n\n")
+                    .append(picture.caption())
+                    .append('\n');
+        }
+        return text.toString();
     }
 
     /** Markdown that reads well as it is. */
@@ -78,14 +101,10 @@ public final class Report {
     }
 
     private static String cell(Figure figure, Spread spread) {
-        String min = text(figure, spread.min());
-        String max = text(figure, spread.max());
-        String median = text(figure, spread.median());
+        String min = figure.text(spread.min());
+        String max = figure.text(spread.max());
+        String median = figure.text(spread.median());
         return min.equals(max) ? median : median + " (" + min + " to " + max + ")";
-    }
-
-    private static String text(Figure figure, double value) {
-        return String.format(Locale.ROOT, figure.format(), value);
     }
 
     private static String aligned(List<List<String>> lines) {
@@ -119,8 +138,15 @@ public final class Report {
         ObjectNode root = new ObjectMapper().createObjectNode();
         ObjectNode machine = root.putObject("machine");
         facts.forEach(machine::put);
+        ArrayNode heads = root.putArray("tables");
+        tables.forEach(table -> heads.addObject().put("title", table.title()).put("notes", table.notes()));
         ArrayNode rows = root.putArray("rows");
         tables.forEach(table -> addRows(rows, table));
+        ArrayNode drawn = root.putArray("pictures");
+        pictures.forEach(picture -> drawn.addObject()
+                .put("file", prefix() + picture.name())
+                .put("title", picture.title())
+                .put("caption", picture.caption()));
         return root;
     }
 
@@ -139,6 +165,7 @@ public final class Report {
 
     private static void addSpread(ObjectNode figures, Figure figure, Spread spread) {
         ObjectNode node = figures.putObject(figure.title())
+                .put("format", figure.format())
                 .put("min", spread.min())
                 .put("median", spread.median())
                 .put("max", spread.max());

@@ -1,8 +1,6 @@
 package io.caravan.bench.report;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -47,25 +45,29 @@ public final class Results {
 
     /** Figures of a row; only those that were measured. */
     public Map<Figure, Spread> spreads(Row row) {
-        Map<Figure, Spread> spreads = new EnumMap<>(Figure.class);
-        List<Measurement> runs = rows.getOrDefault(row, List.of());
-        for (Figure figure : Figure.values()) {
-            List<Double> values = runs.stream()
-                    .filter(run -> run.figures().containsKey(figure))
-                    .map(run -> run.figures().get(figure))
-                    .toList();
-            if (!values.isEmpty()) {
-                spreads.put(figure, Spread.of(values));
-            }
+        Map<Figure, List<Double>> runs = new LinkedHashMap<>();
+        for (Measurement run : rows.getOrDefault(row, List.of())) {
+            run.figures()
+                    .forEach((figure, value) -> runs.computeIfAbsent(figure, key -> new ArrayList<>())
+                            .add(value));
         }
+        Map<Figure, Spread> spreads = new LinkedHashMap<>();
+        runs.forEach((figure, values) -> spreads.put(figure, Spread.of(values)));
         return spreads;
     }
 
-    /** The figures that any row has. */
+    /** The median of a row's figure; not a number when it was not measured. */
+    public double median(Row row, Figure figure) {
+        Spread spread = spreads(row).get(figure);
+        return spread == null ? Double.NaN : spread.median();
+    }
+
+    /** The figures that any row has, in the order in which they first appeared. */
     public List<Figure> figures() {
-        return Arrays.stream(Figure.values())
-                .filter(figure ->
-                        rows.keySet().stream().anyMatch(row -> spreads(row).containsKey(figure)))
+        return rows.values().stream()
+                .flatMap(List::stream)
+                .flatMap(run -> run.figures().keySet().stream())
+                .distinct()
                 .toList();
     }
 }

@@ -1,31 +1,11 @@
 package io.caravan.bench.snapshot;
 
-import io.caravan.bench.Machine;
-import io.caravan.bench.report.Figure;
-import io.caravan.bench.report.Measurement;
-import io.caravan.bench.report.Report;
-import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
-import io.caravan.bench.report.Table;
-import io.caravan.catalog.Attributes;
-import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.format.SnapshotHeader;
-import io.caravan.server.archive.format.SnapshotReader;
-import io.caravan.server.archive.format.SnapshotWriter;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
+import io.caravan.bench.report.Course;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.nio.ByteBuffer;
-import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.List;
-import java.util.Locale;
-import java.util.UUID;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code scripts/bench snapshot}: an archive's snapshots, written and read in memory. */
@@ -38,124 +18,15 @@ import picocli.CommandLine.Option;
             "Beside them stands the SHA-256 of the same values, which every byte of a snapshot gets. Figures are medians."
         })
 public final class SnapshotCommand implements Callable<Integer> {
-    private static final String CARAVAN = "Caravan";
-    private static final String WHERE = "in memory";
-    private static final int[] LARGE_VALUE_BYTES = {200, 64 << 10};
-    private static final int SMALL_VALUE_BYTES = 200;
-    private static final int SMALL_VALUES = 20;
-    private static final double NANOS_PER_SECOND = 1e9;
-    private static final double BYTES_PER_MB = 1e6;
-
-    @Option(names = "--quick", description = "tiny documents and one run: shows that it works, says nothing of speed")
-    private boolean quick;
-
-    @Option(names = "--out", paramLabel = "DIR", description = "where snapshot.md and .json go; default: nowhere")
-    private @Nullable Path out;
-
     @Option(names = "--seed", paramLabel = "S", description = "seed of the values; default ${DEFAULT-VALUE}")
     private long seed = 1;
 
-    private final Results results = new Results();
+    @Mixin
+    private final Course course = new Course();
 
     @Override
-    public Integer call() throws IOException, NoSuchAlgorithmException {
-        for (int run = quick ? 1 : -1; run <= (quick ? 1 : 5); run++) {
-            boolean warm = run > 0;
-            System.err.println(warm ? "run " + run : "warming up");
-            for (int valueBytes : LARGE_VALUE_BYTES) {
-                int count = (quick ? 1 << 20 : 256 << 20) / valueBytes;
-                measure(SnapshotWorkload.edits(seed, count, valueBytes), 1, warm);
-                measure(SnapshotWorkload.noise(seed, count, valueBytes), 1, warm);
-            }
-            int documents = quick ? 100 : 20_000;
-            measure(SnapshotWorkload.edits(seed, SMALL_VALUES, SMALL_VALUE_BYTES), documents, warm);
-        }
-        Report report = new Report("snapshot", Machine.facts(Path.of("")), List.of(new Table("", "", results)));
-        System.out.println(report);
-        if (out != null) {
-            report.writeTo(out);
-            System.out.println("written to " + out);
-        }
+    public Integer call() throws IOException, InterruptedException {
+        course.run(List.of(new Snapshots(seed, course.quick())));
         return 0;
-    }
-
-    /**
-     * Writes and reads the same document so many times.
-     *
-     * @param warm whether the figures count
-     */
-    private void measure(SnapshotWorkload workload, int times, boolean warm)
-            throws IOException, NoSuchAlgorithmException {
-        byte[] object = write(workload);
-        String values = String.format(
-                Locale.ROOT,
-                "%,d values of %,d bytes, %s",
-                workload.values().size(),
-                workload.valueBytes(),
-                workload.name());
-        Measurement hash = timed(workload, times, () -> hash(workload));
-        Measurement write = timed(workload, times, () -> writeTo(OutputStream.nullOutputStream(), workload))
-                .with(Figure.STORED_RATIO, (double) object.length / workload.bytes());
-        Measurement read = timed(workload, times, () -> read(object));
-        if (warm) {
-            results.add(new Row("hash " + values, "SHA-256 alone", WHERE), hash);
-            results.add(new Row("write " + values, CARAVAN, WHERE), write);
-            results.add(new Row("read " + values, CARAVAN, WHERE), read);
-        }
-    }
-
-    private interface Action {
-        void run() throws IOException, NoSuchAlgorithmException;
-    }
-
-    private static Measurement timed(SnapshotWorkload workload, int times, Action action)
-            throws IOException, NoSuchAlgorithmException {
-        long start = System.nanoTime();
-        for (int i = 0; i < times; i++) {
-            action.run();
-        }
-        double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
-        return new Measurement()
-                .with(Figure.VALUE_MB_PER_SECOND, times * workload.bytes() / BYTES_PER_MB / seconds)
-                .with(Figure.DOCUMENTS_PER_SECOND, times / seconds);
-    }
-
-    private static void hash(SnapshotWorkload workload) throws NoSuchAlgorithmException {
-        MessageDigest digest = MessageDigest.getInstance("SHA-256");
-        workload.values().forEach(value -> digest.update(value.array()));
-        digest.digest();
-    }
-
-    private static byte[] write(SnapshotWorkload workload) throws IOException {
-        ByteArrayOutputStream object = new ByteArrayOutputStream();
-        writeTo(object, workload);
-        return object.toByteArray();
-    }
-
-    private static void writeTo(OutputStream target, SnapshotWorkload workload) throws IOException {
-        SnapshotHeader header = new SnapshotHeader(
-                new UUID(1, 2),
-                DocumentName.of("doc"),
-                1,
-                1,
-                1,
-                0,
-                workload.values().size(),
-                1,
-                Attributes.EMPTY);
-        SnapshotWriter writer = new SnapshotWriter(target, header);
-        long sequence = 0;
-        for (ByteBuffer value : workload.values()) {
-            writer.add(sequence++, value);
-        }
-        writer.finish();
-    }
-
-    private static void read(byte[] object) {
-        try (SnapshotReader reader = SnapshotReader.open(new ByteArrayInputStream(object), "snapshot")) {
-            while (reader.next()) {
-                // Each value has been checked.
-            }
-        }
     }
 }

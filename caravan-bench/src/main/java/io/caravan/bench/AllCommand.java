@@ -1,0 +1,97 @@
+package io.caravan.bench;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench all}: every suite, each in a JVM of its own so that none warms up or wears out the next. */
+@Command(
+        name = "all",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Runs all suites one after the other and makes one report.html of their tables and pictures.",
+            "Takes some 25 minutes, during which the machine should do nothing else; with --quick a minute or two."
+        })
+final class AllCommand implements Callable<Integer> {
+    @Parameters(paramLabel = "NAME", description = "only these suites; default: all of them")
+    private List<String> names = new ArrayList<>(Suites.NAMES);
+
+    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, says nothing of speed")
+    private boolean quick;
+
+    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
+    private int runs;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            description = "where the report goes; default: ${DEFAULT-VALUE}",
+            defaultValue = "bench-report")
+    private Path out = Path.of("bench-report");
+
+    @Option(names = "--dir", paramLabel = "DIR", description = "on the disk to measure: missing or empty")
+    private @Nullable Path directory;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        for (String name : names) {
+            if (!Suites.NAMES.contains(name) && spec != null) {
+                throw new ParameterException(
+                        spec.commandLine(), "no suite is called " + name + "; there are " + Suites.NAMES);
+            }
+        }
+        List<String> failed = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            System.err.println("== suite " + (i + 1) + " of " + names.size() + ": " + names.get(i));
+            if (run(names.get(i)) != 0) {
+                failed.add(names.get(i));
+            }
+        }
+        if (!failed.isEmpty()) {
+            System.err.println("these suites failed, see above: " + String.join(", ", failed));
+            return 1;
+        }
+        System.err.println("the report is " + out.resolve("report.html").toAbsolutePath());
+        return 0;
+    }
+
+    private int run(String name) throws IOException, InterruptedException {
+        Process suite = new ProcessBuilder(command(name)).inheritIO().start();
+        Thread hook = new Thread(suite::destroy, "end-suite");
+        Runtime.getRuntime().addShutdownHook(hook);
+        int status = suite.waitFor();
+        Runtime.getRuntime().removeShutdownHook(hook);
+        return status;
+    }
+
+    private List<String> command(String name) {
+        List<String> command = new ArrayList<>();
+        command.add(Executables.java());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), name));
+        command.addAll(List.of("--out", out.toString()));
+        if (quick) {
+            command.add("--quick");
+        }
+        if (runs > 0) {
+            command.addAll(List.of("--runs", Integer.toString(runs)));
+        }
+        if (directory != null) {
+            command.addAll(List.of("--dir", directory.toString()));
+        }
+        return command;
+    }
+}

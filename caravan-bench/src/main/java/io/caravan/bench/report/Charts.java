@@ -1,0 +1,146 @@
+package io.caravan.bench.report;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.awt.Font;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.CategorySeries;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/**
+ * Charts of one look. A system has the same colour in all of them; the colours are those that Okabe and Ito chose for
+ * eyes that do not tell red from green.
+ */
+public final class Charts {
+    /** What the hardware allows, drawn as a dashed line. */
+    public static final String MACHINE = "the machine";
+
+    private static final int WIDTH = 1000;
+    private static final int HEIGHT = 600;
+    private static final Color MACHINE_COLOR = new Color(0x555555);
+    private static final Color GRID = new Color(0xDDDDDD);
+    private static final BasicStroke SOLID = new BasicStroke(2.5f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
+    private static final BasicStroke DASHED =
+            new BasicStroke(2.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {9, 7}, 0);
+    private static final Color CARAVAN = new Color(0x0072B2);
+    private static final List<Color> OTHERS = List.of(
+            new Color(0xD55E00),
+            new Color(0x009E73),
+            new Color(0xCC79A7),
+            new Color(0xE69F00),
+            new Color(0x56B4E9),
+            new Color(0x882255),
+            new Color(0x999933),
+            new Color(0x332288),
+            new Color(0xAA4499));
+    private static final Map<String, Color> COLORS = new ConcurrentHashMap<>(Map.of("Caravan", CARAVAN));
+
+    private Charts() {}
+
+    /** A chart of lines, without any yet. */
+    public static XYChart lines(String title, String xTitle, String yTitle) {
+        XYChart chart = new XYChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(title)
+                .xAxisTitle(xTitle)
+                .yAxisTitle(yTitle)
+                .build();
+        style(chart.getStyler());
+        return chart;
+    }
+
+    /** A chart of bars, without any yet. */
+    public static CategoryChart bars(String title, String xTitle, String yTitle) {
+        CategoryChart chart = new CategoryChartBuilder()
+                .width(WIDTH)
+                .height(HEIGHT)
+                .title(title)
+                .xAxisTitle(xTitle)
+                .yAxisTitle(yTitle)
+                .build();
+        style(chart.getStyler());
+        chart.getStyler().setAvailableSpaceFill(0.85);
+        return chart;
+    }
+
+    private static void style(AxesChartStyler styler) {
+        styler.setChartBackgroundColor(Color.WHITE)
+                .setPlotBorderVisible(false)
+                .setLegendBorderColor(Color.WHITE)
+                .setLegendPosition(LegendPosition.OutsideE)
+                .setLegendFont(new Font(Font.SANS_SERIF, Font.PLAIN, 14))
+                .setChartTitleFont(new Font(Font.SANS_SERIF, Font.BOLD, 18))
+                .setChartPadding(14)
+                .setMarkerSize(7);
+        styler.setAxisTitleFont(new Font(Font.SANS_SERIF, Font.PLAIN, 15))
+                .setAxisTickLabelsFont(new Font(Font.SANS_SERIF, Font.PLAIN, 13))
+                .setPlotGridLinesColor(GRID)
+                .setAxisTickMarksColor(GRID)
+                .setXAxisLogarithmicDecadeOnly(true)
+                .setYAxisLogarithmicDecadeOnly(true);
+    }
+
+    /** Makes the horizontal axis logarithmic. */
+    public static void logX(XYChart chart) {
+        chart.getStyler().setXAxisLogarithmic(true);
+    }
+
+    /** Makes the vertical axis logarithmic. */
+    public static void logY(XYChart chart) {
+        chart.getStyler().setYAxisLogarithmic(true);
+    }
+
+    /** Makes the vertical axis logarithmic. */
+    public static void logY(CategoryChart chart) {
+        chart.getStyler().setYAxisLogarithmic(true);
+    }
+
+    /** Adds a line; points whose value is not a number are left out, and a line without points altogether. */
+    public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
+        Map<Double, Double> points = measured(xs, ys);
+        if (points.isEmpty()) {
+            return;
+        }
+        XYSeries series = chart.addSeries(system, List.copyOf(points.keySet()), List.copyOf(points.values()));
+        series.setLineColor(color(system));
+        series.setMarkerColor(color(system));
+        series.setLineStyle(system.startsWith(MACHINE) ? DASHED : SOLID);
+        series.setMarker(system.startsWith(MACHINE) ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
+    }
+
+    /** Adds a system's bars, one for each of the chart's categories; one whose value is not a number is left out. */
+    public static void add(CategoryChart chart, String system, List<String> categories, List<Double> values) {
+        List<Double> bars =
+                values.stream().map(value -> value.isNaN() ? 0 : value).toList();
+        CategorySeries series = chart.addSeries(system, categories, bars);
+        series.setFillColor(color(system));
+    }
+
+    private static <X> Map<X, Double> measured(List<X> xs, List<Double> ys) {
+        Map<X, Double> points = new LinkedHashMap<>();
+        for (int i = 0; i < xs.size(); i++) {
+            if (!ys.get(i).isNaN()) {
+                points.put(xs.get(i), ys.get(i));
+            }
+        }
+        return points;
+    }
+
+    private static Color color(String system) {
+        if (system.startsWith(MACHINE)) {
+            return MACHINE_COLOR;
+        }
+        return COLORS.computeIfAbsent(system, name -> OTHERS.get((COLORS.size() - 1) % OTHERS.size()));
+    }
+}
