@@ -2,6 +2,7 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
@@ -15,6 +16,7 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            GateCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             SnapshotCommand.class,
@@ -28,6 +30,7 @@ import picocli.CommandLine.Command;
             "  bench all --out results",
             "  bench engine --quick",
             "  bench engine --out results",
+            "  bench gate --quick",
             "  bench load --rate 16000",
             "  bench server --only redis,http",
             "  bench archive --only documents"
