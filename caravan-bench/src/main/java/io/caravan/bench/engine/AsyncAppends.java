@@ -53,8 +53,10 @@ public final class AsyncAppends {
                 .rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos)
                 .longestAppend(pace.longestNanos())
                 .with(AppendFigures.BATCH_P99_MILLIS, AppendFigures.p99Millis(pace))
-                .longestAckGap(acknowledgements.gap.nanos())
-                .batches(batches.forces(), batches.logBytes());
+                .longestAckGap(acknowledgements.gap.nanos());
+        if (batches.forces() > 0) {
+            measurement.batches(batches.forces(), batches.logBytes());
+        }
         return new Outcome(measurement, batches);
     }
 

@@ -46,10 +46,10 @@ public final class EngineCommand implements Callable<Integer> {
         StreamedAppends few = StreamedAppends.few(stores, workload, 100_000, 4_000);
         return List.of(
                 few,
-                StreamedAppends.many(stores, workload, 2_000_000, 2_500, few),
-                new WaitingWriters(stores, workload, 1, 500, 2_000),
-                new WaitingWriters(stores, workload, MANY_WRITERS, 500, 2_000),
-                new ListReads(stores, workload, Workload.IDS, 200, TimeUnit.MILLISECONDS.toNanos(600)),
+                StreamedAppends.many(stores, workload, 2_000_000, 2_000, few),
+                new WaitingWriters(stores, workload, 1, 400, 1_500),
+                new WaitingWriters(stores, workload, MANY_WRITERS, 400, 1_500),
+                new ListReads(stores, workload, Workload.IDS, 200, TimeUnit.MILLISECONDS.toNanos(400)),
                 new LargeValues(stores, seed, 128 << 20));
     }
 

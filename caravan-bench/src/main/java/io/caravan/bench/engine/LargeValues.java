@@ -11,7 +11,6 @@ import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Measurement;
 import io.caravan.bench.report.Picture;
 import io.caravan.bench.report.Results;
-import io.caravan.bench.report.Results.Row;
 import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
@@ -20,7 +19,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.knowm.xchart.XYChart;
 
 /** Values from 4 KiB to 256 KiB: forced bytes a second beside what the disk takes in forces of the same size. */
 final class LargeValues implements Measure {
@@ -134,26 +132,18 @@ final class LargeValues implements Measure {
     @Override
     public List<Picture> pictures() {
         String title = "Large values, everything forced";
-        XYChart chart = Charts.lines(title, "bytes a value (KiB)", "forced log, MB/s");
-        Charts.logX(chart);
-        line(chart, Contestant.CARAVAN, Durability.SYNC.name());
-        line(chart, Contestant.GROWN, Durability.SYNC.name());
-        line(chart, DISK, FORCED);
+        Bars bars = new Bars(title, "MB/s, log and heap together").logarithmic();
+        for (Size size : sizes) {
+            bars.group(size.name(), results, size.name(), AppendFigures.WRITTEN_MB_PER_SECOND);
+        }
+        bars.system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name())
+                .system(Contestant.GROWN, Contestant.GROWN, Durability.SYNC.name())
+                .system(DISK, DISK, FORCED);
         return List.of(new Picture(
                 "large-values",
                 title,
-                "Higher is better. The lines are the bytes of the log that were forced a second; the dashed one is what the disk"
-                        + " takes in blocks of the same size. Each value is written to the heap as well.",
-                chart));
-    }
-
-    private void line(XYChart chart, String system, String durability) {
-        Charts.add(
-                chart,
-                system,
-                sizes.stream().map(size -> (double) size.kib).toList(),
-                sizes.stream()
-                        .map(size -> results.median(new Row(size.name(), system, durability), Figure.LOG_MB_PER_SECOND))
-                        .toList());
+                "Higher is better; the scale is logarithmic. Each value is written twice, to the log, which is forced, and to the"
+                        + " heap. Grey is what the disk takes in forces of the size that the store had.",
+                bars.chart()));
     }
 }

@@ -83,6 +83,7 @@ final class StreamedAppends implements Measure {
     public void run(Turn turn) throws IOException, InterruptedException {
         if (turn.number() == 1 && warmUp && shorter == null) {
             Contest.warmUp(turn, contestants);
+            Contest.warmUp(turn, List.of(producers.copy()));
         }
         Contest contest = new Contest(name(), results);
         contest.run(turn, contestants);

@@ -152,11 +152,12 @@ final class WaitingWriters implements Measure {
         String title = "One writer that waits for each append to be on the disk";
         Bars bars = new Bars(title, "microseconds")
                 .group("median", results, name, Figure.P50_MICROS)
-                .group("99th percentile", results, name, Figure.P99_MICROS);
+                .group("99th percentile", results, name, Figure.P99_MICROS)
+                .logarithmic();
         return new Picture(
                 "one-writer",
                 title,
-                "Lower is better. Grey is one write and force of 4 KiB, which every one of these appends contains.",
+                "Lower is better; the scale is logarithmic. Grey is one write and force of 4 KiB, which every one of these appends contains.",
                 systems(bars).chart());
     }
 
