@@ -13,9 +13,14 @@ import java.nio.file.Path;
 
 /**
  * One producer that waits for nobody until all is forced, over a Chronicle Queue that forces nothing; both with the same
- * values. Caravan's store has found its size: it is emptied after each round.
+ * values. Caravan's store has found its size: it is emptied after each time.
+ *
+ * <p>One waits for the disk and the other does not, so that other work on the disk would fall on one of them only: each does it
+ * several times a round, in turn, and the shortest time counts.
  */
 final class ProducerProbe implements Probe {
+    private static final int ATTEMPTS = 3;
+
     private final int count;
     private final Workload workload = Workload.small(1);
     private final ListStore store;
@@ -32,9 +37,14 @@ final class ProducerProbe implements Probe {
 
     @Override
     public double round() throws IOException {
-        long caravan = produce();
-        Stores.empty(store);
-        return (double) caravan / enqueue();
+        long caravan = Long.MAX_VALUE;
+        long chronicle = Long.MAX_VALUE;
+        for (int i = 0; i < ATTEMPTS; i++) {
+            caravan = Math.min(caravan, produce());
+            Stores.empty(store);
+            chronicle = Math.min(chronicle, enqueue());
+        }
+        return (double) caravan / chronicle;
     }
 
     private long produce() {
