@@ -11,9 +11,11 @@ import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** One producer that waits for nobody: Caravan at each level, fresh and grown, its peers synced and not. */
@@ -96,7 +98,10 @@ final class StreamedAppends implements Measure {
 
     @Override
     public Table table() {
-        return new Table(name(), String.format(Locale.ROOT, NOTES, limitMillis / MILLIS_PER_SECOND), results);
+        String notes = String.format(Locale.ROOT, NOTES, limitMillis / MILLIS_PER_SECOND);
+        String versions =
+                Arrays.stream(Peer.values()).map(Peer::version).distinct().collect(Collectors.joining(", "));
+        return new Table(name(), notes + " Versions: " + versions + ".", results);
     }
 
     @Override

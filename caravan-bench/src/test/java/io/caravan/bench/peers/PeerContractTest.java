@@ -66,6 +66,12 @@ class PeerContractTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource(Peer.class)
+    void tellsItsVersion(Peer peer) {
+        assertThat(peer.version()).matches("[a-z0-9-]+-[0-9][0-9.]+");
+    }
+
     @Test
     void aGroupCommitTellsOfAFailure() throws Exception {
         try (GroupCommit group = new GroupCommit(new BrokenStore())) {
