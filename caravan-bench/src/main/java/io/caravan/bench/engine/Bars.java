@@ -21,6 +21,7 @@ final class Bars {
 
     Bars(String title, String yTitle) {
         chart = Charts.bars(title, "", yTitle);
+        chart.getStyler().setYAxisDecimalPattern("#,##0.#");
     }
 
     /** Where a group's figures stand. */

@@ -127,9 +127,8 @@ final class StreamedAppends implements Measure {
 
     private Picture notForced(StreamedAppends few) {
         Bars bars = bars(few, "Appends from one producer, not forced");
-        for (Durability durability : List.of(Durability.NONE, Durability.PROCESS)) {
-            String name = durability == Durability.NONE ? "Caravan, NONE" : "Caravan, PROCESS";
-            bars.system(name, Contestant.CARAVAN, durability.name());
+        for (Durability durability : List.of(Durability.PROCESS, Durability.NONE)) {
+            bars.system(Contestant.CARAVAN + ", " + durability, Contestant.CARAVAN, durability.name());
         }
         for (Peer peer : Peer.values()) {
             bars.system(peer.title(), peer.title(), Contestant.UNSYNCED);
@@ -138,7 +137,7 @@ final class StreamedAppends implements Measure {
         return new Picture(
                 "appends-not-forced",
                 "Appends from one producer, not forced",
-                "Higher is better; the scale is logarithmic. Caravan is shown at its levels NONE and PROCESS, the peers commit"
+                "Higher is better; the scale is logarithmic. Caravan is shown at its levels PROCESS and NONE, the peers commit"
                         + " every 1,000 appends and sync never; grey is the bare copy of the values in memory.",
                 bars.chart());
     }
