@@ -4,6 +4,7 @@ import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -15,6 +16,7 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             SnapshotCommand.class,
