@@ -2,6 +2,7 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.scaling.ScalingCommand;
@@ -16,6 +17,7 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            LayersCommand.class,
             ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
