@@ -12,5 +12,7 @@ final class LayerFigures {
     static final Figure OTHER_NANOS = new Figure("other store threads' CPU, ns", "%,.0f");
     static final Figure CPU_NANOS = new Figure("CPU of store or server, ns", "%,.0f");
 
+    static final Figure RECORDS = new Figure("records a flush", "%,.1f");
+
     private LayerFigures() {}
 }

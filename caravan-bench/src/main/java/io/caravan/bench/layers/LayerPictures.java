@@ -14,7 +14,7 @@ import org.knowm.xchart.CategoryChart;
 
 /** Bars in the order in which an append meets what they stand for. */
 final class LayerPictures {
-    private static final int LABEL_DEGREES = 35;
+    private static final int LABEL_DEGREES = 60;
     /** Where the logarithmic axis begins. */
     private static final double LEAST_NANOS = 10;
 
@@ -24,6 +24,10 @@ final class LayerPictures {
     static Picture layers(Results results) {
         String title = "Where the time of an append goes, at PROCESS";
         CategoryChart chart = bars(title, "nanoseconds an append");
+        // Each bar is of one thread only, so none hides another.
+        chart.getStyler().setOverlapped(true);
+        // Else labels are left out.
+        chart.getStyler().setXAxisMaxLabelCount(Layer.values().length + 2);
         List<String> categories = new ArrayList<>();
         for (Where where : List.of(Where.CALLER, Where.FLUSHER, Where.MACHINE)) {
             titles(where).forEach(layer -> categories.add(category(where, layer)));
@@ -67,7 +71,7 @@ final class LayerPictures {
 
     private static CategoryChart bars(String title, String yTitle) {
         CategoryChart chart = Charts.bars(title, "", yTitle);
-        chart.getStyler().setXAxisLabelRotation(LABEL_DEGREES);
+        chart.getStyler().setXAxisLabelRotation(LABEL_DEGREES).setYAxisDecimalPattern("#,###");
         return chart;
     }
 

@@ -15,8 +15,8 @@ import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** What each layer of an append takes alone, and what whole appends take by several ways. */
@@ -25,6 +25,7 @@ final class Layers implements Measure {
     static final String MEMORY = "memory only";
     static final String REST = "all the rest";
 
+    private static final int ROUNDS = 3;
     private static final double PERCENT = 100;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MICRO = 1e3;
@@ -32,14 +33,12 @@ final class Layers implements Measure {
     private final Results results = new Results();
     private final Microbenchmarks microbenchmarks;
     private final boolean quick;
-    private final int maxAppends;
-    private final Duration length;
+    private final int roundAppends;
 
     Layers(boolean quick) {
         this.quick = quick;
         microbenchmarks = new Microbenchmarks(quick);
-        maxAppends = quick ? 5_000 : 1_000_000;
-        length = Duration.ofMillis(quick ? 50 : 1_000);
+        roundAppends = quick ? 2_000 : 400_000;
     }
 
     @Override
@@ -47,7 +46,7 @@ final class Layers implements Measure {
         turn.say("layers, each alone");
         Map<String, Cost> costs = microbenchmarks.run(turn.work());
         Path directory = turn.work().resolve("appends");
-        WholeAppends appends = new WholeAppends(directory, maxAppends, length);
+        WholeAppends appends = new WholeAppends(directory, roundAppends, ROUNDS);
         if (turn.number() == 1) {
             turn.say("warming up");
             appends.run(Durability.PROCESS);
@@ -116,7 +115,8 @@ final class Layers implements Measure {
                         .with(LayerFigures.CPU_NANOS, outcome.each(used.cpuNanos()))
                         .with(LayerFigures.CALLER_NANOS, outcome.each(used.callerNanos()))
                         .with(LayerFigures.FLUSHER_NANOS, outcome.each(used.flusherNanos()))
-                        .with(LayerFigures.OTHER_NANOS, outcome.each(used.otherNanos())));
+                        .with(LayerFigures.OTHER_NANOS, outcome.each(used.otherNanos()))
+                        .with(LayerFigures.RECORDS, outcome.recordsPerFlush()));
     }
 
     private void servers(Turn turn) throws IOException, InterruptedException {
@@ -149,14 +149,20 @@ final class Layers implements Measure {
         return new Table(
                 "Where the time of an append goes",
                 "Values of " + Shape.VALUE_BYTES
-                        + " bytes (through servers 200), random order over 10,000 lists (over HTTP 64 streams). A layer is measured alone"
-                        + " by JMH, in a JVM of its own in each run (1 GiB of Java heap, two warm-ups and two measurements of 250 ms), with frames of 256 records on the flusher's"
-                        + " side; its share is that of the processor time which its thread used for each of the whole appends at PROCESS,"
-                        + " and \"all the rest\" is what is left of that: callbacks, counters, waking, waiting for room, memory that others have pushed out of the"
-                        + " caches. Whole appends are not waited for: one producer, a fresh store, up to 1,000,000 appends or 1 s, until the"
-                        + " last is acknowledged; caller and flusher work at the same time, so their times overlap. Without I/O means that the log's frames are neither written"
-                        + " nor forced. Over RESP redis-benchmark with 50 connections, over HTTP 64 connections, to the server in a process of"
-                        + " its own, every append forced before its answer: the time is that between two answers.",
+                        + " bytes, random order over 10,000 lists; through servers 200 bytes, over HTTP 64 streams."
+                        + " A layer is measured alone by JMH, in a JVM of its own in each run (1 GiB of Java heap, two"
+                        + " warm-ups and two measurements of 250 ms), on the flusher's side with frames of "
+                        + FlusherBenchmark.RECORDS
+                        + " records. Its share is that of the processor time which its thread used for each of the whole"
+                        + " appends at PROCESS; all the rest is what is left of that: callbacks, counters, waking and"
+                        + " being woken, frames of fewer records, caches that others use as well. Whole appends are not"
+                        + " waited for: one producer, rounds of "
+                        + String.format(Locale.ROOT, "%,d", roundAppends) + " appends, at most " + ROUNDS
+                        + " or 2 s, each until its last is acknowledged, in a store that has trimmed what came before, so"
+                        + " that it has log segments to recycle and space in its heap. Its threads work at the same"
+                        + " time, so their times overlap. Without I/O means that the log's frames are neither written nor"
+                        + " forced. Over RESP redis-benchmark with 50 connections, over HTTP 64 connections, to a server"
+                        + " with its defaults in a process of its own: the time is that between two answers.",
                 results);
     }
 

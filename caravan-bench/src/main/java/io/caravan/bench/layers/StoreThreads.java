@@ -14,6 +14,9 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
     private static final String STORE_THREAD = "caravan-";
     private static final String FLUSHER = "caravan-flusher";
 
+    /** Nothing used. */
+    static final StoreThreads NONE = new StoreThreads(0, 0, 0, 0);
+
     /** Up to now; one store is open. */
     static StoreThreads now() throws IOException {
         List<Thread> threads = Thread.getAllStackTraces().keySet().stream()
@@ -49,6 +52,15 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
                 flusherNanos - before.flusherNanos,
                 otherNanos - before.otherNanos,
                 allocatedBytes - before.allocatedBytes);
+    }
+
+    /** What was used in two times together. */
+    StoreThreads plus(StoreThreads other) {
+        return new StoreThreads(
+                callerNanos + other.callerNanos,
+                flusherNanos + other.flusherNanos,
+                otherNanos + other.otherNanos,
+                allocatedBytes + other.allocatedBytes);
     }
 
     private static long cpuNanos(Thread thread) {

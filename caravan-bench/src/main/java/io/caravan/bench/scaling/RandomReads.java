@@ -50,4 +50,15 @@ final class RandomReads {
         at = position;
         return (double) (now - start) / count;
     }
+
+    /** Reads until the chain comes back to where it began. */
+    int cycleLength() {
+        int count = 0;
+        long position = 0;
+        do {
+            position = buffer[(int) position];
+            count++;
+        } while (position != 0);
+        return count;
+    }
 }

@@ -24,6 +24,8 @@ enum SizePictures {
         }
     };
 
+    static final String NUMBERS = "#,###.##";
+
     private final String axis;
     private final ToDoubleFunction<Size> position;
 
@@ -71,6 +73,7 @@ enum SizePictures {
         XYChart chart = Charts.lines(title, axis + " in the store", yTitle);
         Charts.logX(chart);
         Charts.logY(chart);
+        chart.getStyler().setXAxisDecimalPattern(NUMBERS).setYAxisDecimalPattern(NUMBERS);
         return chart;
     }
 

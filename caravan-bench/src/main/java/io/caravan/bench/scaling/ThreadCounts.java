@@ -158,6 +158,10 @@ final class ThreadCounts implements Measure {
         XYChart chart = Charts.lines(title, "threads", "operations a second, all threads together");
         Charts.logX(chart);
         Charts.logY(chart);
+        chart.getStyler()
+                .setXAxisLogarithmicDecadeOnly(false)
+                .setXAxisDecimalPattern(SizePictures.NUMBERS)
+                .setYAxisDecimalPattern(SizePictures.NUMBERS);
         for (String operation : List.of(MISSING, GET, APPEND, WAITING)) {
             addLine(chart, operation, operation);
         }
