@@ -15,6 +15,7 @@ public final class ServerAppends implements AutoCloseable {
     private static final int WARM_UP_COUNT = 300_000;
     private static final int DEEP_COUNT = 500_000;
     private static final int SHALLOW_COUNT = 60_000;
+    private static final Duration HTTP_LENGTH = Duration.ofSeconds(1);
     private static final int QUICK_DIVISOR = 100;
 
     private final RunningServer server;
@@ -31,7 +32,7 @@ public final class ServerAppends implements AutoCloseable {
     public ServerAppends(Path work, boolean quick) throws IOException {
         divisor = quick ? QUICK_DIVISOR : 1;
         benchmark = new RedisBenchmark(work);
-        http = new HttpAppends(Duration.ofMillis(quick ? 100 : 1_000), Duration.ofMillis(quick ? 100 : 1_000));
+        http = quick ? new HttpAppends(true) : new HttpAppends(HTTP_LENGTH, HTTP_LENGTH);
         server = RunningServer.start(SUBJECT, work);
     }
 
