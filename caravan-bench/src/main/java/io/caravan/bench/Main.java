@@ -3,8 +3,10 @@ package io.caravan.bench;
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.gate.GateCommand;
+import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -17,6 +19,8 @@ import picocli.CommandLine.Command;
             AllCommand.class,
             EngineCommand.class,
             GateCommand.class,
+            LayersCommand.class,
+            ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             SnapshotCommand.class,
