@@ -4,6 +4,7 @@ import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -17,6 +18,7 @@ import picocli.CommandLine.Command;
             EngineCommand.class,
             LoadCommand.class,
             ServerCommand.class,
+            ServiceCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
