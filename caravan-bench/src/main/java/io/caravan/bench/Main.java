@@ -4,6 +4,7 @@ import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
@@ -19,6 +20,7 @@ import picocli.CommandLine.Command;
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,
+            SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
@@ -31,6 +33,7 @@ import picocli.CommandLine.Command;
             "  bench engine --quick",
             "  bench engine --out results",
             "  bench load --rate 16000",
+            "  bench service --seconds 20",
             "  bench server --only redis,http",
             "  bench archive --only documents"
         })

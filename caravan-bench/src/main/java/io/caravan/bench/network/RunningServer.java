@@ -31,7 +31,7 @@ public final class RunningServer implements AutoCloseable {
      *
      * @param work a directory that is there, for a directory of the server's
      */
-    static RunningServer start(Subject subject, Path work) throws IOException {
+    public static RunningServer start(Subject subject, Path work) throws IOException {
         Path directory = Files.createTempDirectory(work, "server");
         Path data = Files.createDirectory(directory.resolve("data"));
         Ports ports = Ports.free();

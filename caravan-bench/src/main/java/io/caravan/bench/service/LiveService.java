@@ -109,7 +109,7 @@ final class LiveService implements Measure {
                                 + " answered or not, and its time counts from then. An answer that is an error is a"
                                 + " failure, and so is an append without one 5 s after the last. The client is one"
                                 + " thread that keeps a core busy, and has been warmed up on an echo within its process,"
-                                + " whose last second is in the table: faster than that no server can seem. What the"
+                                + " whose last second is in the table: what the client and the machine take by themselves. What the"
                                 + " client sent late is in the times and told beside them; beyond 5 ms at p99.9 they say"
                                 + " little of the server. %s",
                         plan.rate(),

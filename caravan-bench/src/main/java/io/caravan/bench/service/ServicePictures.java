@@ -48,7 +48,7 @@ final class ServicePictures {
 
     private Picture waits(double forceMillis) {
         String title = "Waits, second by second: " + load;
-        XYChart chart = Charts.lines(title, "second since the server began to serve", "p98 and p50, ms");
+        XYChart chart = Charts.lines(title, "second since the server began to serve", "ms (solid: p98, dotted: p50)");
         Charts.logY(chart);
         List<Double> xs = seconds();
         for (Subject subject : runs.subjects()) {
