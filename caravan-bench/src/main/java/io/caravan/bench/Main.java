@@ -7,6 +7,8 @@ import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.scaling.ScalingCommand;
+import io.caravan.bench.seeds.SeedsCommand;
+import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -23,6 +25,8 @@ import picocli.CommandLine.Command;
             ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
+            ServiceCommand.class,
+            SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
@@ -36,6 +40,7 @@ import picocli.CommandLine.Command;
             "  bench engine --out results",
             "  bench gate --quick",
             "  bench load --rate 16000",
+            "  bench service --seconds 20",
             "  bench server --only redis,http",
             "  bench archive --only documents"
         })
