@@ -2,9 +2,13 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.fragmentation.FragmentationCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.patterns.WritePatternsCommand;
+import io.caravan.bench.policies.FlushPoliciesCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
+import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: one entry for all measurements. */
@@ -15,6 +19,10 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            WritePatternsCommand.class,
+            TimersCommand.class,
+            FragmentationCommand.class,
+            FlushPoliciesCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             SnapshotCommand.class,

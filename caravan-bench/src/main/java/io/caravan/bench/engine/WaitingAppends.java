@@ -12,20 +12,21 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /** Writers that each wait for an append's acknowledgement before the next, for a while. */
-final class WaitingAppends {
+public final class WaitingAppends {
     private static final int DIGITS = 3;
 
     private final Workload workload;
     private final int writers;
     private final long durationNanos;
 
-    WaitingAppends(Workload workload, int writers, long durationMillis) {
+    public WaitingAppends(Workload workload, int writers, long durationMillis) {
         this.workload = workload;
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    Measurement run(ListStore store) throws InterruptedException, ExecutionException {
+    /** Appends until the time is over; times are from each append to its acknowledgement. */
+    public Measurement run(ListStore store) throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(writers);
         try {
             long start = System.nanoTime();

@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
  * What is appended: values of 64 to 318 bytes, 191 on average, to 10,000 documents in random order. All of it is made
  * beforehand, so that an endless sequence costs nothing to draw from.
  */
-final class Workload {
+public final class Workload {
     private static final int IDS = 10_000;
     private static final int MIN_BYTES = 64;
     private static final int MAX_BYTES = 318;
@@ -16,7 +16,7 @@ final class Workload {
     private final byte[][] values = new byte[VALUES][];
     private final long[] ids;
 
-    Workload(long seed) {
+    public Workload(long seed) {
         SplittableRandom random = new SplittableRandom(seed);
         for (int i = 0; i < VALUES; i++) {
             values[i] = new byte[random.nextInt(MIN_BYTES, MAX_BYTES + 1)];
@@ -25,11 +25,11 @@ final class Workload {
         ids = random.longs(DRAWS, 0, IDS).toArray();
     }
 
-    byte[] value(int index) {
+    public byte[] value(int index) {
         return values[index & (VALUES - 1)];
     }
 
-    long id(int index) {
+    public long id(int index) {
         return ids[index & (DRAWS - 1)];
     }
 
