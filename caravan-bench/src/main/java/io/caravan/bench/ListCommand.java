@@ -27,7 +27,8 @@ final class ListCommand implements Runnable {
                 out.printf(
                         Locale.ROOT,
                         "%-16s %s%n",
-                        name, suite.getCommandSpec().usageMessage().description()[0]);
+                        name,
+                        suite.getCommandSpec().usageMessage().description()[0]);
             }
         });
         out.flush();
