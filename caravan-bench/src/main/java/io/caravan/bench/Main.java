@@ -2,8 +2,11 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.gate.GateCommand;
+import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
@@ -17,6 +20,9 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            GateCommand.class,
+            LayersCommand.class,
+            ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,
@@ -32,6 +38,7 @@ import picocli.CommandLine.Command;
             "  bench all --out results",
             "  bench engine --quick",
             "  bench engine --out results",
+            "  bench gate --quick",
             "  bench load --rate 16000",
             "  bench service --seconds 20",
             "  bench server --only redis,http",
