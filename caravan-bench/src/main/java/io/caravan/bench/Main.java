@@ -3,10 +3,15 @@ package io.caravan.bench;
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.fragmentation.FragmentationCommand;
+import io.caravan.bench.gate.GateCommand;
+import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.patterns.WritePatternsCommand;
 import io.caravan.bench.policies.FlushPoliciesCommand;
+import io.caravan.bench.scaling.ScalingCommand;
+import io.caravan.bench.seeds.SeedsCommand;
+import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
@@ -18,13 +23,18 @@ import picocli.CommandLine.Command;
         subcommands = {
             ListCommand.class,
             AllCommand.class,
-            EngineCommand.class,
             WritePatternsCommand.class,
             TimersCommand.class,
-            FragmentationCommand.class,
+            EngineCommand.class,
+            GateCommand.class,
+            LayersCommand.class,
+            ScalingCommand.class,
             FlushPoliciesCommand.class,
+            FragmentationCommand.class,
             LoadCommand.class,
             ServerCommand.class,
+            ServiceCommand.class,
+            SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
@@ -36,7 +46,9 @@ import picocli.CommandLine.Command;
             "  bench all --out results",
             "  bench engine --quick",
             "  bench engine --out results",
+            "  bench gate --quick",
             "  bench load --rate 16000",
+            "  bench service --seconds 20",
             "  bench server --only redis,http",
             "  bench archive --only documents"
         })

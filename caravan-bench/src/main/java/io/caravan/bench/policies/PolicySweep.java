@@ -38,7 +38,7 @@ final class PolicySweep implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double MICROS_PER_SECOND = 1e6;
 
-    private final Workload workload = new Workload(SEED);
+    private final Workload workload = Workload.small(SEED);
     private final Results results = new Results();
     private final boolean warms;
     private final long cellMillis;
@@ -74,7 +74,7 @@ final class PolicySweep implements Measure {
     private void warmUp(Path work) throws IOException, InterruptedException, ExecutionException {
         withStore(work, NamedPolicy.ALL.get(0), store -> {
             offered(WARM_RATE, cellMillis).run(store);
-            new WaitingAppends(workload, WRITERS, waitingMillis).run(store);
+            waiting(store);
         });
     }
 
@@ -132,12 +132,17 @@ final class PolicySweep implements Measure {
                 .with(FORCES_PER_SECOND, forced * NANOS_PER_SECOND / acks.tookNanos());
     }
 
-    private Measurement wait(ListStore store) throws InterruptedException, ExecutionException {
+    private Measurement wait(ListStore store) throws IOException, InterruptedException, ExecutionException {
         long forces = store.stats().forces();
         long start = System.nanoTime();
-        Measurement measurement = new WaitingAppends(workload, WRITERS, waitingMillis).run(store);
+        Measurement measurement = waiting(store);
         double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
         return measurement.with(FORCES_PER_SECOND, (forcesUpToNow(store) - forces) / seconds);
+    }
+
+    private Measurement waiting(ListStore store) throws IOException, InterruptedException {
+        return new WaitingAppends(workload, WRITERS, waitingMillis)
+                .run((id, value) -> store.append(id, value).get());
     }
 
     /** A force is counted after what it covers was acknowledged: one more append makes sure that the last is counted. */
@@ -162,7 +167,7 @@ final class PolicySweep implements Measure {
     }
 
     private interface StoreTask {
-        void run(ListStore store) throws InterruptedException, ExecutionException;
+        void run(ListStore store) throws IOException, InterruptedException, ExecutionException;
     }
 
     static String workload(int rate) {
