@@ -2,16 +2,16 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.fragmentation.FragmentationCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.patterns.WritePatternsCommand;
+import io.caravan.bench.policies.FlushPoliciesCommand;
 import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
-import io.caravan.bench.fragmentation.FragmentationCommand;
-import io.caravan.bench.patterns.WritePatternsCommand;
-import io.caravan.bench.policies.FlushPoliciesCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
@@ -23,14 +23,14 @@ import picocli.CommandLine.Command;
         subcommands = {
             ListCommand.class,
             AllCommand.class,
+            WritePatternsCommand.class,
+            TimersCommand.class,
             EngineCommand.class,
             GateCommand.class,
             LayersCommand.class,
             ScalingCommand.class,
-            WritePatternsCommand.class,
-            TimersCommand.class,
-            FragmentationCommand.class,
             FlushPoliciesCommand.class,
+            FragmentationCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,

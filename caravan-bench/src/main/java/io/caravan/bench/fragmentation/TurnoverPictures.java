@@ -32,7 +32,7 @@ final class TurnoverPictures {
         String title = "Heap size over live bytes";
         XYChart chart = Charts.lines(title, TURNOVERS, "size / live");
         SYSTEMS.forEach(system -> add(chart, system, system, Turnovers.SIZE_RATIO));
-        add(chart, Charts.MACHINE + " could: no hole ever", Turnovers.CARAVAN, Turnovers.LEAST_RATIO);
+        add(chart, Charts.MACHINE + ": room for the most ever live", Turnovers.CARAVAN, Turnovers.LEAST_RATIO);
         return new Picture(
                 "size",
                 title,

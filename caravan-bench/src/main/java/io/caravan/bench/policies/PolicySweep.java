@@ -74,7 +74,7 @@ final class PolicySweep implements Measure {
     private void warmUp(Path work) throws IOException, InterruptedException, ExecutionException {
         withStore(work, NamedPolicy.ALL.get(0), store -> {
             offered(WARM_RATE, cellMillis).run(store);
-            writeAndWait(store);
+            waiting(store);
         });
     }
 
@@ -135,12 +135,12 @@ final class PolicySweep implements Measure {
     private Measurement wait(ListStore store) throws IOException, InterruptedException, ExecutionException {
         long forces = store.stats().forces();
         long start = System.nanoTime();
-        Measurement measurement = writeAndWait(store);
+        Measurement measurement = waiting(store);
         double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
         return measurement.with(FORCES_PER_SECOND, (forcesUpToNow(store) - forces) / seconds);
     }
 
-    private Measurement writeAndWait(ListStore store) throws IOException, InterruptedException {
+    private Measurement waiting(ListStore store) throws IOException, InterruptedException {
         return new WaitingAppends(workload, WRITERS, waitingMillis)
                 .run((id, value) -> store.append(id, value).get());
     }

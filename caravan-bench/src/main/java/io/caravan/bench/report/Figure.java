@@ -23,6 +23,8 @@ public record Figure(String title, String format) {
     public static final Figure PEER_RATIO = new Figure("this / Caravan", "%,.2f");
     public static final Figure SERVER_CPU_MICROS = new Figure("server CPU, us a request", "%,.1f");
     public static final Figure CLIENT_CPU_MICROS = new Figure("client CPU, us a request", "%,.1f");
+    public static final Figure P50_NANOS = new Figure("p50, ns", "%,.0f");
+    public static final Figure P99_NANOS = new Figure("p99, ns", "%,.0f");
     public static final Figure P50_MICROS = new Figure("p50, us", "%,.1f");
     public static final Figure P99_MICROS = new Figure("p99, us", "%,.1f");
     public static final Figure P50_MILLIS = new Figure("p50, ms", "%,.2f");

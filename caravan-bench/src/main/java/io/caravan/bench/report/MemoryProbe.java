@@ -48,6 +48,8 @@ final class MemoryProbe {
         } finally {
             Files.deleteIfExists(path);
         }
-        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+        return new Measurement()
+                .with(Figure.P50_NANOS, nanos.getValueAtPercentile(50))
+                .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 }

@@ -19,7 +19,9 @@ final class ThreadProbe {
             long start = System.nanoTime();
             nanos.recordValue(System.nanoTime() - start);
         }
-        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+        return new Measurement()
+                .with(Figure.P50_NANOS, nanos.getValueAtPercentile(50))
+                .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
     /** Hands something to a thread that sleeps until it comes, and takes the time until that thread has it. */
@@ -35,7 +37,9 @@ final class ThreadProbe {
             }
         }
         sleeper.join();
-        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+        return new Measurement()
+                .with(Figure.P50_NANOS, nanos.getValueAtPercentile(50))
+                .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
     /** A thread that is about to sleep says so already, so it is given time to. */

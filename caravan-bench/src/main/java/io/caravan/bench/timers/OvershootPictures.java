@@ -13,11 +13,11 @@ final class OvershootPictures {
     private static final double LEAST_MICROS = 0.01;
 
     private final Results results;
-    private final String machine;
+    private final boolean busy;
 
     OvershootPictures(Results results, boolean busy) {
         this.results = results;
-        machine = busy ? "busy" : "idle";
+        this.busy = busy;
     }
 
     List<Picture> all() {
@@ -27,8 +27,7 @@ final class OvershootPictures {
     }
 
     private Picture picture(Figure figure, String percentile, String meaning) {
-        String title = "How late a wait ends on " + ("idle".equals(machine) ? "an idle" : "a busy") + " machine, "
-                + percentile;
+        String title = "How late a wait ends on " + (busy ? "a busy" : "an idle") + " machine, " + percentile;
         XYChart chart = Charts.lines(title, "asked for, us", "longer than asked for, us");
         Charts.logX(chart);
         Charts.logY(chart);
@@ -41,10 +40,12 @@ final class OvershootPictures {
             Charts.add(chart, system, xs, ys);
         }
         return new Picture(
-                machine + "-" + percentile,
+                (busy ? "busy-" : "idle-") + percentile,
                 title,
-                meaning + " Caravan parks and spins the last 100 us; the dashed line is a thread that only looks at the"
-                        + " clock.",
+                meaning
+                        + " Caravan parks, and spins the last 100 us; the dashed line is a thread that only looks at the"
+                        + " clock"
+                        + (busy ? ", and is taken off its core for the others, as it never rests." : "."),
                 chart);
     }
 }

@@ -102,12 +102,13 @@ final class Overshoots implements Measure {
         return (busy ? "As many threads spin as there are cores. " : "Nothing else runs in this process. ")
                 + "Each way to wait is asked " + count + " times for each delay, or for "
                 + TimeUnit.NANOSECONDS.toMillis(limitNanos)
-                + " ms, whichever comes first; overshoot is by how much a wait"
-                + " was longer than asked for. Caravan's is the flusher's own: it parks for all but the last 100 us, and"
-                + " spins them. The executor's wait ends when its task begins. `Thread.sleep` rounds to milliseconds before"
-                + " Java 21. \"" + Charts.MACHINE
-                + "\" does nothing but look at the clock: no wait can be more exact, and"
-                + " none costs more."
+                + " ms, whichever comes first, so p99 of the longest delays is about the worst; overshoot is by how much"
+                + " a wait was longer than asked for. Caravan's is the flusher's own: it parks for all but the last 100"
+                + " us, and spins them. The executor's wait ends when its task begins. `Thread.sleep` rounds to"
+                + " milliseconds before Java 21. \"" + Charts.MACHINE + "\" does nothing but look at the clock: "
+                + (busy
+                        ? "it never rests, so the scheduler takes it off its core for the others."
+                        : "no wait can be more exact, and none costs more.")
                 + " CPU is that of the threads that wait: what precision costs.";
     }
 
