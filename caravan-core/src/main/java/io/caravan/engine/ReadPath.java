@@ -76,13 +76,12 @@ final class ReadPath {
     private boolean stream(Pinned pinned, long from, EntryStream stream) {
         ListCursor cursor = new ListCursor();
         long[] regions = new long[(int) Math.min(SLICE, pinned.next() - from)];
-        seek(pinned, from, cursor);
-        while (cursor.sequence() < pinned.next()) {
-            long sequence = cursor.sequence();
-            int count = copySlice(cursor, regions, pinned.next());
-            for (int i = 0; i < count; i++) {
-                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), sequence + i);
-                if (!stream.next(sequence + i, value)) {
+        long sequence = from;
+        while (sequence < pinned.next()) {
+            int count = copySlice(pinned, sequence, pinned.next(), cursor, regions);
+            for (int i = 0; i < count; i++, sequence++) {
+                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), sequence);
+                if (!stream.next(sequence, value)) {
                     return false;
                 }
             }
@@ -90,20 +89,15 @@ final class ReadPath {
         return true;
     }
 
-    private void seek(Pinned pinned, long sequence, ListCursor cursor) {
-        state.lock.lock();
-        try {
-            state.index.seek(pinned.list(), sequence, cursor);
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private int copySlice(ListCursor cursor, long[] regions, long until) {
-        int count = (int) Math.min(regions.length, until - cursor.sequence());
+    /** Copies as many regions as the array takes, under the lock; the cursor is sent to {@code from} if it is not there. */
+    private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
+        int count = (int) Math.min(regions.length, until - from);
         state.lock.lock();
         try {
             state.checkOpen();
+            if (cursor.sequence() != from) {
+                state.index.seek(pinned.list(), from, cursor);
+            }
             state.index.copyRegions(cursor, regions, 0, count);
         } finally {
             state.lock.unlock();
@@ -135,10 +129,10 @@ final class ReadPath {
         long bytes = 0;
         ListCursor cursor = new ListCursor();
         long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.held())];
-        seek(pinned, pinned.held(), cursor);
-        while (cursor.sequence() < pinned.first()) {
-            int count = copySlice(cursor, regions, pinned.first());
-            for (int i = 0; i < count; i++) {
+        long sequence = pinned.held();
+        while (sequence < pinned.first()) {
+            int count = copySlice(pinned, sequence, pinned.first(), cursor, regions);
+            for (int i = 0; i < count; i++, sequence++) {
                 bytes += Region.length(regions[i]);
             }
         }

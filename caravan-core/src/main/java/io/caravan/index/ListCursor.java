@@ -4,7 +4,8 @@ package io.caravan.index;
 public final class ListCursor {
     int chunk;
     int at;
-    long sequence;
+    /** -1 until it is sent somewhere. */
+    long sequence = -1;
 
     /** Sequence of the entry that is next. */
     public long sequence() {
