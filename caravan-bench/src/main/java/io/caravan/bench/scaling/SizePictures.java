@@ -10,34 +10,33 @@ import org.knowm.xchart.XYChart;
 
 /** Lines over the size of stores, both axes logarithmic. */
 enum SizePictures {
-    BY_ENTRIES("entries", size -> size.entries()) {
-        @Override
-        List<Picture> of(Results results, List<Size> sizes) {
-            return List.of(
-                    operations(results, sizes, "One operation, by entries in the store"), openings(results, sizes));
-        }
-    },
-    BY_LISTS("lists", size -> size.lists()) {
-        @Override
-        List<Picture> of(Results results, List<Size> sizes) {
-            return List.of(operations(results, sizes, "One operation, by lists in the store"));
-        }
-    };
+    BY_ENTRIES("entries", size -> size.entries(), true),
+    BY_LISTS("lists", size -> size.lists(), false);
 
     static final String NUMBERS = "#,###.##";
 
     private final String axis;
     private final ToDoubleFunction<Size> position;
+    private final boolean ofOpening;
 
-    SizePictures(String axis, ToDoubleFunction<Size> position) {
+    SizePictures(String axis, ToDoubleFunction<Size> position, boolean ofOpening) {
         this.axis = axis;
         this.position = position;
+        this.ofOpening = ofOpening;
+    }
+
+    /** Whether opening after a kill is shown, and so must be measured. */
+    boolean ofOpening() {
+        return ofOpening;
     }
 
     /** Draws what has been measured so far. */
-    abstract List<Picture> of(Results results, List<Size> sizes);
+    List<Picture> of(Results results, List<Size> sizes) {
+        Picture operations = operations(results, sizes, "One operation, by " + axis + " in the store");
+        return ofOpening ? List.of(operations, openings(results, sizes)) : List.of(operations);
+    }
 
-    Picture operations(Results results, List<Size> sizes, String title) {
+    private Picture operations(Results results, List<Size> sizes, String title) {
         XYChart chart = chart(title, "nanoseconds");
         add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
         add(chart, "append, not waited for", results, sizes, SizeFigures.APPEND_NANOS);
@@ -53,7 +52,7 @@ enum SizePictures {
                 chart);
     }
 
-    Picture openings(Results results, List<Size> sizes) {
+    private Picture openings(Results results, List<Size> sizes) {
         String title = "Opening, checkpoint and verification, by entries in the store";
         XYChart chart = chart(title, "milliseconds");
         add(chart, "open after a kill", results, sizes, SizeFigures.OPEN_KILLED_MILLIS);
