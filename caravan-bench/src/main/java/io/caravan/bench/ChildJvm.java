@@ -1,6 +1,7 @@
 package io.caravan.bench;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,10 +44,18 @@ public final class ChildJvm extends ChildProcess {
         List<String> command = new ArrayList<>();
         command.add(Executables.java());
         command.addAll(flags);
+        command.addAll(openModules());
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
         command.add(mainClass);
         command.addAll(arguments);
         return command;
+    }
+
+    /** The flags that open modules in this JVM: what reaches into the JDK here does so in a child as well. */
+    private static List<String> openModules() {
+        return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+                .filter(argument -> argument.startsWith("--add-"))
+                .toList();
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.bench;
 
 import java.io.PrintWriter;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -24,8 +25,10 @@ final class ListCommand implements Runnable {
         spec.parent().subcommands().forEach((name, suite) -> {
             if (Suites.NAMES.contains(name)) {
                 out.printf(
+                        Locale.ROOT,
                         "%-16s %s%n",
-                        name, suite.getCommandSpec().usageMessage().description()[0]);
+                        name,
+                        suite.getCommandSpec().usageMessage().description()[0]);
             }
         });
         out.flush();

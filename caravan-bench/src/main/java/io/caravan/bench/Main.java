@@ -2,10 +2,13 @@ package io.caravan.bench;
 
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
+import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.scaling.ScalingCommand;
+import io.caravan.bench.seeds.SeedsCommand;
+import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -17,10 +20,13 @@ import picocli.CommandLine.Command;
             ListCommand.class,
             AllCommand.class,
             EngineCommand.class,
+            GateCommand.class,
             LayersCommand.class,
             ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
+            ServiceCommand.class,
+            SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
@@ -32,7 +38,9 @@ import picocli.CommandLine.Command;
             "  bench all --out results",
             "  bench engine --quick",
             "  bench engine --out results",
+            "  bench gate --quick",
             "  bench load --rate 16000",
+            "  bench service --seconds 20",
             "  bench server --only redis,http",
             "  bench archive --only documents"
         })

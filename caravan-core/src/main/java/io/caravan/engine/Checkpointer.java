@@ -36,6 +36,9 @@ import org.slf4j.LoggerFactory;
  * heap is final.
  */
 final class Checkpointer {
+    /** However large the heap, it makes the log, and so a recovery, longer by no more than this. */
+    private static final long MAX_HEAP_SHARE_BYTES = 256L << 20;
+
     private static final Logger LOG = LoggerFactory.getLogger(Checkpointer.class);
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -110,8 +113,27 @@ final class Checkpointer {
         wake = wakeWorker;
     }
 
+    /**
+     * A checkpoint writes the index, and forces what has changed of the heap: under scattered writes that is soon all of
+     * it, so the log may grow with both.
+     */
     private long dueAt() {
-        return newest.header().startLsn() + Math.max(floorBytes, (long) (fraction * newest.fileBytes()));
+        long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
+        long stateBytes = (long) (fraction * (newest.fileBytes() + heapBytes));
+        return saturatedSum(newest.header().startLsn(), Math.max(floorBytes, stateBytes));
+    }
+
+    private long usedHeapBytes() {
+        state.lock.lock();
+        try {
+            return state.heap.usedBytes();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private static long saturatedSum(long a, long b) {
+        return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 
     /** Has a checkpoint tried again and again, whatever the log's length, until one succeeds. */

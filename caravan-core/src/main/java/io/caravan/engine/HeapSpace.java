@@ -87,7 +87,7 @@ final class HeapSpace {
 
     /** Whether a segment should be made: somebody waits for it, or soon will. */
     boolean wantsGrowth() {
-        return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 8L * 7);
+        return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2);
     }
 
     /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */

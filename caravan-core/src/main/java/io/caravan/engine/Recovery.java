@@ -11,7 +11,6 @@ import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
-import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
@@ -325,18 +324,7 @@ public final class Recovery {
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
         long[] regions = new long[Math.toIntExact(index.entryCount())];
-        int[] count = {0};
-        ListCursor cursor = new ListCursor();
-        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            index.forEachList(partition, list -> {
-                int entries = (int) (index.next(list) - index.first(list));
-                if (entries > 0) {
-                    index.seek(list, index.first(list), cursor);
-                    index.copyRegions(cursor, regions, count[0], entries);
-                    count[0] += entries;
-                }
-            });
-        }
+        index.copyAllRegions(regions);
         try {
             return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
         } catch (FreeSpace.OverlapException overlap) {

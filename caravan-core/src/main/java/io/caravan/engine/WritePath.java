@@ -46,18 +46,33 @@ final class WritePath {
         append(id, ByteBuffer.wrap(value), Checksums.crc32c(value), callback);
     }
 
+    /** Spelled out, with no lambda: this is the one write that happens millions of times, and makes no garbage. */
     private void append(long id, ByteBuffer value, int crc, WriteCallback callback) {
         int length = value.remaining();
-        admit(() -> {
+        state.lock.lock();
+        try {
             long address = space.allocate(EntryLayout.entryBytes(length));
+            Commit commit = roomForAppend(address, length);
             try {
-                Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false);
-                enter(() -> queue.add(callback, putAppend(commit.frame(), id, value, crc, address)));
-            } catch (CaravanException refused) {
-                space.giveBack(address, EntryLayout.entryBytes(length));
-                throw refused;
+                queue.add(callback, putAppend(commit.frame(), id, value, crc, address));
+            } catch (RuntimeException | Error broken) {
+                throw halfMade(broken);
             }
-        });
+        } catch (CaravanException refused) {
+            state.counters.refusals++;
+            throw refused;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private Commit roomForAppend(long address, int length) {
+        try {
+            return queue.makeRoom(RecordLayout.appendBytes(length), false);
+        } catch (CaravanException refused) {
+            space.giveBack(address, EntryLayout.entryBytes(length));
+            throw refused;
+        }
     }
 
     void trim(long id, long count, WriteCallback callback) {
@@ -270,8 +285,12 @@ final class WritePath {
         try {
             changes.run();
         } catch (RuntimeException | Error broken) {
-            queue.requireForce();
-            throw state.fail(broken);
+            throw halfMade(broken);
         }
+    }
+
+    private CaravanException halfMade(Throwable broken) {
+        queue.requireForce();
+        return state.fail(broken);
     }
 }

@@ -28,44 +28,59 @@ public final class FreeSpace {
     /**
      * A heap of {@code segments} segments in which exactly these regions are used.
      *
-     * @param regions packed regions, sorted by this method; longs sort by address, as it stands in the upper bits
+     * <p>One pass brings the regions of a segment together; then a bit for each 8 bytes of one segment at a time says what
+     * is used, and that fits a processor's cache however large the heap is.
+     *
+     * @param regions packed regions in any order; reordered by this method
      */
     public static IndexedHeap rebuild(HeapGeometry geometry, int segments, long[] regions) throws OverlapException {
-        sortUnsigned(regions);
+        int[] ends = gatherBySegment(geometry, segments, regions);
         IndexedHeap heap = new IndexedHeap();
-        int next = 0;
+        UsedUnits used = new UsedUnits(geometry.usableBytes());
+        int from = 0;
         for (int segment = 0; segment < segments; segment++) {
-            heap.addSpace(geometry.firstAddress(segment), geometry.usableBytes());
-            next = takeRegionsOf(segment, geometry, heap, regions, next);
-        }
-        if (next < regions.length) {
-            throw misplaced(regions[next], "lies behind the heap's last segment");
+            used.clear();
+            for (int i = from; i < ends[segment]; i++) {
+                mark(geometry, segment, regions[i], used);
+            }
+            heap.addUsedSpace(geometry.usableBytes());
+            long first = geometry.firstAddress(segment);
+            used.forEachGap((offset, bytes) -> heap.addFree(first + offset, bytes));
+            from = ends[segment];
         }
         return heap;
     }
 
-    /** An address of 1 TiB or more sets the sign. */
-    private static void sortUnsigned(long[] regions) {
-        Arrays.parallelSetAll(regions, i -> regions[i] ^ Long.MIN_VALUE);
-        Arrays.parallelSort(regions);
-        Arrays.parallelSetAll(regions, i -> regions[i] ^ Long.MIN_VALUE);
+    /** Swaps each region into its segment's place. Returns where each segment's regions end. */
+    private static int[] gatherBySegment(HeapGeometry geometry, int segments, long[] regions) throws OverlapException {
+        int[] ends = new int[segments];
+        for (long region : regions) {
+            int segment = geometry.segmentOf(Region.address(region));
+            if (segment >= segments) {
+                throw misplaced(region, "lies behind the heap's last segment");
+            }
+            ends[segment]++;
+        }
+        Arrays.parallelPrefix(ends, Integer::sum);
+        int[] next = new int[segments];
+        System.arraycopy(ends, 0, next, 1, Math.max(0, segments - 1));
+        for (int segment = 0; segment < segments; segment++) {
+            while (next[segment] < ends[segment]) {
+                long region = regions[next[segment]];
+                int home = geometry.segmentOf(Region.address(region));
+                regions[next[segment]] = regions[next[home]];
+                regions[next[home]++] = region;
+            }
+        }
+        return ends;
     }
 
-    private static int takeRegionsOf(int segment, HeapGeometry geometry, IndexedHeap heap, long[] regions, int from)
-            throws OverlapException {
-        long free = geometry.firstAddress(segment);
-        int next = from;
-        while (next < regions.length && geometry.segmentOf(Region.address(regions[next])) == segment) {
-            long address = Region.address(regions[next]);
-            int bytes = Region.entryBytes(regions[next]);
-            if (address < free || !geometry.contains(address, bytes)) {
-                throw misplaced(regions[next], "overlaps its neighbour or leaves its segment");
-            }
-            heap.take(heap.holeAt(free), address, bytes);
-            free = address + bytes;
-            next++;
+    private static void mark(HeapGeometry geometry, int segment, long region, UsedUnits used) throws OverlapException {
+        long address = Region.address(region);
+        int bytes = Region.entryBytes(region);
+        if (!geometry.contains(address, bytes) || !used.mark((int) (address - geometry.firstAddress(segment)), bytes)) {
+            throw misplaced(region, "overlaps its neighbour or leaves its segment");
         }
-        return next;
     }
 
     private static OverlapException misplaced(long region, String problem) {

@@ -198,17 +198,23 @@ public final class ListIndex {
         return region;
     }
 
-    /** Points the cursor at an entry that is held. */
+    /** Points the cursor at an entry that is held, or behind the last. The newest, which are read most, are found at once. */
     public void seek(int list, long sequence, ListCursor cursor) {
+        long fromEnd = next(list) - sequence;
+        cursor.sequence = sequence;
+        if (fromEnd <= tailCount(list)) {
+            cursor.chunk = tailChunk(list);
+            cursor.at = (int) (tailCount(list) - fromEnd);
+            return;
+        }
         long skip = sequence - held(list) + headOffset(list);
         int chunk = headChunk(list);
-        while (chunk != RegionChunks.NONE && skip >= chunks.capacity(chunk) && chunk != tailChunk(list)) {
+        while (skip >= chunks.capacity(chunk)) {
             skip -= chunks.capacity(chunk);
             chunk = chunks.next(chunk);
         }
         cursor.chunk = chunk;
         cursor.at = (int) skip;
-        cursor.sequence = sequence;
     }
 
     /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
@@ -227,6 +233,25 @@ public final class ListIndex {
             copied += run;
         }
         cursor.sequence += count;
+    }
+
+    /**
+     * Copies the regions of all entries. In the order of the records, which is that of their memory; one that is out of
+     * use has no entries.
+     *
+     * @param target with room for {@link #entryCount} regions
+     */
+    public void copyAllRegions(long[] target) {
+        ListCursor cursor = new ListCursor();
+        int copied = 0;
+        for (int list = 0; list < recordCount; list++) {
+            int count = (int) (next(list) - first(list));
+            if (count > 0) {
+                seek(list, first(list), cursor);
+                copyRegions(cursor, target, copied, count);
+                copied += count;
+            }
+        }
     }
 
     /** Calls the action with every list of a partition. The index must not change meanwhile. */

@@ -4,51 +4,60 @@ import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
+import io.caravan.bench.engine.AppendLoop.Pace;
 import io.caravan.bench.report.Measurement;
+import java.io.IOException;
 
 /** One producer that appends as fast as the store takes it; the clock stops when all of it is durable. */
-final class AsyncAppends {
+public final class AsyncAppends {
     private final Workload workload;
-    private final int count;
+    private final AppendLoop loop;
 
-    AsyncAppends(Workload workload, int count) {
+    /** Appends up to a count and up to a time. */
+    public AsyncAppends(Workload workload, int count, long limitNanos) {
         this.workload = workload;
-        this.count = count;
+        loop = new AppendLoop(workload, count, limitNanos);
     }
 
     /**
      * How the store batched.
      *
+     * @param appends in all
      * @param forces of the log
      */
-    record Batches(long forces, long logBytes) {}
+    record Batches(int appends, long forces, long logBytes) {}
 
     /** What came out, and how the store batched, for those who do the same by hand. */
-    record Outcome(Measurement measurement, Batches batches) {}
+    public record Outcome(Measurement measurement, Batches batches) {}
 
-    Outcome run(ListStore store) {
+    public Outcome run(ListStore store) throws IOException {
         StoreStats before = store.stats();
-        long start = System.nanoTime();
-        LongestGap appends = new LongestGap(start);
-        Acknowledgements acknowledgements = new Acknowledgements(start);
-        for (int i = 0; i < count; i++) {
-            store.append(workload.id(i), workload.value(i), acknowledgements);
-            appends.event();
-        }
-        appends.eventAt(System.nanoTime());
+        Acknowledgements acknowledgements = new Acknowledgements(System.nanoTime());
+        Pace pace = loop.run(new AppendLoop.Target() {
+            @Override
+            public void append(long id, byte[] value) {
+                store.append(id, value, acknowledgements);
+            }
+
+            @Override
+            public void endBatch() {}
+        });
         store.flush();
-        long nanos = System.nanoTime() - start;
+        long nanos = System.nanoTime() - pace.startNanos();
         // A flush is counted after it was acknowledged, so only a second one makes sure that the last is counted.
         store.flush();
         StoreStats after = store.stats();
-        Batches batches = new Batches(after.forces() - before.forces(), after.logBytes() - before.logBytes());
-        return new Outcome(
-                new Measurement()
-                        .rate(count, workload.bytes(count), batches.logBytes(), nanos)
-                        .longestAppend(appends.nanos())
-                        .longestAckGap(acknowledgements.gap.nanos())
-                        .batches(batches.forces(), batches.logBytes()),
-                batches);
+        Batches batches =
+                new Batches(pace.appends(), after.forces() - before.forces(), after.logBytes() - before.logBytes());
+        Measurement measurement = new Measurement()
+                .rate(pace.appends(), workload.bytes(pace.appends()), batches.logBytes(), nanos)
+                .longestAppend(pace.longestNanos())
+                .with(AppendFigures.BATCH_P99_MILLIS, AppendFigures.p99Millis(pace))
+                .longestAckGap(acknowledgements.gap.nanos());
+        if (batches.forces() > 0) {
+            measurement.batches(batches.forces(), batches.logBytes());
+        }
+        return new Outcome(measurement, batches);
     }
 
     /** Called on the store's thread only. */

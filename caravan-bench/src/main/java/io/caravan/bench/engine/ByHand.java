@@ -6,6 +6,7 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
@@ -15,18 +16,18 @@ import java.nio.file.Path;
  */
 final class ByHand implements AutoCloseable {
     private final Workload workload;
-    private final int count;
     private final HandFile log;
     private final HandFile heap;
 
-    ByHand(Workload workload, int count, Path directory) throws IOException {
+    ByHand(Workload workload, Path directory) throws IOException {
+        Files.createDirectories(directory);
         this.workload = workload;
-        this.count = count;
         log = new HandFile(directory.resolve("by-hand.log"));
         heap = new HandFile(directory.resolve("by-hand.heap"));
     }
 
     Measurement run(Batches batches) throws IOException {
+        int count = batches.appends();
         long forces = Math.max(1, batches.forces());
         long valueBytes = workload.bytes(count);
         int batchBytes = (int) Math.max(1, batches.logBytes() / forces);

@@ -1,7 +1,7 @@
 package io.caravan.bench.engine;
 
-import io.caravan.ListStore;
 import io.caravan.bench.report.Measurement;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -12,27 +12,33 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /** Writers that each wait for an append's acknowledgement before the next, for a while. */
-final class WaitingAppends {
+public final class WaitingAppends {
     private static final int DIGITS = 3;
 
     private final Workload workload;
     private final int writers;
     private final long durationNanos;
 
-    WaitingAppends(Workload workload, int writers, long durationMillis) {
+    /** As many threads as writers, for at least so long. */
+    public WaitingAppends(Workload workload, int writers, long durationMillis) {
         this.workload = workload;
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    Measurement run(ListStore store) throws InterruptedException, ExecutionException {
+    /** Appends, and returns when the append is acknowledged. */
+    public interface Append {
+        void andWait(long id, byte[] value) throws IOException, InterruptedException, ExecutionException;
+    }
+
+    public Measurement run(Append append) throws IOException, InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(writers);
         try {
             long start = System.nanoTime();
             List<Future<Histogram>> results = new ArrayList<>();
             for (int writer = 0; writer < writers; writer++) {
                 int first = writer;
-                results.add(threads.submit(() -> write(store, first, start + durationNanos)));
+                results.add(threads.submit(() -> write(append, first, start + durationNanos)));
             }
             Histogram all = new Histogram(DIGITS);
             for (Future<Histogram> result : results) {
@@ -41,20 +47,25 @@ final class WaitingAppends {
             return new Measurement()
                     .appendsPerSecond(all.getTotalCount(), System.nanoTime() - start)
                     .latency(all.getValueAtPercentile(50), all.getValueAtPercentile(99));
+        } catch (ExecutionException failed) {
+            throw new IOException("a writer could not append", failed.getCause());
         } finally {
             threads.shutdownNow();
         }
     }
 
-    private Histogram write(ListStore store, int first, long endNanos) throws InterruptedException, ExecutionException {
+    private Histogram write(Append append, int first, long endNanos)
+            throws IOException, InterruptedException, ExecutionException {
         Histogram nanos = new Histogram(DIGITS);
         long last = System.nanoTime();
-        for (int i = first; last - endNanos < 0; i += writers) {
-            store.append(workload.id(i), workload.value(i)).get();
+        int i = first;
+        do {
+            append.andWait(workload.id(i), workload.value(i));
             long now = System.nanoTime();
             nanos.recordValue(now - last);
             last = now;
-        }
+            i += writers;
+        } while (last - endNanos < 0);
         return nanos;
     }
 }

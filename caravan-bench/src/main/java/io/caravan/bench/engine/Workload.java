@@ -3,33 +3,50 @@ package io.caravan.bench.engine;
 import java.util.SplittableRandom;
 
 /**
- * What is appended: values of 64 to 318 bytes, 191 on average, to 10,000 documents in random order. All of it is made
- * beforehand, so that an endless sequence costs nothing to draw from.
+ * What is appended: values to 10,000 documents in random order. All of it is made beforehand, so that an endless sequence
+ * costs nothing to draw from.
  */
-final class Workload {
-    private static final int IDS = 10_000;
-    private static final int MIN_BYTES = 64;
-    private static final int MAX_BYTES = 318;
-    private static final int VALUES = 1 << 13;
+public final class Workload {
+    /** Documents have ids from 0 to this, exclusively. */
+    public static final int IDS = 10_000;
+
+    /** Mean length of small values. */
+    static final int SMALL_MEAN_BYTES = 191;
+
+    private static final int SMALL_MIN_BYTES = 64;
+    private static final int SMALL_MAX_BYTES = 318;
+    private static final int SMALL_VALUES = 1 << 13;
+    private static final int LARGE_VALUES = 1 << 6;
     private static final int DRAWS = 1 << 16;
 
-    private final byte[][] values = new byte[VALUES][];
+    private final byte[][] values;
     private final long[] ids;
 
-    Workload(long seed) {
+    private Workload(long seed, int count, int minBytes, int maxBytes) {
         SplittableRandom random = new SplittableRandom(seed);
-        for (int i = 0; i < VALUES; i++) {
-            values[i] = new byte[random.nextInt(MIN_BYTES, MAX_BYTES + 1)];
+        values = new byte[count][];
+        for (int i = 0; i < count; i++) {
+            values[i] = new byte[random.nextInt(minBytes, maxBytes + 1)];
             random.nextBytes(values[i]);
         }
         ids = random.longs(DRAWS, 0, IDS).toArray();
     }
 
-    byte[] value(int index) {
-        return values[index & (VALUES - 1)];
+    /** Values of 64 to 318 bytes, 191 on average. */
+    public static Workload small(long seed) {
+        return new Workload(seed, SMALL_VALUES, SMALL_MIN_BYTES, SMALL_MAX_BYTES);
     }
 
-    long id(int index) {
+    /** Values of one size. */
+    static Workload ofSize(long seed, int bytes) {
+        return new Workload(seed, LARGE_VALUES, bytes, bytes);
+    }
+
+    public byte[] value(int index) {
+        return values[index & (values.length - 1)];
+    }
+
+    public long id(int index) {
         return ids[index & (DRAWS - 1)];
     }
 

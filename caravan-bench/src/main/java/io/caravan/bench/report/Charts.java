@@ -27,23 +27,32 @@ public final class Charts {
 
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
-    private static final Color MACHINE_COLOR = new Color(0x555555);
     private static final Color GRID = new Color(0xDDDDDD);
     private static final BasicStroke SOLID = new BasicStroke(2.5f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
     private static final BasicStroke DASHED =
             new BasicStroke(2.5f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, new float[] {9, 7}, 0);
-    private static final Color CARAVAN = new Color(0x0072B2);
+    private static final String CARAVAN = "Caravan";
+    /** The first is Caravan itself, the others are variants of it. */
+    private static final List<Color> BLUES = List.of(
+            new Color(0x0072B2),
+            new Color(0x003A5C),
+            new Color(0x6BB3DD),
+            new Color(0xA9D3EC),
+            new Color(0x2B4FA8),
+            new Color(0x7A94B5));
+
+    private static final List<Color> GREYS = List.of(new Color(0x555555), new Color(0x8C8C8C), new Color(0xB8B8B8));
     private static final List<Color> OTHERS = List.of(
             new Color(0xD55E00),
             new Color(0x009E73),
             new Color(0xCC79A7),
             new Color(0xE69F00),
-            new Color(0x56B4E9),
+            new Color(0x8C510A),
             new Color(0x882255),
             new Color(0x999933),
             new Color(0x332288),
             new Color(0xAA4499));
-    private static final Map<String, Color> COLORS = new ConcurrentHashMap<>(Map.of("Caravan", CARAVAN));
+    private static final Map<String, Color> COLORS = new ConcurrentHashMap<>(Map.of(CARAVAN, BLUES.get(0)));
 
     private Charts() {}
 
@@ -138,9 +147,32 @@ public final class Charts {
     }
 
     private static Color color(String system) {
-        if (system.startsWith(MACHINE)) {
-            return MACHINE_COLOR;
+        String family = family(system);
+        return switch (family) {
+            case MACHINE -> color(system, family, GREYS);
+            case CARAVAN -> color(system, family, BLUES);
+            default -> color(system, family, OTHERS);
+        };
+    }
+
+    /** The system's own, or the next of a family's. */
+    private static synchronized Color color(String system, String family, List<Color> colors) {
+        Color known = COLORS.get(system);
+        if (known != null) {
+            return known;
         }
-        return COLORS.computeIfAbsent(system, name -> OTHERS.get((COLORS.size() - 1) % OTHERS.size()));
+        long used = COLORS.keySet().stream()
+                .filter(name -> family.equals(family(name)))
+                .count();
+        Color color = colors.get((int) (used % colors.size()));
+        COLORS.put(system, color);
+        return color;
+    }
+
+    private static String family(String system) {
+        if (system.startsWith(MACHINE)) {
+            return MACHINE;
+        }
+        return system.startsWith(CARAVAN) ? CARAVAN : "";
     }
 }

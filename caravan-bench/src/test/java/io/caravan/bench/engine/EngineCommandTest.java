@@ -6,9 +6,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.ChildJvm;
 import io.caravan.bench.Main;
+import io.caravan.bench.peers.Peer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -17,6 +19,11 @@ import org.junit.jupiter.api.io.TempDir;
 class EngineCommandTest {
     /** Exit status of a process that it has ended. */
     private static final int SIGTERM = 128 + 15;
+
+    private static final List<String> RATES =
+            List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s", "log and heap MB/s");
+    private static final List<String> PICTURES =
+            List.of("appends-forced", "appends-not-forced", "one-writer", "many-writers", "list-reads", "large-values");
 
     @TempDir
     private Path directory;
@@ -29,14 +36,89 @@ class EngineCommandTest {
                 .isZero();
         JsonNode report = new ObjectMapper().readTree(out.resolve("engine.json").toFile());
         assertThat(report.path("machine").path("cores").asText()).isNotEmpty();
-        assertThat(report.path("rows")).hasSize(7);
+        assertThat(rowsOf(report)).containsExactlyInAnyOrderElementsOf(expectedRows());
         for (JsonNode row : report.path("rows")) {
-            assertThat(row.path("durability").asText()).isNotEmpty();
-            assertThat(row.path("figures").path("appends/s").path("median").asDouble())
-                    .isPositive();
+            assertThat(row.path("figures")).as(row.toString()).isNotEmpty();
+            for (String figure : RATES) {
+                JsonNode rate = row.path("figures").path(figure);
+                assertThat(rate.isMissingNode() || rate.path("median").asDouble() > 0)
+                        .as(row.toString())
+                        .isTrue();
+            }
+        }
+        for (String picture : PICTURES) {
+            assertThat(out.resolve("engine-" + picture + ".png")).isNotEmptyFile();
+            assertThat(out.resolve("engine-" + picture + ".svg")).isNotEmptyFile();
         }
         assertThat(Files.readString(out.resolve("engine.md"))).contains("| workload", "durability", "by hand");
         assertThat(work).doesNotExist();
+    }
+
+    /** Each as workload, system and durability. */
+    private static List<String> rowsOf(JsonNode report) {
+        List<String> rows = new ArrayList<>();
+        report.path("rows")
+                .forEach(row -> rows.add(row.path("workload").asText() + ": "
+                        + row.path("system").asText() + ", "
+                        + row.path("durability").asText()));
+        return rows;
+    }
+
+    private static List<String> expectedRows() {
+        List<String> rows = new ArrayList<>();
+        String few = "2,000 appends, one producer: ";
+        String many = "4,000 appends, one producer: ";
+        for (String level : List.of("SYNC", "PROCESS", "NONE")) {
+            rows.add(few + "Caravan, " + level);
+            rows.add(few + "Caravan, size found, " + level);
+            rows.add(many + "Caravan, " + level);
+            rows.add("one writer that waits for each: Caravan, " + level);
+            rows.add("64 writers that wait for each: Caravan, " + level);
+        }
+        rows.add(many + "Caravan, size found, SYNC");
+        for (Peer peer : Peer.values()) {
+            rows.add(few + peer.title() + ", synced every 1,000");
+            rows.add(few + peer.title() + ", not synced, committed every 1,000");
+            rows.add(many + peer.title() + ", synced every 1,000");
+        }
+        for (String peer : List.of("Chronicle Queue", "RocksDB, batches", "LMDB")) {
+            rows.add(many + peer + ", not synced, committed every 1,000");
+        }
+        for (String peer : List.of("Chronicle Queue", "RocksDB, batches", "LMDB", "SQLite", "H2 MVStore", "Xodus")) {
+            rows.add("one writer that waits for each: " + peer + ", synced each append");
+            rows.add("64 writers that wait for each: " + peer + ", synced, shared by all that wait");
+        }
+        for (String workload : List.of(few, many)) {
+            rows.add(workload + "by hand, forced");
+            rows.add(workload + "the machine, values copied in memory, nothing stored");
+        }
+        rows.add("one writer that waits for each: the machine, write and force of 4 KiB, forced");
+        rows.add("64 writers that wait for each: the machine, forces, forced");
+        rows.add("64 writers that wait for each: the machine, wake-ups, nothing stored");
+        addReads(rows);
+        for (int kib : new int[] {4, 16, 64, 256}) {
+            rows.add("values of " + kib + " KiB: Caravan, SYNC");
+            rows.add("values of " + kib + " KiB: Caravan, size found, SYNC");
+            rows.add("values of " + kib + " KiB: the machine, forces of that size, forced");
+        }
+        return rows;
+    }
+
+    private static void addReads(List<String> rows) {
+        String reads = "100 lists of 20 entries, ";
+        for (String system : List.of(
+                "Caravan",
+                "Caravan, lists grown together",
+                "Chronicle Queue",
+                "RocksDB, batches",
+                "LMDB",
+                "SQLite",
+                "H2 MVStore",
+                "Xodus")) {
+            rows.add(reads + "one thread: " + system + ", does not matter to reads");
+            rows.add(reads + "two threads: " + system + ", does not matter to reads");
+        }
+        rows.add(reads + "one thread: the machine, values copied in memory, nothing stored");
     }
 
     @Test

@@ -30,15 +30,21 @@ public final class SabotagedBuild extends ClassLoader {
 
     /** Compiles the sabotaged files of the module in the working directory into an empty folder. */
     public static SabotagedBuild of(List<SourceEdit> edits, Path folder) throws IOException {
+        return of(Path.of(""), edits, folder);
+    }
+
+    /** Compiles the sabotaged files of the module in a directory into an empty folder. */
+    public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path folder) throws IOException {
+        Path root = module.resolve(SOURCES);
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {
-            Path file = SOURCES.resolve(edit.file() + ".java");
+            Path file = root.resolve(edit.file() + ".java");
             String source = sources.containsKey(file) ? sources.get(file) : Files.readString(file);
             sources.put(file, apply(edit, source));
         }
         Path classes = Files.createDirectories(folder.resolve("classes"));
         if (!sources.isEmpty()) {
-            compile(write(sources, folder.resolve("sources")), classes);
+            compile(write(sources, root, folder.resolve("sources")), classes);
         }
         return new SabotagedBuild(classes);
     }
@@ -54,10 +60,10 @@ public final class SabotagedBuild extends ClassLoader {
                 + source.substring(at + edit.from().length());
     }
 
-    private static List<Path> write(Map<Path, String> sources, Path folder) throws IOException {
+    private static List<Path> write(Map<Path, String> sources, Path root, Path folder) throws IOException {
         List<Path> files = new ArrayList<>();
         for (Map.Entry<Path, String> source : sources.entrySet()) {
-            Path file = folder.resolve(SOURCES.relativize(source.getKey()));
+            Path file = folder.resolve(root.relativize(source.getKey()));
             Files.createDirectories(file.getParent());
             files.add(Files.writeString(file, source.getValue()));
         }

@@ -1,0 +1,25 @@
+package io.caravan.bench.engine;
+
+import io.caravan.bench.engine.AppendLoop.Pace;
+import io.caravan.bench.report.Figure;
+
+/** Figures that only this suite has. */
+final class AppendFigures {
+    static final Figure BATCH_P99_MILLIS = new Figure("p99 of 1,000 appends, ms", "%,.2f");
+    static final Figure NANOS_PER_ENTRY = new Figure("ns an entry", "%,.0f");
+    static final Figure WRITTEN_MB_PER_SECOND = new Figure("log and heap MB/s", "%,.0f");
+
+    private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+    private static final double BYTES_PER_MB = 1e6;
+
+    private AppendFigures() {}
+
+    static double p99Millis(Pace pace) {
+        return pace.batchNanos().getValueAtPercentile(99) / NANOS_PER_MILLI;
+    }
+
+    static double mbPerSecond(long bytes, long nanos) {
+        return bytes / BYTES_PER_MB / (nanos / NANOS_PER_SECOND);
+    }
+}

@@ -1,0 +1,62 @@
+package io.caravan.bench.engine;
+
+import io.caravan.bench.report.Charts;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import org.knowm.xchart.CategoryChart;
+
+/** Bars of medians: a group for each figure, in it a bar for each system that has all of the figures. */
+final class Bars {
+    /** Leaves the least bar some height. */
+    private static final double BELOW_LEAST = 0.8;
+
+    private final CategoryChart chart;
+    private final List<Group> groups = new ArrayList<>();
+    private double least = Double.MAX_VALUE;
+    private boolean logarithmic;
+
+    Bars(String title, String yTitle) {
+        chart = Charts.bars(title, "", yTitle);
+        chart.getStyler().setYAxisDecimalPattern("#,##0.#");
+    }
+
+    /** Where a group's figures stand. */
+    private record Group(String label, Results results, String workload, Figure figure) {}
+
+    /** To be called for all groups before any system is added. */
+    Bars group(String label, Results results, String workload, Figure figure) {
+        groups.add(new Group(label, results, workload, figure));
+        return this;
+    }
+
+    /** Adds a row's bars under a name; does nothing when the row has not been measured, as for a picture of a first run. */
+    Bars system(String name, String system, String durability) {
+        List<Double> values = groups.stream()
+                .map(group -> group.results.median(new Row(group.workload, system, durability), group.figure))
+                .toList();
+        if (values.stream().noneMatch(value -> value.isNaN())) {
+            least = Math.min(least, Collections.min(values));
+            Charts.add(chart, name, groups.stream().map(Group::label).toList(), values);
+        }
+        return this;
+    }
+
+    /** Makes the vertical axis logarithmic. */
+    Bars logarithmic() {
+        logarithmic = true;
+        return this;
+    }
+
+    /** Complete: bars on a logarithmic axis have to start somewhere, so it starts below the least of them. */
+    CategoryChart chart() {
+        if (logarithmic) {
+            Charts.logY(chart);
+            chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least * BELOW_LEAST))));
+        }
+        return chart;
+    }
+}

@@ -1,0 +1,57 @@
+package io.caravan.bench.engine;
+
+import io.caravan.Durability;
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.bench.peers.PeerReader;
+import io.caravan.bench.peers.PeerStore;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/** Caravan where a peer is expected, to be filled and read. Not forced: what is read is the same. */
+final class CaravanLists implements PeerStore {
+    private final ListStore store;
+
+    CaravanLists(Stores stores, Path directory) {
+        store = stores.open(directory, Durability.PROCESS);
+    }
+
+    @Override
+    public void append(long id, byte[] value) {
+        store.append(id, value, Stores.NOBODY);
+    }
+
+    @Override
+    public void commit() {
+        store.flush();
+    }
+
+    @Override
+    public PeerReader reader() {
+        return new Reader(store);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    private record Reader(ListStore store) implements PeerReader {
+        @Override
+        public void read(long id, Sink sink) {
+            store.get(id, new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    sink.value(value);
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            });
+        }
+
+        @Override
+        public void close() {}
+    }
+}

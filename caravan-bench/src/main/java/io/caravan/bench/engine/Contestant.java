@@ -1,0 +1,31 @@
+package io.caravan.bench.engine;
+
+import io.caravan.bench.report.Measurement;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * One way to do a workload.
+ *
+ * @param system by what
+ * @param durability what had happened to an append when it counted
+ */
+record Contestant(String system, String durability, Work work) {
+    static final String CARAVAN = "Caravan";
+    static final String GROWN = "Caravan, size found";
+    static final String BY_HAND = "by hand";
+    static final String SYNCED_EACH = "synced each append";
+    static final String SYNCED_TOGETHER = "synced, shared by all that wait";
+    static final String SYNCED_BATCHES = "synced every 1,000";
+    static final String UNSYNCED = "not synced, committed every 1,000";
+
+    /** Does it once. */
+    interface Work {
+        /**
+         * Measures.
+         *
+         * @param directory does not exist yet, and is deleted afterwards
+         */
+        Measurement run(Path directory) throws IOException, InterruptedException;
+    }
+}

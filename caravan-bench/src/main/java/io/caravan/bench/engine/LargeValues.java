@@ -1,0 +1,149 @@
+package io.caravan.bench.engine;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.engine.AsyncAppends.Batches;
+import io.caravan.bench.engine.AsyncAppends.Outcome;
+import io.caravan.bench.report.Charts;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Picture;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Values from 4 KiB to 256 KiB: forced bytes a second beside what the disk takes in forces of the same size. */
+final class LargeValues implements Measure {
+    private static final String NOTES =
+            "One producer, acknowledgements by callbacks, everything forced. \"log and heap MB/s\""
+                    + " counts what went to both: the log, which was forced, and the values once more in the heap, which the operating"
+                    + " system writes in its own time. The machine's row is one thread that writes and forces blocks of the mean size of"
+                    + " the fresh store's forces to a file that was allocated before.";
+    private static final int KIB = 1024;
+    private static final int[] SIZES_KIB = {4, 16, 64, 256};
+    private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+    private static final String DISK = Charts.MACHINE + ", forces of that size";
+    private static final String FORCED = "forced";
+
+    private final List<Size> sizes = new ArrayList<>();
+    private final Stores stores;
+    private final int totalBytes;
+    private final Results results = new Results();
+
+    /** Appends so many bytes of each size. */
+    LargeValues(Stores stores, long seed, int totalBytes) {
+        this.stores = stores;
+        this.totalBytes = totalBytes;
+        for (int kib : SIZES_KIB) {
+            sizes.add(new Size(kib, Workload.ofSize(seed, kib * KIB)));
+        }
+    }
+
+    private record Size(int kib, Workload workload) {
+        String name() {
+            return "values of " + kib + " KiB";
+        }
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        for (Size size : sizes) {
+            new SizeRun(size).run(turn);
+        }
+    }
+
+    /** Both stores and the disk, for one size. */
+    private final class SizeRun {
+        private final Size size;
+        private Batches batches = new Batches(0, 1, ForceProbe.SMALL_BLOCK_BYTES);
+
+        SizeRun(Size size) {
+            this.size = size;
+        }
+
+        void run(Turn turn) throws IOException, InterruptedException {
+            Contest contest = new Contest(size.name(), results);
+            contest.run(turn, List.of(fresh(), grown()));
+            contest.run(turn, List.of(disk()));
+        }
+
+        private Contestant fresh() {
+            return new Contestant(Contestant.CARAVAN, Durability.SYNC.name(), directory -> {
+                try (ListStore store = stores.open(directory, Durability.SYNC)) {
+                    Outcome outcome = append(store);
+                    batches = outcome.batches();
+                    return both(outcome.measurement());
+                }
+            });
+        }
+
+        private Contestant grown() {
+            return new Contestant(Contestant.GROWN, Durability.SYNC.name(), directory -> {
+                try (ListStore store = stores.open(directory, Durability.SYNC)) {
+                    append(store);
+                    Stores.empty(store);
+                    return both(append(store).measurement());
+                }
+            });
+        }
+
+        private Outcome append(ListStore store) throws IOException {
+            return new AsyncAppends(size.workload, totalBytes / (size.kib * KIB), LIMIT_NANOS).run(store);
+        }
+
+        private Measurement both(Measurement measured) {
+            return measured.with(
+                    AppendFigures.WRITTEN_MB_PER_SECOND,
+                    measured.get(Figure.LOG_MB_PER_SECOND) + measured.get(Figure.VALUE_MB_PER_SECOND));
+        }
+
+        private Contestant disk() {
+            return new Contestant(DISK, FORCED, this::force);
+        }
+
+        private Measurement force(Path directory) throws IOException {
+            Files.createDirectories(directory);
+            int block = (int) (batches.logBytes() / Math.max(1, batches.forces()));
+            int count = (int) Math.max(1, batches.forces());
+            try (ForceProbe probe = new ForceProbe(directory, block, count)) {
+                Measurement force = probe.run();
+                double rate = force.get(Figure.VALUE_MB_PER_SECOND);
+                return new Measurement()
+                        .with(Figure.LOG_MB_PER_SECOND, rate)
+                        .with(AppendFigures.WRITTEN_MB_PER_SECOND, rate)
+                        .batches(count, (long) block * count);
+            }
+        }
+    }
+
+    @Override
+    public Table table() {
+        return new Table("large values", NOTES, results);
+    }
+
+    @Override
+    public List<Picture> pictures() {
+        String title = "Large values, everything forced";
+        Bars bars = new Bars(title, "MB/s, log and heap together").logarithmic();
+        for (Size size : sizes) {
+            bars.group(size.name(), results, size.name(), AppendFigures.WRITTEN_MB_PER_SECOND);
+        }
+        bars.system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name())
+                .system(Contestant.GROWN, Contestant.GROWN, Durability.SYNC.name())
+                .system(DISK, DISK, FORCED);
+        return List.of(new Picture(
+                "large-values",
+                title,
+                "Higher is better; the scale is logarithmic. Each value is written twice, to the log, which is forced, and to the"
+                        + " heap. Grey is what the disk takes in forces of the size that the store had.",
+                bars.chart()));
+    }
+}

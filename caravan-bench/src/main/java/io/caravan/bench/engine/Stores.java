@@ -1,0 +1,74 @@
+package io.caravan.bench.engine;
+
+import io.caravan.CaravanException;
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.WriteCallback;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Caravan's stores as they are measured: with every setting at its default but the durability. For quick looks their files are
+ * small, because to make 128 MiB of them takes longer than all that is looked at.
+ */
+public final class Stores {
+    private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+    /** For appends that nobody waits for; a failure is thrown, and so logged. */
+    static final WriteCallback NOBODY = new WriteCallback() {
+        @Override
+        public void success(long sequence) {}
+
+        @Override
+        public void failure(CaravanException problem) {
+            throw problem;
+        }
+    };
+
+    private static final int SMALL_SEGMENT_BYTES = 8 << 20;
+
+    private final boolean quick;
+
+    /** For stores that are measured, or for a quick look. */
+    public Stores(boolean quick) {
+        this.quick = quick;
+    }
+
+    /** Whether figures do not matter, so that nothing need be warmed up. */
+    boolean quick() {
+        return quick;
+    }
+
+    public ListStore open(Path directory, Durability durability) {
+        StoreConfig.Builder config = StoreConfig.builder(directory).durability(durability);
+        if (quick) {
+            config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES);
+        }
+        return DurableListStore.open(config.build());
+    }
+
+    /**
+     * Empties a store whose lists have the workload's ids, and keeps its files: the heap has its size, and the log's segments
+     * are there to be used again, because neither of the two checkpoints that are kept needs them.
+     */
+    public static void empty(ListStore store) throws IOException {
+        for (long id = 0; id < Workload.IDS; id++) {
+            store.delete(id, NOBODY);
+        }
+        // Space is given back when the deletion is forced; below SYNC only a checkpoint forces.
+        store.checkpoint();
+        long start = System.nanoTime();
+        while (store.stats().heap().usedBytes() > 0) {
+            if (System.nanoTime() - start > PATIENCE_NANOS) {
+                throw new IOException(store.stats().name() + " has not given back the space of deleted lists in time");
+            }
+            LockSupport.parkNanos(LOOK_AGAIN_NANOS);
+        }
+        store.checkpoint();
+    }
+}

@@ -1,0 +1,151 @@
+package io.caravan.bench.engine;
+
+import io.caravan.Durability;
+import io.caravan.bench.peers.Peer;
+import io.caravan.bench.report.Charts;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Picture;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** One producer that waits for nobody: Caravan at each level, fresh and grown, its peers synced and not. */
+final class StreamedAppends implements Measure {
+    private static final String NOTES =
+            "Caravan acknowledges each append by a callback; its clock stops when the last has"
+                    + " come. \"size found\": as much had been appended and deleted before, so that its files were there already. The"
+                    + " peers commit every 1,000 appends; RocksDB's single puts are synced as often. \"by hand\" writes and forces"
+                    + " the same bytes in batches of the size that the fresh SYNC store had, and copies the values into a mapped file."
+                    + " No cell begins another 1,000 appends after %,.1f s, so slow ones are rates over fewer appends.";
+
+    private static final double MILLIS_PER_SECOND = 1e3;
+
+    private final boolean warmUp;
+    private final int count;
+    private final long limitMillis;
+    private final List<Contestant> contestants = new ArrayList<>();
+    private final Producers producers;
+    private final @Nullable StreamedAppends shorter;
+    private final Results results = new Results();
+
+    private StreamedAppends(
+            Stores stores, Workload workload, int count, long limitMillis, @Nullable StreamedAppends shorter) {
+        this.shorter = shorter;
+        warmUp = !stores.quick();
+        this.count = count;
+        this.limitMillis = limitMillis;
+        producers = new Producers(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
+    }
+
+    /** Everything there is, a moment each. */
+    static StreamedAppends few(Stores stores, Workload workload, int count, long limitMillis) {
+        StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, null);
+        for (Durability durability : Durability.values()) {
+            measure.contestants.add(measure.producers.fresh(durability));
+            measure.contestants.add(measure.producers.grown(durability));
+        }
+        for (Peer peer : Peer.values()) {
+            measure.contestants.add(measure.producers.peer(peer, true));
+            measure.contestants.add(measure.producers.peer(peer, false));
+        }
+        return measure;
+    }
+
+    /**
+     * For so long that stores have to grow, merge and clean; not synced, only the peers that are fast then.
+     *
+     * @param shorter stands beside it in the pictures
+     */
+    static StreamedAppends many(
+            Stores stores, Workload workload, int count, long limitMillis, StreamedAppends shorter) {
+        StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, shorter);
+        for (Durability durability : Durability.values()) {
+            measure.contestants.add(measure.producers.fresh(durability));
+        }
+        measure.contestants.add(measure.producers.grown(Durability.SYNC));
+        for (Peer peer : Peer.values()) {
+            measure.contestants.add(measure.producers.peer(peer, true));
+        }
+        for (Peer peer : List.of(Peer.CHRONICLE, Peer.ROCKSDB, Peer.LMDB)) {
+            measure.contestants.add(measure.producers.peer(peer, false));
+        }
+        return measure;
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        if (turn.number() == 1 && warmUp && shorter == null) {
+            Contest.warmUp(turn, contestants);
+            Contest.warmUp(turn, List.of(producers.copy()));
+        }
+        Contest contest = new Contest(name(), results);
+        contest.run(turn, contestants);
+        contest.run(turn, List.of(producers.byHand(), producers.copy()));
+    }
+
+    private String name() {
+        return String.format(Locale.ROOT, "%,d appends, one producer", count);
+    }
+
+    @Override
+    public Table table() {
+        String notes = String.format(Locale.ROOT, NOTES, limitMillis / MILLIS_PER_SECOND);
+        String versions =
+                Arrays.stream(Peer.values()).map(Peer::version).distinct().collect(Collectors.joining(", "));
+        return new Table(name(), notes + " Versions: " + versions + ".", results);
+    }
+
+    @Override
+    public List<Picture> pictures() {
+        return shorter == null ? List.of() : List.of(forced(shorter), notForced(shorter));
+    }
+
+    private Picture forced(StreamedAppends few) {
+        Bars bars = bars(few, "Appends from one producer, everything forced")
+                .system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name())
+                .system(Contestant.GROWN, Contestant.GROWN, Durability.SYNC.name());
+        for (Peer peer : Peer.values()) {
+            bars.system(peer.title(), peer.title(), Contestant.SYNCED_BATCHES);
+        }
+        bars.system(Charts.MACHINE + ", by hand", Contestant.BY_HAND, "forced");
+        return new Picture(
+                "appends-forced",
+                "Appends from one producer, everything forced",
+                "Higher is better; the scale is logarithmic. Caravan forces before it acknowledges, the peers sync every"
+                        + " 1,000 appends; grey is the same bytes written and forced by hand.",
+                bars.chart());
+    }
+
+    private Picture notForced(StreamedAppends few) {
+        Bars bars = bars(few, "Appends from one producer, not forced");
+        for (Durability durability : List.of(Durability.PROCESS, Durability.NONE)) {
+            bars.system(Contestant.CARAVAN + ", " + durability, Contestant.CARAVAN, durability.name());
+        }
+        for (Peer peer : Peer.values()) {
+            bars.system(peer.title(), peer.title(), Contestant.UNSYNCED);
+        }
+        bars.system(CopiedValues.SYSTEM, CopiedValues.SYSTEM, CopiedValues.DURABILITY);
+        return new Picture(
+                "appends-not-forced",
+                "Appends from one producer, not forced",
+                "Higher is better; the scale is logarithmic. Caravan is shown at its levels PROCESS and NONE, the peers commit"
+                        + " every 1,000 appends and sync never; grey is the bare copy of the values in memory.",
+                bars.chart());
+    }
+
+    private Bars bars(StreamedAppends few, String title) {
+        return new Bars(title, "appends a second")
+                .group(few.name(), few.results, few.name(), Figure.APPENDS_PER_SECOND)
+                .group(name(), results, name(), Figure.APPENDS_PER_SECOND)
+                .logarithmic();
+    }
+}

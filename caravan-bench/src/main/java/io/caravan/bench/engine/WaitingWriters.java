@@ -1,0 +1,201 @@
+package io.caravan.bench.engine;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.engine.WaitingAppends.Append;
+import io.caravan.bench.peers.GroupCommit;
+import io.caravan.bench.peers.Peer;
+import io.caravan.bench.peers.PeerReader;
+import io.caravan.bench.peers.PeerStore;
+import io.caravan.bench.report.Charts;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Picture;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writers that each wait for an acknowledgement before the next append. One alone is bound by a force of the disk, many by
+ * how fast their threads are woken.
+ */
+final class WaitingWriters implements Measure {
+    private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
+            + " The machine's row is what no such append can be faster than.";
+    private static final String MANY_NOTES =
+            "The peers have a thread in front that takes all that is asked for, appends it,"
+                    + " commits once and tells everybody. \"the machine, wake-ups\" is that thread and those writers with nothing"
+                    + " stored at all; \"the machine, forces\" is one write and force of all writers' values together.";
+    private static final String FORCED = "forced";
+    private static final String FORCE = Charts.MACHINE + ", write and force of 4 KiB";
+    private static final String FORCES = Charts.MACHINE + ", forces";
+    private static final String WAKE_UPS = Charts.MACHINE + ", wake-ups";
+
+    private final Stores stores;
+    private final Workload workload;
+    private final int writers;
+    private final int millis;
+    private final int forces;
+    private final String name;
+    private final Results results = new Results();
+
+    /**
+     * Measures.
+     *
+     * @param millis that each system has
+     * @param forces of the disk, to compare with
+     */
+    WaitingWriters(Stores stores, Workload workload, int writers, int millis, int forces) {
+        this.stores = stores;
+        this.workload = workload;
+        this.writers = writers;
+        this.millis = millis;
+        this.forces = forces;
+        name = writers == 1 ? "one writer that waits for each" : writers + " writers that wait for each";
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        if (turn.number() == 1 && !stores.quick()) {
+            Contest.warmUp(turn, contestants());
+        }
+        new Contest(name, results).run(turn, contestants());
+    }
+
+    private List<Contestant> contestants() {
+        List<Contestant> all = new ArrayList<>();
+        for (Durability durability : Durability.values()) {
+            all.add(caravan(durability));
+        }
+        for (Peer peer : Peer.values()) {
+            if (peer != Peer.ROCKSDB_PUTS) {
+                all.add(peer(peer));
+            }
+        }
+        if (writers > 1) {
+            all.add(wakeUps());
+        }
+        all.add(forces());
+        return all;
+    }
+
+    private Contestant caravan(Durability durability) {
+        return new Contestant(Contestant.CARAVAN, durability.name(), directory -> {
+            try (ListStore store = stores.open(directory, durability)) {
+                return append((id, value) -> store.append(id, value).get());
+            }
+        });
+    }
+
+    private Contestant peer(Peer peer) {
+        String durability = writers == 1 ? Contestant.SYNCED_EACH : Contestant.SYNCED_TOGETHER;
+        return new Contestant(peer.title(), durability, directory -> {
+            try (PeerStore store = peer.open(directory, true)) {
+                return writers == 1 ? alone(store) : together(store);
+            }
+        });
+    }
+
+    private Measurement alone(PeerStore store) throws IOException, InterruptedException {
+        return append((id, value) -> {
+            store.append(id, value);
+            store.commit();
+        });
+    }
+
+    private Measurement together(PeerStore store) throws IOException, InterruptedException {
+        try (GroupCommit group = new GroupCommit(store)) {
+            return append((id, value) -> group.append(id, value).get());
+        }
+    }
+
+    private Contestant wakeUps() {
+        return new Contestant(WAKE_UPS, "nothing stored", directory -> together(new NoStore()));
+    }
+
+    /** A force acknowledges all writers' values at best. */
+    private Contestant forces() {
+        return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
+            int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
+            Files.createDirectories(directory);
+            try (ForceProbe probe = new ForceProbe(directory, blocks * ForceProbe.SMALL_BLOCK_BYTES, forces)) {
+                Measurement force = probe.run();
+                return new Measurement()
+                        .with(Figure.APPENDS_PER_SECOND, writers * force.get(Figure.APPENDS_PER_SECOND))
+                        .with(Figure.P50_MICROS, force.get(Figure.P50_MICROS))
+                        .with(Figure.P99_MICROS, force.get(Figure.P99_MICROS));
+            }
+        });
+    }
+
+    private Measurement append(Append append) throws IOException, InterruptedException {
+        return new WaitingAppends(workload, writers, millis).run(append);
+    }
+
+    @Override
+    public Table table() {
+        return new Table(name, writers == 1 ? ONE_NOTES : MANY_NOTES, results);
+    }
+
+    @Override
+    public List<Picture> pictures() {
+        return List.of(writers == 1 ? latency() : acknowledgements());
+    }
+
+    private Picture latency() {
+        String title = "One writer that waits for each append to be on the disk";
+        Bars bars = new Bars(title, "microseconds")
+                .group("median", results, name, Figure.P50_MICROS)
+                .group("99th percentile", results, name, Figure.P99_MICROS)
+                .logarithmic();
+        return new Picture(
+                "one-writer",
+                title,
+                "Lower is better; the scale is logarithmic. Grey is one write and force of 4 KiB, which every one of these appends contains.",
+                systems(bars).chart());
+    }
+
+    private Picture acknowledgements() {
+        String title = writers + " writers that each wait for their append to be on the disk";
+        Bars bars = new Bars(title, "acknowledgements a second")
+                .group("all writers together", results, name, Figure.APPENDS_PER_SECOND);
+        return new Picture(
+                "many-writers",
+                title,
+                "Higher is better. The greys are what the machine allows: the same threads woken with nothing stored, and a"
+                        + " force for all writers' values together, one after the other.",
+                systems(bars).system(WAKE_UPS, WAKE_UPS, "nothing stored").chart());
+    }
+
+    private Bars systems(Bars bars) {
+        bars.system(Contestant.CARAVAN, Contestant.CARAVAN, Durability.SYNC.name());
+        for (Peer peer : Peer.values()) {
+            bars.system(peer.title(), peer.title(), writers == 1 ? Contestant.SYNCED_EACH : Contestant.SYNCED_TOGETHER);
+        }
+        String machine = writers == 1 ? FORCE : FORCES;
+        return bars.system(machine, machine, FORCED);
+    }
+
+    /** Takes everything and keeps nothing. */
+    private static final class NoStore implements PeerStore {
+        @Override
+        public void append(long id, byte[] value) {}
+
+        @Override
+        public void commit() {}
+
+        @Override
+        public PeerReader reader() {
+            throw new UnsupportedOperationException("nothing is stored");
+        }
+
+        @Override
+        public void close() {}
+    }
+}

@@ -1,0 +1,55 @@
+package io.caravan.bench.gate;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.EnumMap;
+import java.util.Map;
+
+/** How large each ratio may be, as {@code ceilings.json} says. */
+final class Ceilings {
+    private static final String FILE = "ceilings.json";
+
+    private Ceilings() {}
+
+    /**
+     * One ratio's.
+     *
+     * @param meaning what is over what
+     * @param most the ratio's median may be at most this
+     * @param advice where to look when it is more
+     */
+    record Ceiling(String meaning, double most, String advice) {}
+
+    /**
+     * Reads them all.
+     *
+     * @param quick whether to take the ceiling of a quick look, where it differs
+     * @throws IOException when the file lacks one
+     */
+    static Map<Ratio, Ceiling> read(boolean quick) throws IOException {
+        try (InputStream file = Ceilings.class.getResourceAsStream(FILE)) {
+            if (file == null) {
+                throw new IOException(FILE + " is missing beside " + Ceilings.class.getName());
+            }
+            JsonNode all = new ObjectMapper().readTree(file);
+            Map<Ratio, Ceiling> ceilings = new EnumMap<>(Ratio.class);
+            for (Ratio ratio : Ratio.values()) {
+                ceilings.put(ratio, ceiling(all.path(ratio.title()), ratio, quick));
+            }
+            return ceilings;
+        }
+    }
+
+    private static Ceiling ceiling(JsonNode node, Ratio ratio, boolean quick) throws IOException {
+        JsonNode most = node.path("ceiling");
+        if (!most.isNumber()) {
+            throw new IOException(FILE + " has no ceiling for " + ratio.title() + "; add one");
+        }
+        double value =
+                quick && node.has("quickCeiling") ? node.path("quickCeiling").asDouble() : most.asDouble();
+        return new Ceiling(
+                node.path("meaning").asText(), value, node.path("advice").asText());
+    }
+}

@@ -1,0 +1,41 @@
+package io.caravan.bench.gate;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.engine.Workload;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Bytes that the producer's thread allocates for an append, with one callback for all of them. */
+final class GarbageProbe implements Probe {
+    private static final int BATCH = 2_000;
+    private static final int BATCHES = 20;
+
+    private final Workload workload = Workload.small(1);
+    private final ListStore store;
+
+    GarbageProbe(Path directory) throws IOException {
+        store = new Stores(true).open(directory, Durability.NONE);
+        round();
+    }
+
+    @Override
+    public double round() throws IOException {
+        double[] bytes = new double[BATCHES];
+        for (int batch = 0; batch < BATCHES; batch++) {
+            long before = ThreadCosts.allocatedBytes();
+            for (int i = 0; i < BATCH; i++) {
+                store.append(workload.id(i), workload.value(i), Acknowledged.SHARED);
+            }
+            bytes[batch] = (double) (ThreadCosts.allocatedBytes() - before) / BATCH;
+        }
+        Stores.empty(store);
+        return Median.of(bytes);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,74 @@
+package io.caravan.bench.gate;
+
+import io.caravan.bench.gate.Ceilings.Ceiling;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** Measures all ratios in rounds, each of which measures every one that is not settled yet. */
+final class Gate implements AutoCloseable {
+    private static final int LEAST_ROUNDS = 5;
+    private static final int MOST_ROUNDS = 15;
+
+    private final Map<Ratio, Ceiling> ceilings;
+    private final Map<Ratio, Probe> probes = new EnumMap<>(Ratio.class);
+    private final Map<Ratio, List<Double>> rounds = new EnumMap<>(Ratio.class);
+
+    /** Opens what measures, and warms it up. */
+    Gate(Map<Ratio, Ceiling> ceilings, Path work, boolean quick) throws IOException, InterruptedException {
+        this.ceilings = ceilings;
+        try {
+            for (Ratio ratio : ceilings.keySet()) {
+                Probe probe = ratio.open(work.resolve(ratio.title()), quick);
+                probes.put(ratio, probe);
+                rounds.put(ratio, new ArrayList<>());
+                probe.round();
+            }
+        } catch (IOException | InterruptedException | RuntimeException failed) {
+            close();
+            throw failed;
+        }
+    }
+
+    /** As many rounds as it takes, within bounds. */
+    List<Verdict> verdicts() throws IOException, InterruptedException {
+        for (int round = 1; round <= MOST_ROUNDS && round(round); round++) {
+            System.err.println("round " + round + " of " + LEAST_ROUNDS + " to " + MOST_ROUNDS);
+        }
+        return ceilings.keySet().stream().map(this::verdict).toList();
+    }
+
+    /** Returns whether there was anything left to measure. */
+    private boolean round(int number) throws IOException, InterruptedException {
+        boolean any = false;
+        for (Map.Entry<Ratio, Probe> probe : probes.entrySet()) {
+            if (number <= LEAST_ROUNDS || !verdict(probe.getKey()).settled()) {
+                measured(probe.getKey()).add(probe.getValue().round());
+                any = true;
+            }
+        }
+        return any;
+    }
+
+    private Verdict verdict(Ratio ratio) {
+        Ceiling ceiling = ceilings.get(ratio);
+        if (ceiling == null) {
+            throw new IllegalArgumentException(ratio + " has no ceiling");
+        }
+        return new Verdict(ratio, ceiling, List.copyOf(measured(ratio)));
+    }
+
+    private List<Double> measured(Ratio ratio) {
+        return rounds.computeIfAbsent(ratio, key -> new ArrayList<>());
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (Probe probe : probes.values()) {
+            probe.close();
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.caravan.bench.gate;
+
+import io.caravan.bench.Directories;
+import io.caravan.bench.Machine;
+import io.caravan.bench.WorkDirectory;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench gate}: whether this build is as fast as it has to be. */
+@Command(
+        name = "gate",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Fails when this build is slower than it may be, on any machine: it measures no times but ratios, each of something"
+                    + " the engine does over the same done by hand, or by another store, at the same moment.",
+            "",
+            "Each ratio has a ceiling, kept in the source beside the gate (ceilings.json). What counts is the median of all rounds;"
+                    + " there are more of them while a ratio's middle half lies on both sides of its ceiling. The exit status is 1"
+                    + " when any is over."
+        },
+        footer = {"", "Example:", "  bench gate --quick --out results"})
+public final class GateCommand implements Callable<Integer> {
+    @Option(names = "--quick", description = "smaller counts: a look of some 20 s, for every change")
+    private boolean quick;
+
+    @Option(names = "--out", paramLabel = "DIR", description = "where gate.json goes; default: nowhere")
+    private @Nullable Path out;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description =
+                    "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
+    private @Nullable Path directory;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (directory != null && !Directories.missingOrEmpty(directory) && spec != null) {
+            throw new ParameterException(spec.commandLine(), "--dir must be missing or empty");
+        }
+        try (WorkDirectory work = WorkDirectory.make(directory)) {
+            List<Verdict> verdicts = measure(work.path());
+            GateReport report = new GateReport(Machine.facts(work.path()), verdicts);
+            System.out.println(report);
+            if (out != null) {
+                report.writeTo(out);
+            }
+            return verdicts.stream().anyMatch(Verdict::over) ? 1 : 0;
+        }
+    }
+
+    private List<Verdict> measure(Path work) throws IOException, InterruptedException {
+        try (Gate gate = new Gate(Ceilings.read(quick), work, quick)) {
+            return gate.verdicts();
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.caravan.bench.gate;
+
+import io.caravan.bench.engine.Workload;
+import io.caravan.format.Checksums;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
+import io.caravan.index.ListIndex;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.IntConsumer;
+
+/** One layer of an append in a plain loop, over a bare copy of the same values: processor time. */
+final class LayerProbe implements Probe {
+    private static final int BATCH = 1_000;
+    private static final int BATCHES = 50;
+    private static final int BUFFER_BYTES = 4 << 20;
+
+    private final IntConsumer layer;
+    private final MemoryCopy copy;
+
+    private LayerProbe(Workload workload, IntConsumer layer) {
+        this.layer = layer;
+        copy = new MemoryCopy(workload);
+    }
+
+    /** Where results go, so that no compiler leaves out what makes them. */
+    private static final class Blackhole {
+        private volatile int sum;
+    }
+
+    /** The value's checksum. */
+    static LayerProbe checksum() {
+        Workload workload = Workload.small(1);
+        Blackhole hole = new Blackhole();
+        return new LayerProbe(workload, i -> hole.sum = Checksums.crc32c(workload.value(i)));
+    }
+
+    /** Finding the list, and noting an entry in it. */
+    static LayerProbe index() {
+        Workload workload = Workload.small(1);
+        IndexLayer layer = new IndexLayer(workload);
+        return new LayerProbe(workload, layer::append);
+    }
+
+    /** The log's record around the value, and the value. */
+    static LayerProbe record() {
+        Workload workload = Workload.small(1);
+        RecordLayer layer = new RecordLayer(workload);
+        return new LayerProbe(workload, layer::put);
+    }
+
+    private static final class IndexLayer {
+        /** Then it begins anew, so that all rounds are alike. */
+        private static final int MOST_ENTRIES = 500_000;
+
+        private final Workload workload;
+        private ListIndex index = new ListIndex();
+        private int entries;
+
+        IndexLayer(Workload workload) {
+            this.workload = workload;
+        }
+
+        void append(int number) {
+            if (entries++ == MOST_ENTRIES) {
+                index = new ListIndex();
+                entries = 0;
+            }
+            long id = workload.id(number);
+            int found = index.find(id);
+            int list = found == ListIndex.NONE ? index.create(id, number, 0) : found;
+            index.append(list, Region.pack(0, workload.value(number).length), number);
+        }
+    }
+
+    private static final class RecordLayer {
+        private final Workload workload;
+        private final ByteBuffer buffer =
+                ByteBuffer.allocateDirect(BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private int end;
+
+        RecordLayer(Workload workload) {
+            this.workload = workload;
+        }
+
+        void put(int number) {
+            byte[] value = workload.value(number);
+            int bytes = RecordLayout.appendBytes(value.length);
+            if (bytes > buffer.capacity() - end) {
+                end = 0;
+            }
+            RecordLayout.putAppend(buffer, end, workload.id(number), number, 0, number, value.length);
+            buffer.put(end + RecordLayout.ENTRY + EntryLayout.VALUE, value, 0, value.length);
+            end += bytes;
+        }
+    }
+
+    @Override
+    public double round() {
+        return CpuBatches.medianNanos(BATCHES, BATCH, layer) / copy.nanos();
+    }
+
+    @Override
+    public void close() {}
+}

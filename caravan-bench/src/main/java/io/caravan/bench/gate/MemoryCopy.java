@@ -1,0 +1,29 @@
+package io.caravan.bench.gate;
+
+import io.caravan.bench.engine.Workload;
+import java.nio.ByteBuffer;
+
+/** The least that an append does: its value copied into a buffer as large as a log buffer. */
+final class MemoryCopy {
+    private static final int BUFFER_BYTES = 4 << 20;
+    private static final int BATCH = 1_000;
+    private static final int BATCHES = 50;
+
+    private final Workload workload;
+    private final ByteBuffer memory = ByteBuffer.allocateDirect(BUFFER_BYTES);
+
+    MemoryCopy(Workload workload) {
+        this.workload = workload;
+    }
+
+    /** Processor time of one copy, the median of batches. */
+    double nanos() {
+        return CpuBatches.medianNanos(BATCHES, BATCH, i -> {
+            byte[] value = workload.value(i);
+            if (memory.remaining() < value.length) {
+                memory.clear();
+            }
+            memory.put(value);
+        });
+    }
+}

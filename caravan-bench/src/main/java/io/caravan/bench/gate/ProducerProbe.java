@@ -1,0 +1,75 @@
+package io.caravan.bench.gate;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.Directories;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.engine.Workload;
+import io.caravan.bench.peers.Peer;
+import io.caravan.bench.peers.PeerStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * One producer that waits for nobody until all is forced, over a Chronicle Queue that forces nothing; both with the same
+ * values. Caravan's store has found its size: it is emptied after each time.
+ *
+ * <p>One waits for the disk and the other does not, so that other work on the disk would fall on one of them only: each does it
+ * several times a round, in turn, and the shortest time counts.
+ */
+final class ProducerProbe implements Probe {
+    private static final int ATTEMPTS = 3;
+
+    private final int count;
+    private final Workload workload = Workload.small(1);
+    private final ListStore store;
+    private final Path queue;
+
+    ProducerProbe(Path directory, boolean quick) throws IOException {
+        Files.createDirectories(directory);
+        count = quick ? 50_000 : 100_000;
+        store = new Stores(false).open(directory.resolve("store"), Durability.SYNC);
+        queue = directory.resolve("queue");
+        produce();
+        Stores.empty(store);
+    }
+
+    @Override
+    public double round() throws IOException {
+        long caravan = Long.MAX_VALUE;
+        long chronicle = Long.MAX_VALUE;
+        for (int i = 0; i < ATTEMPTS; i++) {
+            caravan = Math.min(caravan, produce());
+            Stores.empty(store);
+            chronicle = Math.min(chronicle, enqueue());
+        }
+        return (double) caravan / chronicle;
+    }
+
+    private long produce() {
+        long start = System.nanoTime();
+        for (int i = 0; i < count; i++) {
+            store.append(workload.id(i), workload.value(i), Acknowledged.SHARED);
+        }
+        store.flush();
+        return System.nanoTime() - start;
+    }
+
+    private long enqueue() throws IOException {
+        try (PeerStore peer = Peer.CHRONICLE.open(queue, false)) {
+            long start = System.nanoTime();
+            for (int i = 0; i < count; i++) {
+                peer.append(workload.id(i), workload.value(i));
+            }
+            return System.nanoTime() - start;
+        } finally {
+            Directories.delete(queue);
+        }
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,44 @@
+package io.caravan.bench.gate;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** What the gate looks at. What each means, and how large it may be, stands in {@code ceilings.json}. */
+enum Ratio {
+    WAITING_WRITER("waiting-writer", (directory, quick) -> new WaitingWriterProbe(directory, quick)),
+    FORCES_PER_FLUSH("forces-per-flush", (directory, quick) -> new ForcesPerFlushProbe(directory)),
+    PRODUCER("producer-over-queue", ProducerProbe::new),
+    FLATNESS("flatness", FlatnessProbe::new),
+    GARBAGE("garbage-per-append", (directory, quick) -> new GarbageProbe(directory)),
+    APPEND_CPU("append-cpu", (directory, quick) -> new AppendCpuProbe(directory)),
+    CHECKSUM_CPU("checksum-cpu", (directory, quick) -> LayerProbe.checksum()),
+    INDEX_CPU("index-cpu", (directory, quick) -> LayerProbe.index()),
+    RECORD_CPU("record-cpu", (directory, quick) -> LayerProbe.record());
+
+    private final String title;
+    private final Opener opener;
+
+    Ratio(String title, Opener opener) {
+        this.title = title;
+        this.opener = opener;
+    }
+
+    private interface Opener {
+        Probe open(Path directory, boolean quick) throws IOException;
+    }
+
+    /** Its name in reports and in the file of ceilings. */
+    String title() {
+        return title;
+    }
+
+    /**
+     * Makes what measures it.
+     *
+     * @param directory its own; does not exist yet
+     * @param quick smaller counts
+     */
+    Probe open(Path directory, boolean quick) throws IOException {
+        return opener.open(directory, quick);
+    }
+}

@@ -1,0 +1,72 @@
+package io.caravan.bench.gate;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.engine.Workload;
+import io.caravan.bench.report.HandFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+
+/** One writer that waits for each append, over write and force of 4 KiB by hand: medians of both, which take turns. */
+final class WaitingWriterProbe implements Probe {
+    private static final int BLOCK_BYTES = 4096;
+    private static final int FILE_BLOCKS = 4096;
+    /** On a disk that is very slow a round ends before its count is reached. */
+    private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
+
+    private static final int LEAST = 10;
+
+    private final int count;
+    private final Workload workload = Workload.small(1);
+    private final ListStore store;
+    private final HandFile file;
+    private final ByteBuffer block = ByteBuffer.allocateDirect(BLOCK_BYTES);
+    private int number;
+
+    WaitingWriterProbe(Path directory, boolean quick) throws IOException {
+        count = quick ? 100 : 300;
+        Files.createDirectories(directory);
+        store = new Stores(quick).open(directory.resolve("store"), Durability.SYNC);
+        file = new HandFile(directory.resolve("by-hand"));
+        file.prepare((long) FILE_BLOCKS * BLOCK_BYTES);
+    }
+
+    @Override
+    public double round() throws IOException {
+        long[] appends = new long[count];
+        long[] forces = new long[count];
+        long start = System.nanoTime();
+        int done = 0;
+        while (done < count && (done < LEAST || System.nanoTime() - start < LIMIT_NANOS)) {
+            forces[done] = force();
+            appends[done] = append();
+            done++;
+        }
+        return Median.of(Arrays.copyOf(appends, done)) / Median.of(Arrays.copyOf(forces, done));
+    }
+
+    private long force() throws IOException {
+        long start = System.nanoTime();
+        file.write(block.clear(), (long) (number % FILE_BLOCKS) * BLOCK_BYTES);
+        file.force();
+        return System.nanoTime() - start;
+    }
+
+    private long append() {
+        long start = System.nanoTime();
+        store.append(workload.id(number), workload.value(number)).join();
+        number++;
+        return System.nanoTime() - start;
+    }
+
+    @Override
+    public void close() throws IOException {
+        store.close();
+        file.close();
+    }
+}

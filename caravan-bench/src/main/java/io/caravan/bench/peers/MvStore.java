@@ -1,0 +1,80 @@
+package io.caravan.bench.peers;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import org.h2.mvstore.Cursor;
+import org.h2.mvstore.MVMap;
+import org.h2.mvstore.MVStore;
+import org.h2.mvstore.type.ByteArrayDataType;
+import org.h2.mvstore.type.LongDataType;
+
+/**
+ * The store of the H2 database alone, a map from key to value, with its own types for both and without compression.
+ *
+ * <p>Commits come from us only ({@code autoCommitDisabled}), so there is no thread that would write in between. Synced,
+ * a commit is followed by {@code sync()}. The cache holds 512 MiB.
+ */
+final class MvStore implements PeerStore {
+    private static final int CACHE_MIB = 512;
+
+    private final boolean synced;
+    private final MVStore store;
+    private final MVMap<Long, byte[]> entries;
+    private long number;
+
+    MvStore(Path directory, boolean synced) {
+        this.synced = synced;
+        store = new MVStore.Builder()
+                .fileName(directory.resolve("entries.mv").toString())
+                .autoCommitDisabled()
+                .cacheSize(CACHE_MIB)
+                .open();
+        entries = store.openMap(
+                "entries",
+                new MVMap.Builder<Long, byte[]>().keyType(LongDataType.INSTANCE).valueType(ByteArrayDataType.INSTANCE));
+        number = entries.sizeAsLong();
+    }
+
+    @Override
+    public void append(long id, byte[] value) {
+        entries.put(EntryKeys.of(id, number++), value);
+    }
+
+    @Override
+    public void commit() {
+        store.commit();
+        if (synced) {
+            store.sync();
+        }
+    }
+
+    @Override
+    public PeerReader reader() {
+        return new Reader(entries);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+
+    private static final class Reader implements PeerReader {
+        private final MVMap<Long, byte[]> entries;
+
+        Reader(MVMap<Long, byte[]> entries) {
+            this.entries = entries;
+        }
+
+        @Override
+        public void read(long id, Sink sink) {
+            Cursor<Long, byte[]> cursor = entries.cursor(EntryKeys.first(id), EntryKeys.first(id + 1) - 1, false);
+            while (cursor.hasNext()) {
+                cursor.next();
+                sink.value(ByteBuffer.wrap(cursor.getValue()));
+            }
+        }
+
+        @Override
+        public void close() {}
+    }
+}

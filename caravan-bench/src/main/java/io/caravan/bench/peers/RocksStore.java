@@ -1,0 +1,148 @@
+package io.caravan.bench.peers;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.CompressionType;
+import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/**
+ * RocksDB with its write-ahead log on, a key an entry.
+ *
+ * <p>Log files are recycled, so that a sync need not write a file's length; there is no compression, because the values do
+ * not compress; the block cache holds 512 MiB. In batches, a commit is one write of all that was appended, synced if that
+ * is asked for. By single puts, each append is a write of its own that is not synced, and a commit syncs the log.
+ */
+final class RocksStore implements PeerStore {
+    private static final long CACHE_BYTES = 512L << 20;
+    private static final int RECYCLED_LOGS = 4;
+
+    static {
+        RocksDB.loadLibrary();
+    }
+
+    private final boolean synced;
+    private final boolean batches;
+    private final LRUCache cache = new LRUCache(CACHE_BYTES);
+    private final Options options = new Options();
+    private final WriteOptions writeOptions = new WriteOptions();
+    private final WriteBatch batch = new WriteBatch();
+    private final RocksDB database;
+    private final ByteBuffer key = ByteBuffer.allocate(Long.BYTES);
+    private long number;
+
+    private RocksStore(Path directory, boolean synced, boolean batches) throws IOException {
+        this.synced = synced;
+        this.batches = batches;
+        options.setCreateIfMissing(true)
+                .setRecycleLogFileNum(RECYCLED_LOGS)
+                .setCompressionType(CompressionType.NO_COMPRESSION)
+                .setTableFormatConfig(new BlockBasedTableConfig().setBlockCache(cache));
+        writeOptions.setSync(synced && batches);
+        try {
+            database = RocksDB.open(options, directory.toString());
+        } catch (RocksDBException problem) {
+            throw new IOException("cannot open RocksDB in " + directory, problem);
+        }
+        number = database.getLatestSequenceNumber();
+    }
+
+    static PeerStore batches(Path directory, boolean synced) throws IOException {
+        return new RocksStore(directory, synced, true);
+    }
+
+    static PeerStore puts(Path directory, boolean synced) throws IOException {
+        return new RocksStore(directory, synced, false);
+    }
+
+    @Override
+    public void append(long id, byte[] value) throws IOException {
+        key.putLong(0, EntryKeys.of(id, number++));
+        try {
+            if (batches) {
+                batch.put(key.array(), value);
+            } else {
+                database.put(writeOptions, key.array(), value);
+            }
+        } catch (RocksDBException problem) {
+            throw new IOException("RocksDB does not take a value of " + id, problem);
+        }
+    }
+
+    @Override
+    public void commit() throws IOException {
+        try {
+            if (batches) {
+                database.write(writeOptions, batch);
+                batch.clear();
+            } else if (synced) {
+                database.syncWal();
+            }
+        } catch (RocksDBException problem) {
+            throw new IOException("RocksDB does not commit", problem);
+        }
+    }
+
+    @Override
+    public PeerReader reader() {
+        return new Reader(database);
+    }
+
+    @Override
+    public void close() {
+        database.close();
+        batch.close();
+        writeOptions.close();
+        options.close();
+        cache.close();
+    }
+
+    private static final class Reader implements PeerReader {
+        private final RocksDB database;
+        private final ByteBuffer first = ByteBuffer.allocate(Long.BYTES);
+        private final ByteBuffer end = ByteBuffer.allocate(Long.BYTES);
+        private ByteBuffer value = ByteBuffer.allocateDirect(1024);
+
+        Reader(RocksDB database) {
+            this.database = database;
+        }
+
+        /** An iterator a list: it ends by itself at the list's end, and no key has to be fetched. */
+        @Override
+        public void read(long id, Sink sink) throws IOException {
+            first.putLong(0, EntryKeys.first(id));
+            end.putLong(0, EntryKeys.first(id + 1));
+            try (Slice bound = new Slice(end.array());
+                    ReadOptions options = new ReadOptions().setIterateUpperBound(bound);
+                    RocksIterator entries = database.newIterator(options)) {
+                for (entries.seek(first.array()); entries.isValid(); entries.next()) {
+                    sink.value(valueOf(entries));
+                }
+                entries.status();
+            } catch (RocksDBException problem) {
+                throw new IOException("RocksDB does not read " + id, problem);
+            }
+        }
+
+        private ByteBuffer valueOf(RocksIterator entries) {
+            int length = entries.value(value.clear());
+            if (length > value.capacity()) {
+                value = ByteBuffer.allocateDirect(length);
+                entries.value(value.clear());
+            }
+            return value.position(0).limit(length);
+        }
+
+        @Override
+        public void close() {}
+    }
+}

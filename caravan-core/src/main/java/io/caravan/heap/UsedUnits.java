@@ -1,0 +1,65 @@
+package io.caravan.heap;
+
+import java.util.Arrays;
+import java.util.BitSet;
+
+/** Which units of 8 bytes of a piece of address space are used: a bit for each. */
+final class UsedUnits {
+    private static final int UNIT_SHIFT = 3;
+    private static final int WORD_SHIFT = 6;
+
+    private final long[] words;
+    private final int units;
+
+    /** Nothing of so many bytes is used yet. */
+    UsedUnits(int bytes) {
+        units = bytes >>> UNIT_SHIFT;
+        words = new long[(units + Long.SIZE - 1) >>> WORD_SHIFT];
+    }
+
+    void clear() {
+        Arrays.fill(words, 0);
+    }
+
+    /** Marks bytes, a multiple of 8 from a multiple of 8 on, as used. Returns whether none of them was before. */
+    boolean mark(int offset, int bytes) {
+        int from = offset >>> UNIT_SHIFT;
+        int last = from + (bytes >>> UNIT_SHIFT) - 1;
+        long head = -1L << from;
+        long tail = -1L >>> (Long.SIZE - 1 - last);
+        int first = from >>> WORD_SHIFT;
+        int end = last >>> WORD_SHIFT;
+        if (first == end) {
+            return mark(first, head & tail);
+        }
+        boolean free = mark(first, head);
+        for (int word = first + 1; word < end; word++) {
+            free &= mark(word, -1L);
+        }
+        return free & mark(end, tail);
+    }
+
+    private boolean mark(int word, long bits) {
+        boolean free = (words[word] & bits) == 0;
+        words[word] |= bits;
+        return free;
+    }
+
+    /** Calls the visitor with each run of unused bytes, in order. */
+    void forEachGap(GapVisitor visitor) {
+        BitSet used = BitSet.valueOf(words);
+        int from = used.nextClearBit(0);
+        while (from < units) {
+            int next = used.nextSetBit(from);
+            int end = next < 0 ? units : next;
+            visitor.gap((long) from << UNIT_SHIFT, (long) (end - from) << UNIT_SHIFT);
+            from = used.nextClearBit(end);
+        }
+    }
+
+    /** Receives runs of unused bytes. */
+    @FunctionalInterface
+    interface GapVisitor {
+        void gap(long offset, long bytes);
+    }
+}
