@@ -34,7 +34,6 @@ final class StoreSizes implements Measure {
     private static final int LARGE_ENTRIES = 10_000_000;
 
     private static final int THOROUGH_RUNS = 3;
-    private static final int WARM_UPS = 3;
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double BYTES_PER_MB = 1e6;
@@ -47,6 +46,7 @@ final class StoreSizes implements Measure {
     private final List<Size> sizes;
     private final SizePictures pictures;
     private final Results results = new Results();
+    private final int warmUps;
     private final long durationNanos;
     private @Nullable StoreShelf shelf;
 
@@ -54,6 +54,7 @@ final class StoreSizes implements Measure {
         this.title = title;
         this.sizes = sizes;
         this.pictures = pictures;
+        warmUps = quick ? 1 : 5;
         durationNanos = Duration.ofMillis(quick ? 5 : 120).toNanos();
     }
 
@@ -99,7 +100,7 @@ final class StoreSizes implements Measure {
             shelf = new StoreShelf(Files.createTempDirectory(turn.work(), "shelf"), pictures.ofOpening());
             turn.say("warming up");
             Size size = sizes.get(sizes.size() > 2 ? 1 : 0);
-            for (int i = 0; i < WARM_UPS; i++) {
+            for (int i = 0; i < warmUps; i++) {
                 measure(turn, size, shelf.get(size));
             }
         }
