@@ -38,7 +38,10 @@ enum SizePictures {
 
     private Picture operations(Results results, List<Size> sizes, String title) {
         XYChart chart = chart(title, "nanoseconds");
-        add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
+        if (this == BY_ENTRIES) {
+            // Elsewhere one size alone has such lists.
+            add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
+        }
         add(chart, "append, not waited for", results, sizes, SizeFigures.APPEND_NANOS);
         add(chart, "get of the last entry", results, sizes, SizeFigures.GET_LAST_NANOS);
         add(chart, "get of a missing list", results, sizes, SizeFigures.GET_MISSING_NANOS);
@@ -46,9 +49,9 @@ enum SizePictures {
         return new Picture(
                 "operations-by-" + axis,
                 title,
-                "Flat is good. The dashed line is one read of memory at a random place in a buffer as large as the"
-                        + " index: where it rises, the index no longer fits the processor's caches, and each operation"
-                        + " pays for the few such reads that it needs.",
+                "Flat is good. The dashed line is a read of memory at a random place in a buffer as large as the index,"
+                        + " each after the one before: where it rises, the index no longer fits the processor's caches."
+                        + " An operation needs a few such reads, of which several may be under way at once.",
                 chart);
     }
 
