@@ -25,7 +25,6 @@ final class Layers implements Measure {
     static final String MEMORY = "memory only";
     static final String REST = "all the rest";
 
-    private static final int ROUNDS = 3;
     private static final double PERCENT = 100;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final double NANOS_PER_MICRO = 1e3;
@@ -34,11 +33,13 @@ final class Layers implements Measure {
     private final Microbenchmarks microbenchmarks;
     private final boolean quick;
     private final int roundAppends;
+    private final int rounds;
 
     Layers(boolean quick) {
         this.quick = quick;
         microbenchmarks = new Microbenchmarks(quick);
         roundAppends = quick ? 2_000 : 400_000;
+        rounds = quick ? 1 : 3;
     }
 
     @Override
@@ -46,7 +47,7 @@ final class Layers implements Measure {
         turn.say("layers, each alone");
         Map<String, Cost> costs = microbenchmarks.run(turn.work());
         Path directory = turn.work().resolve("appends");
-        WholeAppends appends = new WholeAppends(directory, roundAppends, ROUNDS);
+        WholeAppends appends = new WholeAppends(directory, roundAppends, rounds);
         if (turn.number() == 1) {
             turn.say("warming up");
             appends.run(Durability.PROCESS);
@@ -157,7 +158,7 @@ final class Layers implements Measure {
                         + " appends at PROCESS; all the rest is what is left of that: callbacks, counters, waking and"
                         + " being woken, frames of fewer records, caches that others use as well. Whole appends are not"
                         + " waited for: one producer, rounds of "
-                        + String.format(Locale.ROOT, "%,d", roundAppends) + " appends, at most " + ROUNDS
+                        + String.format(Locale.ROOT, "%,d", roundAppends) + " appends, at most " + rounds
                         + " or 2 s, each until its last is acknowledged, in a store that has trimmed what came before, so"
                         + " that it has log segments to recycle and space in its heap. Its threads work at the same"
                         + " time, so their times overlap. Without I/O means that the log's frames are neither written nor"

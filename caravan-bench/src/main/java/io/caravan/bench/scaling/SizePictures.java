@@ -10,36 +10,38 @@ import org.knowm.xchart.XYChart;
 
 /** Lines over the size of stores, both axes logarithmic. */
 enum SizePictures {
-    BY_ENTRIES("entries", size -> size.entries()) {
-        @Override
-        List<Picture> of(Results results, List<Size> sizes) {
-            return List.of(
-                    operations(results, sizes, "One operation, by entries in the store"), openings(results, sizes));
-        }
-    },
-    BY_LISTS("lists", size -> size.lists()) {
-        @Override
-        List<Picture> of(Results results, List<Size> sizes) {
-            return List.of(operations(results, sizes, "One operation, by lists in the store"));
-        }
-    };
+    BY_ENTRIES("entries", size -> size.entries(), true),
+    BY_LISTS("lists", size -> size.lists(), false);
 
     static final String NUMBERS = "#,###.##";
 
     private final String axis;
     private final ToDoubleFunction<Size> position;
+    private final boolean ofOpening;
 
-    SizePictures(String axis, ToDoubleFunction<Size> position) {
+    SizePictures(String axis, ToDoubleFunction<Size> position, boolean ofOpening) {
         this.axis = axis;
         this.position = position;
+        this.ofOpening = ofOpening;
+    }
+
+    /** Whether opening after a kill is shown, and so must be measured. */
+    boolean ofOpening() {
+        return ofOpening;
     }
 
     /** Draws what has been measured so far. */
-    abstract List<Picture> of(Results results, List<Size> sizes);
+    List<Picture> of(Results results, List<Size> sizes) {
+        Picture operations = operations(results, sizes, "One operation, by " + axis + " in the store");
+        return ofOpening ? List.of(operations, openings(results, sizes)) : List.of(operations);
+    }
 
-    Picture operations(Results results, List<Size> sizes, String title) {
+    private Picture operations(Results results, List<Size> sizes, String title) {
         XYChart chart = chart(title, "nanoseconds");
-        add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
+        if (this == BY_ENTRIES) {
+            // Elsewhere one size alone has such lists.
+            add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
+        }
         add(chart, "append, not waited for", results, sizes, SizeFigures.APPEND_NANOS);
         add(chart, "get of the last entry", results, sizes, SizeFigures.GET_LAST_NANOS);
         add(chart, "get of a missing list", results, sizes, SizeFigures.GET_MISSING_NANOS);
@@ -47,13 +49,13 @@ enum SizePictures {
         return new Picture(
                 "operations-by-" + axis,
                 title,
-                "Flat is good. The dashed line is one read of memory at a random place in a buffer as large as the"
-                        + " index: where it rises, the index no longer fits the processor's caches, and each operation"
-                        + " pays for the few such reads that it needs.",
+                "Flat is good. The dashed line is a read of memory at a random place in a buffer as large as the index,"
+                        + " each after the one before: where it rises, the index no longer fits the processor's caches."
+                        + " An operation needs a few such reads, of which several may be under way at once.",
                 chart);
     }
 
-    Picture openings(Results results, List<Size> sizes) {
+    private Picture openings(Results results, List<Size> sizes) {
         String title = "Opening, checkpoint and verification, by entries in the store";
         XYChart chart = chart(title, "milliseconds");
         add(chart, "open after a kill", results, sizes, SizeFigures.OPEN_KILLED_MILLIS);

@@ -3,6 +3,7 @@ package io.caravan.bench.scaling;
 import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
+import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.WriteCallback;
 import io.caravan.bench.Directories;
@@ -17,9 +18,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Stores that were built once and are used again: each closed cleanly, and beside it an image of its files as they were
+ * Stores that were built once and are used again: each closed cleanly, and beside it, if asked for, an image of its files as they were
  * while it was open, which is what a killed process leaves. No checkpoint was made before the image, so that opening it
  * replays every append.
  */
@@ -27,17 +29,24 @@ final class StoreShelf {
     /** Of a value. Small, so that ten million of them fit the time and the disk. */
     static final int VALUE_BYTES = 24;
 
-    private static final String KILLED = "killed-";
+    private static final int GROUP = 1_000;
     /** More log than any of the stores writes. */
     private static final long NEVER = 1L << 40;
 
     private static final String TEMPORARY = FileNames.TEMPORARY_ENDING;
 
     private final Path work;
+    private final boolean images;
     private final Map<Size, Built> stores = new HashMap<>();
 
-    StoreShelf(Path work) {
+    /**
+     * An empty shelf.
+     *
+     * @param images whether stores are to have images
+     */
+    StoreShelf(Path work, boolean images) {
         this.work = work;
+        this.images = images;
     }
 
     /** Fails loudly: a figure of writes that were refused would say nothing. */
@@ -56,39 +65,55 @@ final class StoreShelf {
     /**
      * A built store.
      *
-     * @param killed its image
+     * @param killed its image; null when it has none
      * @param logBytes that opening the image replays
      * @param nextSequences of its lists, by id; kept up to date by whoever appends to the store
      */
     @SuppressWarnings("ArrayRecordComponent") // shared on purpose
-    record Built(Path directory, Path killed, long logBytes, int[] nextSequences) {}
+    record Built(Path directory, @Nullable Path killed, long logBytes, int[] nextSequences) {}
 
     /** The store of this size, which is built if it is not there. */
     Built get(Size size) throws IOException {
         Built built = stores.get(size);
         if (built == null) {
-            built = build(size, work.resolve("store-" + size.key()), work.resolve(KILLED + size.key()));
+            built = build(
+                    size, work.resolve("store-" + size.key()), images ? work.resolve("killed-" + size.key()) : null);
             stores.put(size, built);
         }
         return built;
     }
 
-    private static Built build(Size size, Path directory, Path killed) throws IOException {
+    private static Built build(Size size, Path directory, @Nullable Path killed) throws IOException {
         StoreConfig config = StoreConfig.builder(directory)
                 .durability(Durability.PROCESS)
                 .checkpointFloorBytes(NEVER)
                 .build();
         try (DurableListStore store = DurableListStore.open(config)) {
-            byte[] value = new byte[VALUE_BYTES];
-            for (int i = 0; i < size.entries(); i++) {
-                store.append(i % size.lists(), value, CALLBACK);
+            fill(store, size);
+            if (killed != null) {
+                forcedCopy(directory, killed);
             }
-            store.flush();
-            forcedCopy(directory, killed);
+            // The second of two checkpoints, with that of the close, after which the log is not kept any more.
+            store.checkpoint();
             int[] nextSequences = new int[size.lists()];
             Arrays.fill(nextSequences, size.entriesPerList());
             return new Built(directory, killed, store.stats().logBytes(), nextSequences);
         }
+    }
+
+    /** In groups, so that the log has few frames that are not full. */
+    private static void fill(ListStore store, Size size) {
+        byte[] value = new byte[VALUE_BYTES];
+        for (int i = 0; i < size.entries(); i++) {
+            if (i % GROUP == 0) {
+                store.beginGroup();
+            }
+            store.append(i % size.lists(), value, CALLBACK);
+            if (i % GROUP == GROUP - 1 || i == size.entries() - 1) {
+                store.endGroup();
+            }
+        }
+        store.flush();
     }
 
     /**

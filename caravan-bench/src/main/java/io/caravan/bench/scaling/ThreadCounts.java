@@ -48,12 +48,13 @@ final class ThreadCounts implements Measure {
     ThreadCounts(boolean quick) {
         size = quick ? new Size(1_000, 100) : new Size(1_000_000, 100_000);
         counts = quick ? List.of(1, 2) : COUNTS;
-        durationNanos = Duration.ofMillis(quick ? 5 : 200).toNanos();
+        durationNanos = Duration.ofMillis(quick ? 5 : 150).toNanos();
     }
 
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
-        StoreShelf stores = shelf == null ? new StoreShelf(Files.createTempDirectory(turn.work(), "shelf")) : shelf;
+        StoreShelf stores =
+                shelf == null ? new StoreShelf(Files.createTempDirectory(turn.work(), "shelf"), false) : shelf;
         Path full = stores.get(size).directory();
         Path fresh = turn.work().resolve("threads");
         try (DurableListStore read = DurableListStore.open(StoreShelf.config(full));
