@@ -3,8 +3,12 @@ package io.caravan.bench;
 import io.caravan.bench.archive.ArchiveCommand;
 import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.gate.GateCommand;
+import io.caravan.bench.layers.LayersCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
+import io.caravan.bench.scaling.ScalingCommand;
+import io.caravan.bench.seeds.SeedsCommand;
+import io.caravan.bench.service.ServiceCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
 import picocli.CommandLine.Command;
 
@@ -17,8 +21,12 @@ import picocli.CommandLine.Command;
             AllCommand.class,
             EngineCommand.class,
             GateCommand.class,
+            LayersCommand.class,
+            ScalingCommand.class,
             LoadCommand.class,
             ServerCommand.class,
+            ServiceCommand.class,
+            SeedsCommand.class,
             SnapshotCommand.class,
             ArchiveCommand.class
         },
@@ -32,6 +40,7 @@ import picocli.CommandLine.Command;
             "  bench engine --out results",
             "  bench gate --quick",
             "  bench load --rate 16000",
+            "  bench service --seconds 20",
             "  bench server --only redis,http",
             "  bench archive --only documents"
         })

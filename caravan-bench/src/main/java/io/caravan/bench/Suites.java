@@ -5,7 +5,16 @@ import java.util.List;
 /** The suites of {@code scripts/bench all}, in the order in which they run and are reported. */
 public final class Suites {
     /** Each is also the name of its command. */
-    public static final List<String> NAMES = List.of("engine");
+    public static final List<String> NAMES = List.of(
+            "write-patterns",
+            "timers",
+            "engine",
+            "scaling",
+            "layers",
+            "flush-policies",
+            "fragmentation",
+            "service",
+            "seeds");
 
     private Suites() {}
 }

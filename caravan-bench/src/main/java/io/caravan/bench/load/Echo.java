@@ -11,34 +11,38 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process that answers each request with a number, as soon as it has begun to come, and does nothing
- * else: for a client to warm up on. It has one thread.
+ * A server within this process that answers each request as soon as it has begun to come, and does nothing else: for a
+ * client to warm up on. It has one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
-    private static final byte[] ANSWER = {':', '1', '\r', '\n'};
 
     private final Selector selector;
     private final ServerSocketChannel server;
     private final ByteBuffer in = ByteBuffer.allocateDirect(BUFFER_BYTES);
-    /** Every byte that comes may begin a request. */
-    private final ByteBuffer out = ByteBuffer.allocateDirect(BUFFER_BYTES * ANSWER.length);
+    private final ByteBuffer out;
+    private final byte mark;
+    private final byte[] answer;
 
     private volatile boolean closing;
 
-    private Echo(Selector selector, ServerSocketChannel server) {
+    private Echo(Selector selector, ServerSocketChannel server, Protocol protocol) {
         this.selector = selector;
         this.server = server;
+        mark = protocol.mark();
+        answer = protocol.answer();
+        // Every byte that comes may begin a request.
+        out = ByteBuffer.allocateDirect(BUFFER_BYTES * answer.length);
     }
 
     /** Listens on a free port of the loopback, and answers from now on. */
-    static Echo start() throws IOException {
+    static Echo start(Protocol protocol) throws IOException {
         Selector selector = Selector.open();
         ServerSocketChannel server = ServerSocketChannel.open();
         server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         server.configureBlocking(false);
         server.register(selector, SelectionKey.OP_ACCEPT);
-        Echo echo = new Echo(selector, server);
+        Echo echo = new Echo(selector, server, protocol);
         Thread thread = new Thread(echo::serve, "bench-echo");
         thread.setDaemon(true);
         thread.start();
@@ -84,8 +88,8 @@ final class Echo implements AutoCloseable {
         }
         out.clear();
         for (in.flip(); in.hasRemaining(); ) {
-            if (in.get() == '*') {
-                out.put(ANSWER);
+            if (in.get() == mark) {
+                out.put(answer);
             }
         }
         out.flip();

@@ -71,8 +71,9 @@ public final class LoadCommand implements Callable<Integer> {
                 "--value must be from 0 to " + OpenLoop.MAX_VALUE_BYTES);
         var plan = new OpenLoop.Plan(rate, connections, seconds, documents, valueBytes, seed);
         var server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        OpenLoop.warmUp(plan);
-        OpenLoop.Outcome outcome = new OpenLoop(plan, server).run();
+        var protocol = new RespAppends(valueBytes);
+        OpenLoop.warmUp(plan, protocol);
+        OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, server).run();
         PrintWriter out = spec().commandLine().getOut();
         out.printf(
                 Locale.ROOT,
@@ -80,7 +81,7 @@ public final class LoadCommand implements Callable<Integer> {
                 rate,
                 connections,
                 seconds,
-                outcome.all().getTotalCount(),
+                outcome.all().getTotalCount() - outcome.unanswered(),
                 outcome.errors(),
                 outcome.unanswered());
         print(out, "all", outcome.all());

@@ -9,6 +9,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Queue;
 
 /** One connection of a load: requests that are on their way, each with the moment at which it was due. */
@@ -28,10 +29,10 @@ final class LoadConnection implements AutoCloseable {
     private final ByteBuffer unsent = ByteBuffer.allocateDirect(UNSENT_BYTES);
     private final ByteBuffer read = ByteBuffer.allocateDirect(READ_BYTES);
     private final Queue<Long> due = new ArrayDeque<>();
-    private boolean lineStarts = true;
-    private boolean error;
+    private final AnswerReader reader;
 
-    LoadConnection(InetSocketAddress server, Selector selector) throws IOException {
+    LoadConnection(InetSocketAddress server, Selector selector, AnswerReader reader) throws IOException {
+        this.reader = reader;
         channel = SocketChannel.open(server);
         channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
         channel.configureBlocking(false);
@@ -61,28 +62,18 @@ final class LoadConnection implements AutoCloseable {
         }
     }
 
-    /** Reads the answers that have come, each of which is one line. */
+    /** Reads the answers that have come. */
     void receive(Answers answers) throws IOException {
         read.clear();
         if (channel.read(read) < 0) {
             throw new EOFException("the server closed a connection");
         }
-        read.flip();
-        while (read.hasRemaining()) {
-            byte next = read.get();
-            if (lineStarts) {
-                error = next != ':';
-                lineStarts = false;
-            } else if (next == '\n') {
-                lineStarts = true;
-                answers.answered(due.remove(), error);
-            }
-        }
+        reader.read(read.flip(), error -> answers.answered(due.remove(), error));
     }
 
-    /** Requests that have no answer. */
-    int unanswered() {
-        return due.size();
+    /** When each request that has no answer was due. */
+    Collection<Long> unanswered() {
+        return due;
     }
 
     @Override

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -26,9 +25,6 @@ public final class OpenLoop {
 
     /** How long answers may take after the last request. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
-
-    private static final long GREATEST_MICROS = TimeUnit.MINUTES.toMicros(10);
-    private static final long WARMTH_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /**
      * What to do.
@@ -55,49 +51,54 @@ public final class OpenLoop {
     /**
      * What came of it.
      *
-     * @param all waits of all answered requests, in microseconds
-     * @param first those of the requests due in the first second
      * @param late how late requests were sent, in microseconds: this program's own doing, not the server's
      * @param errors answers that were errors
      * @param unanswered requests without an answer
      */
-    public record Outcome(Histogram all, Histogram first, Histogram late, long errors, long unanswered) {
+    public record Outcome(Timeline timeline, Histogram late, long errors, long unanswered) {
         /** Whether this program was late so often that its times say little of the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
         }
+
+        /** Waits of all requests, in microseconds. */
+        public Histogram all() {
+            return timeline.waitsFrom(0);
+        }
+
+        /** Those of the requests due in the first second. */
+        public Histogram first() {
+            return timeline.seconds().get(0).waits();
+        }
     }
 
     private final Plan plan;
+    private final Protocol protocol;
     private final InetSocketAddress server;
     private final Random random;
-    private final byte[] tail;
-    private final Histogram all = new Histogram(GREATEST_MICROS, 3);
-    private final Histogram first = new Histogram(GREATEST_MICROS, 3);
-    private final Histogram late = new Histogram(GREATEST_MICROS, 3);
+    private final Histogram late = new Histogram(3);
     private final List<LoadConnection> connections = new ArrayList<>();
-    private long startNanos;
     private long errors;
 
-    public OpenLoop(Plan plan, InetSocketAddress server) {
+    public OpenLoop(Plan plan, Protocol protocol, InetSocketAddress server) {
         this.plan = plan;
+        this.protocol = protocol;
         this.server = server;
         this.random = new Random(plan.seed());
-        this.tail = ("\r\n$" + plan.valueBytes() + "\r\n" + "x".repeat(plan.valueBytes()) + "\r\n")
-                .getBytes(StandardCharsets.US_ASCII);
     }
 
     /**
      * Runs a plan of the same kind on a server that does nothing, within this process: later runs find the client compiled.
+     * What comes of it is what the client and the machine take by themselves.
      *
      * @throws IOException when even that fails
      */
-    public static void warmUp(Plan plan) throws IOException {
+    public static Outcome warmUp(Plan plan, Protocol protocol) throws IOException {
         int seconds = Math.min(WARM_UP_SECONDS, plan.seconds());
         Plan shorter =
                 new Plan(plan.rate(), plan.connections(), seconds, plan.documents(), plan.valueBytes(), plan.seed());
-        try (Echo echo = Echo.start()) {
-            new OpenLoop(shorter, echo.address()).run();
+        try (Echo echo = Echo.start(protocol)) {
+            return new OpenLoop(shorter, protocol, echo.address()).run();
         }
     }
 
@@ -109,12 +110,12 @@ public final class OpenLoop {
     public Outcome run() throws IOException {
         try (Selector selector = Selector.open()) {
             for (int i = 0; i < plan.connections(); i++) {
-                connections.add(new LoadConnection(server, selector));
+                connections.add(new LoadConnection(server, selector, protocol.answers()));
             }
-            drive(selector);
-            long unanswered =
-                    connections.stream().mapToLong(LoadConnection::unanswered).sum();
-            return new Outcome(all, first, late, errors, unanswered);
+            Timeline timeline = new Timeline(System.nanoTime(), plan.seconds());
+            sendAll(selector, timeline);
+            awaitAnswers(selector, timeline);
+            return new Outcome(timeline, late, errors, abandon(timeline));
         } finally {
             for (LoadConnection connection : connections) {
                 connection.close();
@@ -122,32 +123,40 @@ public final class OpenLoop {
         }
     }
 
-    private void drive(Selector selector) throws IOException {
+    private void sendAll(Selector selector, Timeline timeline) throws IOException {
         double nanosEach = 1e9 / plan.rate();
-        startNanos = System.nanoTime();
         long sent = 0;
-        long nextDue = startNanos;
+        long nextDue = timeline.startNanos();
         while (sent < plan.requests()) {
-            long lateNanos = System.nanoTime() - nextDue;
-            if (lateNanos >= 0) {
-                late.recordValue(Math.min(GREATEST_MICROS, lateNanos / 1000));
-                connections.get((int) (sent % plan.connections())).send(request(), nextDue);
+            long now = System.nanoTime();
+            if (now - nextDue >= 0) {
+                late.recordValue((now - nextDue) / 1000);
+                byte[] request = protocol.append(random.nextInt(plan.documents()));
+                connections.get((int) (sent % plan.connections())).send(request, nextDue);
+                timeline.sent(now);
                 sent++;
-                nextDue = startNanos + (long) (sent * nanosEach);
+                nextDue = timeline.startNanos() + (long) (sent * nanosEach);
             } else {
-                receive(selector);
+                receive(selector, timeline);
             }
-        }
-        long end = System.nanoTime() + PATIENCE_NANOS;
-        while (System.nanoTime() - end < 0 && connections.stream().anyMatch(c -> c.unanswered() > 0)) {
-            receive(selector);
         }
     }
 
-    private void receive(Selector selector) throws IOException {
+    private void awaitAnswers(Selector selector, Timeline timeline) throws IOException {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (System.nanoTime() - end < 0
+                && connections.stream().anyMatch(c -> !c.unanswered().isEmpty())) {
+            receive(selector, timeline);
+        }
+    }
+
+    private void receive(Selector selector, Timeline timeline) throws IOException {
         selector.selectNow();
         for (SelectionKey key : selector.selectedKeys()) {
-            ((LoadConnection) key.attachment()).receive(this::answered);
+            ((LoadConnection) key.attachment()).receive((dueNanos, error) -> {
+                timeline.answered(dueNanos, System.nanoTime(), error);
+                errors += error ? 1 : 0;
+            });
         }
         selector.selectedKeys().clear();
         for (LoadConnection connection : connections) {
@@ -155,21 +164,14 @@ public final class OpenLoop {
         }
     }
 
-    private void answered(long dueNanos, boolean error) {
-        long micros = Math.min(GREATEST_MICROS, (System.nanoTime() - dueNanos) / 1000);
-        all.recordValue(micros);
-        if (dueNanos - startNanos < WARMTH_NANOS) {
-            first.recordValue(micros);
+    /** Notes what nobody has answered, and tells how many. */
+    private long abandon(Timeline timeline) {
+        long now = System.nanoTime();
+        long count = 0;
+        for (LoadConnection connection : connections) {
+            connection.unanswered().forEach(dueNanos -> timeline.abandoned(dueNanos, now));
+            count += connection.unanswered().size();
         }
-        errors += error ? 1 : 0;
-    }
-
-    private byte[] request() {
-        String name = "load:" + random.nextInt(plan.documents());
-        byte[] head = ("*3\r\n$5\r\nRPUSH\r\n$" + name.length() + "\r\n" + name).getBytes(StandardCharsets.US_ASCII);
-        byte[] request = new byte[head.length + tail.length];
-        System.arraycopy(head, 0, request, 0, head.length);
-        System.arraycopy(tail, 0, request, head.length, tail.length);
-        return request;
+        return count;
     }
 }

@@ -12,11 +12,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param flags of the JVM
  */
-record Caravan(List<String> flags) implements Subject {
-    static final String NAME = "Caravan";
+public record Caravan(List<String> flags) implements Subject {
+    public static final String NAME = "Caravan";
 
     /** As {@code scripts/caravan serve} runs it. */
-    static Caravan asDelivered() {
+    public static Caravan asDelivered() {
         return new Caravan(List.of());
     }
 

@@ -37,12 +37,16 @@ final class HttpAppends implements NetworkMeasure {
     private final Duration length;
 
     HttpAppends(boolean quick) {
-        warmUp = Duration.ofMillis(quick ? 200 : 3_000);
-        length = Duration.ofMillis(quick ? 500 : 5_000);
+        this(Duration.ofMillis(quick ? 200 : 3_000), Duration.ofMillis(quick ? 500 : 5_000));
+    }
+
+    HttpAppends(Duration warmUp, Duration length) {
+        this.warmUp = warmUp;
+        this.length = length;
     }
 
     /** How the load is laid out. */
-    private record Load(String workload, int streams, int depth) {}
+    record Load(String workload, int streams, int depth) {}
 
     private static final List<Load> LOADS = List.of(
             new Load("POST, " + FEW_STREAMS + " streams", FEW_STREAMS, 1),
@@ -63,8 +67,8 @@ final class HttpAppends implements NetworkMeasure {
         }
     }
 
-    private Measurement measure(RunningServer server, Subject subject, Load load)
-            throws IOException, InterruptedException {
+    /** Loads one server. */
+    Measurement measure(RunningServer server, Subject subject, Load load) throws IOException, InterruptedException {
         try (HttpClient client = new HttpClient(server.http())) {
             List<HttpLink> links = client.connect(CONNECTIONS);
             byte[][] requests = requests(links.get(0), load);

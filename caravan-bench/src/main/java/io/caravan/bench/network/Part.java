@@ -10,7 +10,6 @@ import picocli.CommandLine.TypeConversionException;
 /** What can be measured, in the order in which it is. */
 enum Part {
     REDIS(RespRates::new),
-    LOAD(SteadyLoad::new),
     HTTP(HttpAppends::new),
     TAILS(TailLatencies::new),
     DOCUMENT(DocumentReads::new),

@@ -5,8 +5,8 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 
 /** Ports of the loopback address that were free a moment ago. */
-record Ports(int resp, int http) {
-    static final String HOST = "127.0.0.1";
+public record Ports(int resp, int http) {
+    public static final String HOST = "127.0.0.1";
 
     static Ports free() throws IOException {
         InetAddress host = InetAddress.getByName(HOST);

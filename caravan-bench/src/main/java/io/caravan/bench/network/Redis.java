@@ -11,15 +11,23 @@ import org.jspecify.annotations.Nullable;
  *
  * @param options beside those for address and directory
  */
-record Redis(String name, String durability, List<String> options) implements Subject {
+public record Redis(String name, String durability, List<String> options) implements Subject {
     private static final String PROGRAM = "redis-server";
 
     /** As durable as it gets. */
-    static Redis forced() {
+    public static Redis forced() {
         return new Redis(
                 "Redis, appendfsync always",
                 "forced before the answer",
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
+    }
+
+    /** As it comes with append-only files: a second may be lost with the power. */
+    public static Redis everySecond() {
+        return new Redis(
+                "Redis, appendfsync everysec",
+                "acknowledged before it is synced, once a second",
+                List.of("--save", "", "--appendonly", "yes", "--appendfsync", "everysec"));
     }
 
     /** What the answers cost without any durability. */

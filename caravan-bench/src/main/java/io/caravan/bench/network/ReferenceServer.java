@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Its packages, in the versions of a lock file of ours, are installed by {@code npm} beside this program's jar, once.
  */
-final class ReferenceServer implements Subject {
+public final class ReferenceServer implements Subject {
     private static final String NODE = "node";
     private static final String NPM = "npm";
     private static final String MAIN = "server.js";

@@ -3,12 +3,13 @@ package io.caravan.bench.network;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Requests of the Durable Streams protocol, as bytes. Streams are of text, so that events carry values as they are. */
-final class Requests {
+public final class Requests {
     /** The header of an answer that tells where the next read begins. */
     static final String NEXT_OFFSET = "Stream-Next-Offset";
 
@@ -21,7 +22,7 @@ final class Requests {
         return bytes(line("PUT", stream) + CONTENT_TYPE + "Content-Length: 0\r\n\r\n");
     }
 
-    static ByteBuf append(String stream, byte[] value) {
+    public static ByteBuf append(String stream, byte[] value) {
         String head = line("POST", stream) + CONTENT_TYPE + "Content-Length: " + value.length + "\r\n\r\n";
         return Unpooled.wrappedBuffer(bytes(head), Unpooled.wrappedBuffer(value));
     }
@@ -45,6 +46,14 @@ final class Requests {
 
     private static ByteBuf bytes(String text) {
         return Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    /** Creates the streams of a server, one after the other, over a connection of their own. */
+    public static void createAll(InetSocketAddress http, List<String> streams)
+            throws IOException, InterruptedException {
+        try (HttpClient client = new HttpClient(http)) {
+            createAll(client.connect(), streams);
+        }
     }
 
     /**

@@ -48,7 +48,8 @@ final class RespRates implements NetworkMeasure {
         }
     }
 
-    private static Measurement measure(RedisBenchmark benchmark, RunningServer server, int depth, int count)
+    /** Loads one server. */
+    static Measurement measure(RedisBenchmark benchmark, RunningServer server, int depth, int count)
             throws IOException {
         long cpuNanos = server.cpuTime().toNanos();
         RedisBenchmark.Outcome outcome = benchmark.run(server.resp(), depth, count);

@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /** A fresh server, alone in its process, with a directory of its own that goes when it is closed. */
-final class RunningServer implements AutoCloseable {
+public final class RunningServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
 
@@ -31,7 +31,7 @@ final class RunningServer implements AutoCloseable {
      *
      * @param work a directory that is there, for a directory of the server's
      */
-    static RunningServer start(Subject subject, Path work) throws IOException {
+    public static RunningServer start(Subject subject, Path work) throws IOException {
         Path directory = Files.createTempDirectory(work, "server");
         Path data = Files.createDirectory(directory.resolve("data"));
         Ports ports = Ports.free();
@@ -60,16 +60,16 @@ final class RunningServer implements AutoCloseable {
         }
     }
 
-    InetSocketAddress resp() {
+    public InetSocketAddress resp() {
         return new InetSocketAddress(Ports.HOST, ports.resp());
     }
 
-    InetSocketAddress http() {
+    public InetSocketAddress http() {
         return new InetSocketAddress(Ports.HOST, ports.http());
     }
 
     /** Processor time it has used, in steps of 10 ms. */
-    Duration cpuTime() throws IOException {
+    public Duration cpuTime() throws IOException {
         return process.cpuTime();
     }
 

@@ -36,8 +36,6 @@ public final class ServerCommand implements Callable<Integer> {
                 "redis: requests a second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50 connections, at"
                         + " -P 1, 16 and 64, and the server's processor time. Peers: Redis with appendfsync always,"
                         + " Redis without persistence.",
-                "load: the waits of 16,000 appends a second over 50 connections, from the moment at which a fresh server"
-                        + " serves. Peer: Redis with appendfsync always.",
                 "http: durable appends a second over HTTP from 64 connections, with one request under way on each, or"
                         + " 16. Peer: the Durable Streams protocol's own server on Node, with file storage.",
                 "tails: time from when an append over HTTP is due to its value at a client that follows the stream, by"

@@ -12,31 +12,32 @@ import org.jspecify.annotations.Nullable;
  *
  * @param alone whether Caravan is measured without its peers
  */
-record Stage(Turn turn, boolean alone) {
+public record Stage(Turn turn, boolean alone) {
 
     /** What is done to a server. */
     @FunctionalInterface
-    interface Task {
+    public interface Task {
         void run(RunningServer server) throws IOException, InterruptedException;
     }
 
     /** On the disk to measure. */
-    Path work() {
+    public Path work() {
         return turn.work();
     }
 
     /** As {@link Turn#inTurn}. */
-    <T> List<T> inTurn(List<T> all) {
+    public <T> List<T> inTurn(List<T> all) {
         return turn.inTurn(all);
     }
 
     /** As {@link Turn#say}. */
-    void say(String what) {
+    public void say(String what) {
         turn.say(what);
     }
 
     /** Starts a system, does the task and ends it; when it cannot be run here, the results say why. */
-    void with(Subject subject, String workload, Results results, Task task) throws IOException, InterruptedException {
+    public void with(Subject subject, String workload, Results results, Task task)
+            throws IOException, InterruptedException {
         String missing = missing(subject);
         if (missing != null) {
             results.absent(workload, subject.name(), missing);

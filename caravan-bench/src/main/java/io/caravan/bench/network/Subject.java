@@ -6,7 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A server to be measured, as it is started. */
-interface Subject {
+public interface Subject {
     /** What it is called in a table. */
     String name();
 

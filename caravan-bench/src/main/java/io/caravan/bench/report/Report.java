@@ -82,19 +82,27 @@ public final class Report {
         if (!table.notes().isEmpty()) {
             text.append('\n').append(table.notes()).append('\n');
         }
-        text.append('\n').append(cells(table.results()));
+        text.append('\n').append(cells(table));
     }
 
-    private static String cells(Results results) {
+    private static String cells(Table table) {
+        Results results = table.results();
         List<List<String>> lines = new ArrayList<>();
         List<String> titles = new ArrayList<>(List.of("workload", "system", "durability"));
         List<Figure> figures = results.figures();
         figures.forEach(figure -> titles.add(figure.title()));
+        boolean remarked = !table.remarks().isEmpty();
+        if (remarked) {
+            titles.add("remarks");
+        }
         lines.add(titles);
         for (Row row : results.rows()) {
             List<String> line = new ArrayList<>(List.of(row.workload(), row.system(), row.durability()));
             Map<Figure, Spread> spreads = results.spreads(row);
             figures.forEach(figure -> line.add(spreads.containsKey(figure) ? cell(figure, spreads.get(figure)) : ""));
+            if (remarked) {
+                line.add(table.remarks().getOrDefault(row, ""));
+            }
             lines.add(line);
         }
         return aligned(lines);
@@ -158,6 +166,9 @@ public final class Report {
                     .put("workload", row.workload())
                     .put("system", row.system())
                     .put("durability", row.durability());
+            if (table.remarks().containsKey(row)) {
+                node.put("remark", table.remarks().get(row));
+            }
             ObjectNode figures = node.putObject("figures");
             results.spreads(row).forEach((figure, spread) -> addSpread(figures, figure, spread));
         }

@@ -20,6 +20,7 @@ import java.util.stream.Stream;
  */
 public final class ReportPage {
     private static final String JSON = ".json";
+    private static final String REMARK = "remark";
     private static final ObjectMapper MAPPER = new ObjectMapper();
 
     private final StringBuilder html = new StringBuilder();
@@ -116,12 +117,16 @@ public final class ReportPage {
         html.append("<div class=\"table\"><table><thead><tr>");
         Stream.concat(Stream.of("workload", "system", "durability"), formats.keySet().stream())
                 .forEach(column -> tag("th", "", column));
+        boolean remarked = rows.stream().anyMatch(row -> row.has(REMARK));
+        if (remarked) {
+            tag("th", "", "remarks");
+        }
         html.append("</tr></thead><tbody>\n");
-        rows.forEach(row -> addRow(row, formats));
+        rows.forEach(row -> addRow(row, formats, remarked));
         html.append("</tbody></table></div>\n");
     }
 
-    private void addRow(JsonNode row, Map<String, String> formats) {
+    private void addRow(JsonNode row, Map<String, String> formats, boolean remarked) {
         String system = row.path("system").asText();
         String kind = system.startsWith(Charts.MACHINE) ? "machine" : system.startsWith("Caravan") ? "caravan" : "peer";
         html.append("<tr class=\"").append(kind).append("\">");
@@ -130,6 +135,9 @@ public final class ReportPage {
         tag("td", "", row.path("durability").asText());
         formats.forEach((title, format) ->
                 addFigure(new Figure(title, format), row.path("figures").path(title)));
+        if (remarked) {
+            tag("td", " class=\"remark\"", row.path(REMARK).asText());
+        }
         html.append("</tr>\n");
     }
 

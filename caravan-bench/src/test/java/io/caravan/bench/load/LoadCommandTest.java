@@ -21,7 +21,7 @@ class LoadCommandTest {
             server.start();
             InetSocketAddress address = server.awaitAddress();
             OpenLoop.Plan plan = new OpenLoop.Plan(1_000, 5, 1, 20, 100, 1);
-            OpenLoop.Outcome outcome = new OpenLoop(plan, address).run();
+            OpenLoop.Outcome outcome = new OpenLoop(plan, new RespAppends(100), address).run();
             assertThat(outcome.all().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.first().getTotalCount()).isEqualTo(1_000);
             assertThat(outcome.all().getMinValue()).isPositive();
@@ -36,24 +36,23 @@ class LoadCommandTest {
 
     @Test
     void itsOwnServerToWarmUpOnAnswersEverything() throws IOException {
-        try (Echo echo = Echo.start()) {
-            OpenLoop.Plan plan = new OpenLoop.Plan(2_000, 5, 1, 20, OpenLoop.MAX_VALUE_BYTES, 1);
-            OpenLoop.Outcome outcome = new OpenLoop(plan, echo.address()).run();
-            assertThat(outcome.all().getTotalCount()).isEqualTo(2_000);
+        RespAppends protocol = new RespAppends(OpenLoop.MAX_VALUE_BYTES);
+        try (Echo echo = Echo.start(protocol)) {
+            OpenLoop.Plan plan = new OpenLoop.Plan(500, 5, 1, 20, OpenLoop.MAX_VALUE_BYTES, 1);
+            OpenLoop.Outcome outcome = new OpenLoop(plan, protocol, echo.address()).run();
+            assertThat(outcome.all().getTotalCount()).isEqualTo(500);
             assertThat(outcome.errors() + outcome.unanswered()).isZero();
         }
     }
 
     @Test
     void aClientThatWasLateSaysSo() {
-        Histogram waits = new Histogram(3);
+        Timeline timeline = new Timeline(0, 1);
         Histogram late = new Histogram(3);
         late.recordValueWithCount(1, 997);
-        assertThat(new OpenLoop.Outcome(waits, waits, late, 0, 0).clientTooSlow())
-                .isFalse();
+        assertThat(new OpenLoop.Outcome(timeline, late, 0, 0).clientTooSlow()).isFalse();
         late.recordValueWithCount(6_000, 3);
-        assertThat(new OpenLoop.Outcome(waits, waits, late, 0, 0).clientTooSlow())
-                .isTrue();
+        assertThat(new OpenLoop.Outcome(timeline, late, 0, 0).clientTooSlow()).isTrue();
     }
 
     private static int load(InetSocketAddress server, String... options) {

@@ -1,0 +1,143 @@
+package io.caravan.bench.layers;
+
+import io.caravan.bench.report.HandFile;
+import io.caravan.format.Blocks;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** Steps of an append on the flusher's thread, for frames of 256 records. */
+@State(Scope.Thread)
+public class FlusherBenchmark {
+    static final int RECORDS = 256;
+
+    private static final int RECORD_BYTES = RecordLayout.appendBytes(Shape.VALUE_BYTES);
+    private static final int ENTRY_BYTES = EntryLayout.entryBytes(Shape.VALUE_BYTES);
+    private static final int PAYLOAD_BYTES = RECORDS * RECORD_BYTES;
+    private static final int FRAME_BYTES = Blocks.roundUp(FrameLayout.HEADER_BYTES + PAYLOAD_BYTES);
+    private static final int FRAMES = 256;
+    private static final int FILE_BYTES = FRAMES * FRAME_BYTES;
+    private static final FrameLayout.Identity IDENTITY = new FrameLayout.Identity(0, 0, 0);
+
+    /** On the disk to measure. */
+    @Param(".")
+    public String directory = ".";
+
+    private final ByteBuffer frame = ByteBuffer.allocateDirect(FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private @Nullable FilePair files;
+    private int number;
+
+    /** Files that are really allocated, as the store's are. */
+    private record FilePair(Path logPath, Path heapPath, HandFile log, HandFile heap, MappedByteBuffer mapped) {
+        static FilePair make(Path directory) throws IOException {
+            Path logPath = directory.resolve("flusher.log");
+            Path heapPath = directory.resolve("flusher.heap");
+            HandFile log = new HandFile(logPath);
+            HandFile heap = new HandFile(heapPath);
+            log.prepare(FILE_BYTES);
+            heap.prepare(FILE_BYTES);
+            return new FilePair(
+                    logPath, heapPath, log, heap, heap.map(FILE_BYTES).load());
+        }
+
+        void delete() throws IOException {
+            log.close();
+            heap.close();
+            Files.delete(logPath);
+            Files.delete(heapPath);
+        }
+    }
+
+    /** Makes the files, and a frame as appends leave it. */
+    @Setup(Level.Trial)
+    public void prepare() throws IOException {
+        files = FilePair.make(Path.of(directory));
+        byte[] value = Shape.value();
+        for (int i = 0; i < RECORDS; i++) {
+            int at = FrameLayout.HEADER_BYTES + i * RECORD_BYTES;
+            RecordLayout.putAppend(frame, at, i, 0, 0, 0, value.length);
+            frame.put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
+        }
+        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
+    }
+
+    /** Leaves nothing on the disk. */
+    @TearDown(Level.Trial)
+    public void delete() throws IOException {
+        files().delete();
+    }
+
+    /** The frame's checksum. */
+    @Benchmark
+    @OperationsPerInvocation(RECORDS)
+    public ByteBuffer seal() {
+        FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
+        return frame;
+    }
+
+    /** The frame handed to the operating system, at the next place of a file that is gone round in. */
+    @Benchmark
+    @OperationsPerInvocation(RECORDS)
+    public int write() throws IOException {
+        number = number + 1 & FRAMES - 1;
+        files().log().write(frame.duplicate().clear(), (long) number * FRAME_BYTES);
+        return number;
+    }
+
+    /** The frame walked, and each entry copied into the mapped file. */
+    @Benchmark
+    @OperationsPerInvocation(RECORDS)
+    public ByteBuffer apply() {
+        number = number + 1 & FRAMES - 1;
+        Applier applier = new Applier(files().mapped(), number * FRAME_BYTES);
+        RecordLayout.forEachInFrame(frame, 0, 0, applier);
+        return frame;
+    }
+
+    private FilePair files() {
+        return Objects.requireNonNull(files, "the files of this trial");
+    }
+
+    /** Copies entries one behind the other. */
+    private static final class Applier implements RecordLayout.Visitor {
+        private final ByteBuffer target;
+        private int next;
+
+        Applier(ByteBuffer target, int next) {
+            this.target = target;
+            this.next = next;
+        }
+
+        @Override
+        public void append(long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
+            target.put(next, buffer, entryAt, EntryLayout.entryBytes(length));
+            next += ENTRY_BYTES;
+        }
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {
+            throw new IllegalStateException("the frame has appends only");
+        }
+
+        @Override
+        public void delete(long lsn, long id) {
+            throw new IllegalStateException("the frame has appends only");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.caravan.bench.load;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** What happened in a load, second by second. */
+public final class Timeline {
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final int DIGITS = 3;
+
+    private final long startNanos;
+    private final List<Second> seconds = new ArrayList<>();
+    private final Second afterEnd = new Second();
+
+    Timeline(long startNanos, int seconds) {
+        this.startNanos = startNanos;
+        for (int i = 0; i < seconds; i++) {
+            this.seconds.add(new Second());
+        }
+    }
+
+    /** When the first request was due. */
+    long startNanos() {
+        return startNanos;
+    }
+
+    void sent(long nowNanos) {
+        at(nowNanos).sent();
+    }
+
+    void answered(long dueNanos, long nowNanos, boolean error) {
+        at(nowNanos).answered(error);
+        at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
+    }
+
+    void abandoned(long dueNanos, long nowNanos) {
+        at(dueNanos).answered(true);
+        at(dueNanos).waited(TimeUnit.NANOSECONDS.toMicros(nowNanos - dueNanos));
+    }
+
+    private Second at(long nanos) {
+        long index = (nanos - startNanos) / SECOND_NANOS;
+        return index < seconds.size() ? seconds.get((int) index) : afterEnd;
+    }
+
+    /** The seconds in which requests were due. */
+    public List<Second> seconds() {
+        return seconds;
+    }
+
+    /** What came after the last of them; nothing was due in it. */
+    public Second afterEnd() {
+        return afterEnd;
+    }
+
+    /** Waits of all requests that were due from some second on, counted from 0; in microseconds. */
+    public Histogram waitsFrom(int second) {
+        Histogram waits = new Histogram(DIGITS);
+        seconds.subList(second, seconds.size()).forEach(each -> waits.add(each.waits()));
+        return waits;
+    }
+}

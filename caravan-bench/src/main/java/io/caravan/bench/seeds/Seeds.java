@@ -1,0 +1,133 @@
+package io.caravan.bench.seeds;
+
+import io.caravan.Durability;
+import io.caravan.bench.report.Charts;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.ForceProbe;
+import io.caravan.bench.report.Measure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.bench.report.Picture;
+import io.caravan.bench.report.Results;
+import io.caravan.bench.report.Results.Row;
+import io.caravan.bench.report.Table;
+import io.caravan.bench.report.Turn;
+import io.caravan.bench.seeds.Work.Compared;
+import java.io.IOException;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+
+/** All headlines, each beside the same work here. */
+final class Seeds implements Measure {
+    static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
+
+    private static final String CARAVAN = "Caravan";
+    private static final int LARGE_BLOCK_BYTES = 1 << 20;
+
+    private final Results results = new Results();
+    private final List<Compared> all;
+    private final boolean quick;
+    private final int forces;
+    private final int largeForces;
+
+    /** Measures; a quick one shows that it works, and says nothing of speed. */
+    Seeds(boolean quick) {
+        this.quick = quick;
+        all = new Posts(quick).all();
+        forces = quick ? 50 : 2_000;
+        largeForces = quick ? 5 : 100;
+    }
+
+    @Override
+    public void run(Turn turn) throws IOException, InterruptedException {
+        measureMachine(turn);
+        for (Compared compared : all) {
+            Map<Durability, Measurement> measured = new EnumMap<>(Durability.class);
+            for (Durability level : turn.inTurn(compared.levels())) {
+                if (turn.number() == 1 && !quick) {
+                    turn.say(compared.work().name() + ", warming up");
+                    measure(compared, turn, level);
+                }
+                turn.say(compared.work().name() + ", " + level);
+                measured.put(level, measure(compared, turn, level));
+            }
+            compared.headlines().forEach(headline -> add(headline, compared.levels(), measured));
+        }
+    }
+
+    private static Measurement measure(Compared compared, Turn turn, Durability level)
+            throws IOException, InterruptedException {
+        try {
+            return compared.work().run(turn, level);
+        } catch (ExecutionException problem) {
+            throw new IOException(compared.work().name() + " has failed", problem.getCause());
+        }
+    }
+
+    private void add(Headline headline, List<Durability> levels, Map<Durability, Measurement> measured) {
+        results.add(
+                new Row(headline.workload(), headline.system(), headline.durability()),
+                new Measurement().with(headline.figure(), headline.value()));
+        for (Durability level : levels) {
+            double value = Objects.requireNonNull(measured.get(level)).get(headline.figure());
+            results.add(
+                    row(headline, level),
+                    new Measurement().with(headline.figure(), value).with(RATIO, headline.ratio(value)));
+        }
+    }
+
+    private static Row row(Headline headline, Durability level) {
+        return new Row(headline.workload(), CARAVAN, level.name());
+    }
+
+    private void measureMachine(Turn turn) throws IOException {
+        turn.say("forces by hand");
+        try (ForceProbe probe = new ForceProbe(turn.work(), ForceProbe.SMALL_BLOCK_BYTES, forces)) {
+            results.add(
+                    new Row("write and force of 4 KiB", Charts.MACHINE, "forced"),
+                    new Measurement().with(Work.MICROS_EACH, probe.run().get(Figure.P50_MICROS)));
+        }
+        try (ForceProbe probe = new ForceProbe(turn.work(), LARGE_BLOCK_BYTES, largeForces)) {
+            results.add(
+                    new Row("write and force of 1 MiB", Charts.MACHINE, "forced"),
+                    new Measurement()
+                            .with(Figure.VALUE_MB_PER_SECOND, probe.run().get(Figure.VALUE_MB_PER_SECOND)));
+        }
+    }
+
+    @Override
+    public Table table() {
+        Map<Row, String> remarks = new HashMap<>();
+        for (Compared compared : all) {
+            for (Headline headline : compared.headlines()) {
+                compared.levels().forEach(level -> remarks.put(row(headline, level), compared.differs()));
+            }
+        }
+        return new Table(
+                "What the posts said, and the same work here",
+                "Each headline stands above what Caravan does of the same work on this machine: at the level of"
+                        + " durability that comes nearest to the post's, and forced (`SYNC`). The headlines were made on"
+                        + " other machines and are copied from the posts; the ratio is above 1 where this is better, and"
+                        + " compares machines as much as programs. `us each` is a median of runs' means. Writes of one kind"
+                        + " end after " + Posts.MAX_SECONDS + " s at the latest.",
+                results,
+                remarks);
+    }
+
+    @Override
+    public List<Picture> pictures() {
+        RatioPicture picture = new RatioPicture();
+        for (Compared compared : all) {
+            for (Headline headline : compared.headlines()) {
+                picture.add(
+                        headline.label(),
+                        results.median(row(headline, compared.levels().get(0)), RATIO),
+                        results.median(row(headline, Durability.SYNC), RATIO));
+            }
+        }
+        return List.of(picture.picture());
+    }
+}

@@ -1,0 +1,46 @@
+package io.caravan.bench.service;
+
+import io.caravan.bench.load.OpenLoop.Plan;
+import io.caravan.bench.network.Caravan;
+import io.caravan.bench.network.ReferenceServer;
+import io.caravan.bench.network.Requests;
+import io.caravan.bench.network.RunningServer;
+import io.caravan.bench.network.Subject;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.List;
+
+/** POST of the Durable Streams protocol, beside its own server. */
+record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implements Front {
+
+    static HttpFront of(Plan plan) {
+        return new HttpFront(plan, new HttpAppends(plan), List.of(Caravan.asDelivered(), new ReferenceServer()));
+    }
+
+    @Override
+    public String name() {
+        return "HTTP";
+    }
+
+    @Override
+    public String request() {
+        return "POST";
+    }
+
+    @Override
+    public InetSocketAddress address(RunningServer server) {
+        return server.http();
+    }
+
+    /** Streams must be there before the first append. */
+    @Override
+    public void prepare(RunningServer server) throws IOException, InterruptedException {
+        Requests.createAll(server.http(), protocol.streams());
+    }
+
+    @Override
+    public String note() {
+        return "The streams are created before, one after the other; there are few, because the reference server keeps a"
+                + " hundred files open at most.";
+    }
+}

@@ -1,0 +1,43 @@
+package io.caravan.bench.service;
+
+import io.caravan.bench.load.OpenLoop.Outcome;
+import io.caravan.bench.network.Subject;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.HdrHistogram.Histogram;
+
+/** All runs of each server, in the order in which they were first run. */
+final class LoadRuns {
+    private static final int DIGITS = 3;
+    private static final double TYPICAL = 98;
+
+    private final Map<Subject, List<Outcome>> runs = new LinkedHashMap<>();
+
+    void add(Subject subject, Outcome outcome) {
+        runs.computeIfAbsent(subject, key -> new ArrayList<>()).add(outcome);
+    }
+
+    /** Those that have run. */
+    Set<Subject> subjects() {
+        return runs.keySet();
+    }
+
+    /** The run whose p98 is the median of all; of an even number the better one of the two in the middle. */
+    Outcome median(Subject subject) {
+        List<Outcome> sorted = runs.getOrDefault(subject, List.of()).stream()
+                .sorted(Comparator.comparing(run -> run.all().getValueAtPercentile(TYPICAL)))
+                .toList();
+        return sorted.get((sorted.size() - 1) / 2);
+    }
+
+    /** Waits of all runs together, in microseconds. */
+    Histogram waits(Subject subject) {
+        Histogram waits = new Histogram(DIGITS);
+        runs.getOrDefault(subject, List.of()).forEach(run -> waits.add(run.all()));
+        return waits;
+    }
+}

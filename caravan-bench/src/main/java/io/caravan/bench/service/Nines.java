@@ -1,0 +1,35 @@
+package io.caravan.bench.service;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
+
+/**
+ * The axis of a percentile plot: a percentile's place is one in how many is beyond it, so that on a logarithmic axis each
+ * further nine has the same room.
+ */
+final class Nines {
+    private static final int POINTS_A_NINE = 20;
+    private static final double ALL = 100;
+
+    private Nines() {}
+
+    /** Places from 1 up to where {@code count} values still have one beyond it. */
+    static List<Double> upTo(long count) {
+        int points = (int) Math.floor(Math.log10(Math.max(1, count)) * POINTS_A_NINE);
+        return IntStream.rangeClosed(0, points)
+                .mapToObj(point -> Math.pow(10, (double) point / POINTS_A_NINE))
+                .toList();
+    }
+
+    /** The percentile at a place. */
+    static double percentile(double place) {
+        return ALL * (1 - 1 / place);
+    }
+
+    /** A place as people know it: 10 is 90 %. */
+    static String label(double place) {
+        int decimals = Math.max(0, (int) Math.round(Math.log10(place)) - 2);
+        return String.format(Locale.ROOT, "%." + decimals + "f %%", percentile(place));
+    }
+}

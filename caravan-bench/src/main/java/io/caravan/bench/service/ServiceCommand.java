@@ -1,0 +1,91 @@
+package io.caravan.bench.service;
+
+import io.caravan.bench.load.OpenLoop.Plan;
+import io.caravan.bench.report.Course;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code scripts/bench service}: how a live service looks to its clients, from the first second of a fresh server. */
+@Command(
+        name = "service",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = {
+            "Appends at a fixed rate, from the first second of a fresh server, each sent when it is due and timed from then:"
+                    + " what was sent, acknowledged and refused in each second, and how long it had to wait.",
+            "Over RESP: Caravan as it is delivered (forced before the answer), Redis with appendfsync always, and Redis"
+                    + " with appendfsync everysec, which answers before it syncs. Over HTTP: Caravan, and the Durable"
+                    + " Streams protocol's own server on Node with file storage.",
+            "redis-server, node and npm are taken from the PATH; npm installs the Node server once, beside this program."
+                    + " What is missing is said in its row. The client keeps one core busy, and tells how late it was"
+                    + " itself. All runs take some five minutes.",
+            "A server that runs elsewhere on this machine is measured by `bench load`."
+        })
+public final class ServiceCommand implements Callable<Integer> {
+    private static final int RATE = 16_000;
+    private static final int HTTP_RATE = 1_000;
+    private static final int CONNECTIONS = 50;
+    private static final int SECONDS = 8;
+    private static final int QUICK_RATE = 500;
+    private static final int QUICK_CONNECTIONS = 5;
+    private static final int DOCUMENTS = 10_000;
+    private static final int STREAMS = 64;
+    private static final int VALUE_BYTES = 200;
+    private static final long SEED = 1;
+
+    @Option(names = "--rate", paramLabel = "N", description = "appends a second over RESP; default " + RATE)
+    private @Nullable Integer rate;
+
+    @Option(
+            names = "--http-rate",
+            paramLabel = "N",
+            description = "appends a second over HTTP; default " + HTTP_RATE
+                    + ", a third of what the reference server can do at best")
+    private @Nullable Integer httpRate;
+
+    @Option(names = "--connections", paramLabel = "N", description = "over how many; default " + CONNECTIONS)
+    private @Nullable Integer connections;
+
+    @Option(names = "--seconds", paramLabel = "N", description = "how long each load lasts; default " + SECONDS)
+    private @Nullable Integer seconds;
+
+    @Option(names = "--alone", description = "Caravan without its peers")
+    private boolean alone;
+
+    @Mixin
+    private final Course course = new Course();
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        boolean quick = course.quick();
+        int connectionCount = positive("--connections", connections, quick ? QUICK_CONNECTIONS : CONNECTIONS);
+        int length = positive("--seconds", seconds, quick ? 1 : SECONDS);
+        int respRate = positive("--rate", rate, quick ? QUICK_RATE : RATE);
+        int postRate = positive("--http-rate", httpRate, quick ? QUICK_RATE : HTTP_RATE);
+        LiveService resp = new LiveService(
+                RespFront.of(new Plan(respRate, connectionCount, length, DOCUMENTS, VALUE_BYTES, SEED)), alone, quick);
+        LiveService http = new LiveService(
+                HttpFront.of(new Plan(postRate, connectionCount, length, STREAMS, VALUE_BYTES, SEED)), alone, quick);
+        course.run(List.of(resp, resp.eachSecond(), http, http.eachSecond()));
+        return 0;
+    }
+
+    private int positive(String option, @Nullable Integer value, int otherwise) {
+        int chosen = value == null ? otherwise : value;
+        if (chosen < 1 && spec != null) {
+            throw new ParameterException(spec.commandLine(), option + " must be 1 or more");
+        }
+        return chosen;
+    }
+}

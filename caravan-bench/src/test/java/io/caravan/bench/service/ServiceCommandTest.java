@@ -1,0 +1,67 @@
+package io.caravan.bench.service;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.bench.Main;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The suite runs, tiny and without peers, so that it does not rot. */
+class ServiceCommandTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void measuresEverySecondAndDrawsIt() throws IOException {
+        Path out = directory.resolve("out");
+        Path work = directory.resolve("work");
+        assertThat(Main.run("service", "--quick", "--alone", "--out", out.toString(), "--dir", work.toString()))
+                .isZero();
+        JsonNode report =
+                new ObjectMapper().readTree(out.resolve("service.json").toFile());
+        List<String> rows = new ArrayList<>();
+        for (JsonNode row : report.path("rows")) {
+            rows.add(row.path("workload").asText() + " | " + row.path("system").asText());
+            check(row);
+        }
+        assertThat(rows)
+                .contains(
+                        "write and force of 4 KiB | the machine",
+                        "RPUSH, 500 a second to an echo in the client | the machine",
+                        "RPUSH, 500 a second, whole run | Caravan",
+                        "RPUSH, 500 a second, whole run | Redis, appendfsync always",
+                        "RPUSH, 500 a second, whole run | Redis, appendfsync everysec",
+                        "RPUSH, second 1 | Caravan",
+                        "POST, 500 a second, whole run | Caravan",
+                        "POST, 500 a second, whole run | reference server 0.3.7",
+                        "POST, second 1 | Caravan");
+        for (String picture : List.of("waits", "distribution", "answers")) {
+            assertThat(out.resolve("service-resp-" + picture + ".png")).isNotEmptyFile();
+            assertThat(out.resolve("service-http-" + picture + ".svg")).isNotEmptyFile();
+        }
+        assertThat(work).doesNotExist();
+    }
+
+    private static void check(JsonNode row) {
+        JsonNode figures = row.path("figures");
+        assertThat(figures.isEmpty()).isEqualTo(row.path("durability").asText().startsWith("not measured: "));
+        assertThat(figures.path("failures").path("max").asDouble())
+                .as("failures of %s", row)
+                .isZero();
+        if (row.path("workload").asText().endsWith("whole run") && !figures.isEmpty()) {
+            assertThat(figures.path("acks").path("median").asDouble()).isEqualTo(500);
+            assertThat(figures.path("p50, ms").path("median").asDouble()).isPositive();
+        }
+    }
+
+    @Test
+    void refusesALoadThatIsNone() {
+        assertThat(Main.run("service", "--rate", "0")).isEqualTo(2);
+    }
+}
