@@ -9,7 +9,11 @@ import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.scaling.ScalingCommand;
 import io.caravan.bench.seeds.SeedsCommand;
 import io.caravan.bench.service.ServiceCommand;
+import io.caravan.bench.fragmentation.FragmentationCommand;
+import io.caravan.bench.patterns.WritePatternsCommand;
+import io.caravan.bench.policies.FlushPoliciesCommand;
 import io.caravan.bench.snapshot.SnapshotCommand;
+import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
 
 /** {@code scripts/bench}: one entry for all measurements. */
@@ -23,6 +27,10 @@ import picocli.CommandLine.Command;
             GateCommand.class,
             LayersCommand.class,
             ScalingCommand.class,
+            WritePatternsCommand.class,
+            TimersCommand.class,
+            FragmentationCommand.class,
+            FlushPoliciesCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,

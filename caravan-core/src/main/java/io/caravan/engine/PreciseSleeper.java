@@ -9,14 +9,14 @@ import java.util.function.LongSupplier;
  * stretch is spun. The spin is bounded by that stretch, and left out on a single core, where it would only be in the
  * way, and in waits so long that nobody minds.
  */
-final class PreciseSleeper {
+public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
     private static final long NOT_WORTH_SPINNING_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final LongSupplier clock;
     private final boolean spins;
 
-    PreciseSleeper(LongSupplier clock, int cores) {
+    public PreciseSleeper(LongSupplier clock, int cores) {
         this.clock = clock;
         this.spins = cores > 1;
     }
@@ -25,7 +25,7 @@ final class PreciseSleeper {
      * How long to park before asking again; 0 once the instant has come, or {@code cutShort} holds, for which this may
      * have spun.
      */
-    long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
+    public long parkOrSpin(long instantNanos, BooleanSupplier cutShort) {
         long remaining = instantNanos - clock.getAsLong();
         long spin = spins && remaining < NOT_WORTH_SPINNING_NANOS ? SPIN_NANOS : 0;
         while (remaining > 0 && !cutShort.getAsBoolean()) {

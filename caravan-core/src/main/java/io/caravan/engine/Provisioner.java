@@ -20,7 +20,7 @@ final class Provisioner {
     /** Segments ready behind the one in use: the next, and the reserve for trims and deletes. */
     private static final int READY_AHEAD = 2;
     /** Up to so many are kept for recycling, so that a steady load makes no new files. */
-    private static final int KEPT_AHEAD = 12;
+    private static final int KEPT_AHEAD = 8;
 
     private final StoreState state;
     private final LogSegments log;

@@ -27,6 +27,9 @@ public final class Charts {
 
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
+    /** Never in powers of ten, which a logarithmic axis has by itself. */
+    private static final String NUMBERS = "#,##0.####";
+
     private static final Color GRID = new Color(0xDDDDDD);
     private static final BasicStroke SOLID = new BasicStroke(2.5f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
     private static final BasicStroke DASHED =
@@ -91,6 +94,7 @@ public final class Charts {
                 .setLegendFont(new Font(Font.SANS_SERIF, Font.PLAIN, 14))
                 .setChartTitleFont(new Font(Font.SANS_SERIF, Font.BOLD, 18))
                 .setChartPadding(14)
+                .setDecimalPattern(NUMBERS)
                 .setMarkerSize(7);
         styler.setAxisTitleFont(new Font(Font.SANS_SERIF, Font.PLAIN, 15))
                 .setAxisTickLabelsFont(new Font(Font.SANS_SERIF, Font.PLAIN, 13))

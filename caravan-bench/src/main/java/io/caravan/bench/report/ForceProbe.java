@@ -30,22 +30,30 @@ public final class ForceProbe implements AutoCloseable {
         file.prepare((long) count * blockBytes);
     }
 
+    /** Writes and forces all blocks. */
     public Measurement run() throws IOException {
+        return run(Long.MAX_VALUE);
+    }
+
+    /** Writes and forces blocks until the time is over, or there are no more. */
+    public Measurement run(long atMostNanos) throws IOException {
         Histogram nanos = new Histogram(DIGITS);
         ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);
         long start = System.nanoTime();
         long last = start;
-        for (int i = 0; i < count; i++) {
-            file.write(block.clear(), (long) i * blockBytes);
+        int done = 0;
+        while (done < count && last - start < atMostNanos) {
+            file.write(block.clear(), (long) done * blockBytes);
             file.force();
             long now = System.nanoTime();
             nanos.recordValue(now - last);
             last = now;
+            done++;
         }
         double seconds = (last - start) / NANOS_PER_SECOND;
         return new Measurement()
-                .appendsPerSecond(count, last - start)
-                .with(Figure.VALUE_MB_PER_SECOND, (double) count * blockBytes / BYTES_PER_MB / seconds)
+                .appendsPerSecond(done, last - start)
+                .with(Figure.VALUE_MB_PER_SECOND, (double) done * blockBytes / BYTES_PER_MB / seconds)
                 .latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
     }
 

@@ -2,36 +2,78 @@ package io.caravan.bench.report;
 
 import io.caravan.bench.report.Results.Row;
 import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
-/** What the disk allows: small forces and large ones, by hand. */
+/** What the machine allows: forces small and large, copies, page faults, the clock, waking a thread. By hand, within a second. */
 public final class MachineLimits implements Measure {
-    private static final int LARGE_BLOCK_BYTES = 1 << 20;
+    private static final String BY_HAND = "by hand";
+    private static final String FORCED = "forced";
+    private static final String NOTHING_STORED = "nothing stored";
+    private static final int BYTES_PER_KIB = 1024;
+    private static final int BYTES_PER_MIB = 1 << 20;
+    /** No size of block takes longer. */
+    private static final long FORCES_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
+
+    /** So many blocks of a size at most, as the file has to be written before. */
+    private record Forces(int blockBytes, int count) {
+        String workload() {
+            String size = blockBytes < BYTES_PER_MIB
+                    ? blockBytes / BYTES_PER_KIB + " KiB"
+                    : blockBytes / BYTES_PER_MIB + " MiB";
+            return "write and force of " + size + ", allocated file";
+        }
+    }
+
+    private static final List<Forces> FORCES = List.of(
+            new Forces(ForceProbe.SMALL_BLOCK_BYTES, 1_000),
+            new Forces(64 * BYTES_PER_KIB, 200),
+            new Forces(256 * BYTES_PER_KIB, 80),
+            new Forces(BYTES_PER_MIB, 32),
+            new Forces(4 * BYTES_PER_MIB, 8));
+
+    private static final int QUICK_FORCES = 5;
 
     private final Results results = new Results();
-    private final int smallCount;
-    private final int largeCount;
+    private final boolean quick;
 
     /** Measures; a quick one shows that it works, and says nothing of speed. */
     public MachineLimits(boolean quick) {
-        smallCount = quick ? 50 : 2_000;
-        largeCount = quick ? 5 : 100;
+        this.quick = quick;
     }
 
     @Override
-    public void run(Turn turn) throws IOException {
-        turn.say("forces by hand");
-        measure(turn, "write and force of 4 KiB, allocated file", ForceProbe.SMALL_BLOCK_BYTES, smallCount);
-        measure(turn, "write and force of 1 MiB, allocated file", LARGE_BLOCK_BYTES, largeCount);
+    public void run(Turn turn) throws IOException, InterruptedException {
+        turn.say("the machine's limits, by hand");
+        for (Forces forces : FORCES) {
+            int count = quick ? Math.min(forces.count(), QUICK_FORCES) : forces.count();
+            try (ForceProbe probe = new ForceProbe(turn.work(), forces.blockBytes(), count)) {
+                results.add(new Row(forces.workload(), BY_HAND, FORCED), probe.run(FORCES_NANOS));
+            }
+        }
+        int copyMib = quick ? 1 : 64;
+        add(
+                String.format(Locale.ROOT, "copy of %d MiB in memory", copyMib),
+                MemoryProbe.copy(copyMib * BYTES_PER_MIB, 4));
+        add("first write to a page of a mapped file", MemoryProbe.firstTouches(turn.work(), quick ? 64 : 4_096));
+        add("reading the clock", ThreadProbe.clock(quick ? 1_000 : 100_000));
+        add("waking a thread", ThreadProbe.wakeUps(quick ? 50 : 1_000));
     }
 
-    private void measure(Turn turn, String workload, int blockBytes, int count) throws IOException {
-        try (ForceProbe probe = new ForceProbe(turn.work(), blockBytes, count)) {
-            results.add(new Row(workload, "by hand", "forced"), probe.run());
-        }
+    private void add(String workload, Measurement measurement) {
+        results.add(new Row(workload, BY_HAND, NOTHING_STORED), measurement);
     }
 
     @Override
     public Table table() {
-        return new Table("The disk", "In every run, before anything else.", results);
+        return new Table(
+                "The machine",
+                "In every run, before anything else. Forces: for "
+                        + TimeUnit.NANOSECONDS.toMillis(FORCES_NANOS)
+                        + " ms at most of each size, in a file whose blocks were written before. The page is one of an allocated"
+                        + " file that the operating system has in memory, mapped anew. A thread is woken by another one's"
+                        + " hand-over through a queue; it has it then.",
+                results);
     }
 }

@@ -1,0 +1,133 @@
+package io.caravan.bench.fragmentation;
+
+import io.caravan.heap.Heap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The textbook's heap: a linked list of holes in the order of their addresses. A request takes the first hole that is
+ * large enough, from its start; a freed region goes to its place in the list and joins the holes beside it. Both walk the
+ * list, so both cost what the number of holes is.
+ */
+final class FirstFitHeap implements Heap {
+
+    private static final class Hole {
+        private long address;
+        private long bytes;
+        private @Nullable Hole next;
+
+        Hole(long address, long bytes, @Nullable Hole next) {
+            this.address = address;
+            this.bytes = bytes;
+            this.next = next;
+        }
+
+        long end() {
+            return address + bytes;
+        }
+    }
+
+    /** Stands before the first hole, so that each has one before it; no region is at its end. */
+    private final Hole head = new Hole(-1, 0, null);
+
+    private long totalBytes;
+    private long freeBytes;
+
+    @Override
+    public long ask(int bytes) {
+        Hole before = head;
+        for (Hole hole = head.next; hole != null; hole = hole.next) {
+            if (hole.bytes >= bytes) {
+                return takeFront(before, hole, bytes);
+            }
+            before = hole;
+        }
+        return NONE;
+    }
+
+    private long takeFront(Hole before, Hole hole, int bytes) {
+        long address = hole.address;
+        hole.address += bytes;
+        hole.bytes -= bytes;
+        freeBytes -= bytes;
+        if (hole.bytes == 0) {
+            before.next = hole.next;
+        }
+        return address;
+    }
+
+    @Override
+    public void free(long address, int bytes) {
+        Hole before = lastBefore(address);
+        Hole freed = insertAfter(before, address, bytes);
+        joinNext(freed);
+        joinNext(before);
+    }
+
+    private static void joinNext(Hole hole) {
+        Hole next = hole.next;
+        if (next != null && hole.end() == next.address) {
+            hole.bytes += next.bytes;
+            hole.next = next.next;
+        }
+    }
+
+    private Hole lastBefore(long address) {
+        Hole before = head;
+        for (Hole hole = head.next; hole != null && hole.address < address; hole = hole.next) {
+            before = hole;
+        }
+        return before;
+    }
+
+    private Hole insertAfter(Hole before, long address, long bytes) {
+        Hole hole = new Hole(address, bytes, before.next);
+        before.next = hole;
+        freeBytes += bytes;
+        return hole;
+    }
+
+    @Override
+    public void addSpace(long address, long bytes) {
+        totalBytes += bytes;
+        insertAfter(lastBefore(address), address, bytes);
+    }
+
+    @Override
+    public boolean removeSpace(long address, long bytes) {
+        Hole before = lastBefore(address);
+        Hole hole = before.next;
+        if (hole == null || hole.address != address || hole.bytes != bytes) {
+            return false;
+        }
+        before.next = hole.next;
+        freeBytes -= bytes;
+        totalBytes -= bytes;
+        return true;
+    }
+
+    @Override
+    public long usedBytes() {
+        return totalBytes - freeBytes;
+    }
+
+    @Override
+    public long freeBytes() {
+        return freeBytes;
+    }
+
+    @Override
+    public long largestHoleBytes() {
+        long largest = 0;
+        for (Hole hole = head.next; hole != null; hole = hole.next) {
+            largest = Math.max(largest, hole.bytes);
+        }
+        return largest;
+    }
+
+    @Override
+    public void forEachHole(HoleVisitor visitor) {
+        for (Hole hole = head.next; hole != null; hole = hole.next) {
+            visitor.hole(hole.address, hole.bytes);
+        }
+    }
+}

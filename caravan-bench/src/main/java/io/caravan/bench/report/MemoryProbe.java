@@ -1,0 +1,53 @@
+package io.caravan.bench.report;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.MappedByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.HdrHistogram.Histogram;
+
+/** What nothing that copies can be faster than, and what nothing that writes into a mapped file is spared. */
+final class MemoryProbe {
+    private static final int PAGE_BYTES = 4096;
+    private static final int DIGITS = 3;
+    private static final double BYTES_PER_GB = 1e9;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private MemoryProbe() {}
+
+    /**
+     * Copies from memory to memory, all of it touched before.
+     *
+     * @param bytes of a copy; more than caches hold, to tell of memory
+     */
+    static Measurement copy(int bytes, int copies) {
+        ByteBuffer from = ByteBuffer.allocateDirect(bytes);
+        ByteBuffer to = ByteBuffer.allocateDirect(bytes);
+        to.put(0, from, 0, bytes);
+        long start = System.nanoTime();
+        for (int i = 0; i < copies; i++) {
+            to.put(0, from, 0, bytes);
+        }
+        double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
+        return new Measurement().with(Figure.GB_PER_SECOND, (double) bytes * copies / BYTES_PER_GB / seconds);
+    }
+
+    /** Writes once into each page of a fresh mapping of an allocated file, whose pages the operating system has. */
+    static Measurement firstTouches(Path directory, int pages) throws IOException {
+        Path path = directory.resolve("page-probe");
+        Histogram nanos = new Histogram(DIGITS);
+        try (HandFile file = new HandFile(path)) {
+            file.prepare((long) pages * PAGE_BYTES);
+            MappedByteBuffer mapped = file.map((long) pages * PAGE_BYTES);
+            for (int page = 0; page < pages; page++) {
+                long start = System.nanoTime();
+                mapped.put(page * PAGE_BYTES, (byte) 1);
+                nanos.recordValue(System.nanoTime() - start);
+            }
+        } finally {
+            Files.deleteIfExists(path);
+        }
+        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+    }
+}

@@ -1,0 +1,62 @@
+package io.caravan.bench.report;
+
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** What nothing that tells time or waits for another thread is spared. */
+final class ThreadProbe {
+    private static final int DIGITS = 3;
+    private static final long FALLING_ASLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+    private static final int PATIENCE_SECONDS = 10;
+
+    private ThreadProbe() {}
+
+    /** Reads the clock, twice in a row. */
+    static Measurement clock(int readings) {
+        Histogram nanos = new Histogram(DIGITS);
+        for (int i = 0; i < readings; i++) {
+            long start = System.nanoTime();
+            nanos.recordValue(System.nanoTime() - start);
+        }
+        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+    }
+
+    /** Hands something to a thread that sleeps until it comes, and takes the time until that thread has it. */
+    static Measurement wakeUps(int wakeUps) throws InterruptedException {
+        SynchronousQueue<Long> queue = new SynchronousQueue<>();
+        Histogram nanos = new Histogram(DIGITS);
+        Thread sleeper = new Thread(() -> receive(queue, nanos, wakeUps), "wake-up-probe");
+        sleeper.start();
+        for (int i = 0; i < wakeUps; i++) {
+            awaitSleep(sleeper);
+            if (!queue.offer(System.nanoTime(), PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("the thread to be woken did not take what it was woken for");
+            }
+        }
+        sleeper.join();
+        return new Measurement().latency(nanos.getValueAtPercentile(50), nanos.getValueAtPercentile(99));
+    }
+
+    /** A thread that is about to sleep says so already, so it is given time to. */
+    private static void awaitSleep(Thread sleeper) {
+        while (sleeper.isAlive() && sleeper.getState() != Thread.State.WAITING) {
+            Thread.onSpinWait();
+        }
+        long asleepNanos = System.nanoTime() + FALLING_ASLEEP_NANOS;
+        while (System.nanoTime() - asleepNanos < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private static void receive(SynchronousQueue<Long> queue, Histogram nanos, int wakeUps) {
+        try {
+            for (int i = 0; i < wakeUps; i++) {
+                long handedOverNanos = queue.take();
+                nanos.recordValue(System.nanoTime() - handedOverNanos);
+            }
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+package io.caravan.bench.timers;
+
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+
+/** A {@link ScheduledExecutorService} with one thread; what counts is when the task begins, on that thread. */
+final class ScheduledWaiter implements Waiter {
+    private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+    private final SynchronousQueue<Long> begun = new SynchronousQueue<>();
+
+    /** Of the executor's thread, once it has begun a task. */
+    private volatile long threadId;
+
+    @Override
+    public long await(long nanos) throws InterruptedException {
+        long start = System.nanoTime();
+        var unused = executor.schedule(
+                () -> {
+                    long began = System.nanoTime();
+                    threadId = Thread.currentThread().getId();
+                    begun.put(began);
+                    return began;
+                },
+                nanos,
+                TimeUnit.NANOSECONDS);
+        return begun.take() - start;
+    }
+
+    @Override
+    public long cpuNanos() {
+        long thread = threadId;
+        long served = thread == 0 ? 0 : ManagementFactory.getThreadMXBean().getThreadCpuTime(thread);
+        return Waiter.super.cpuNanos() + served;
+    }
+
+    @Override
+    public void close() {
+        executor.shutdownNow();
+    }
+}

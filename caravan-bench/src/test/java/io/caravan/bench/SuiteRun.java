@@ -1,0 +1,51 @@
+package io.caravan.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Runs a suite, tiny, and looks at what it left. */
+public final class SuiteRun {
+
+    private SuiteRun() {}
+
+    /** The rows of its report; each figure of each row is a number that is not negative. */
+    public static JsonNode quickly(String suite, Path out) throws IOException {
+        assertThat(Main.run(suite, "--quick", "--out", out.toString())).isZero();
+        JsonNode rows = new ObjectMapper()
+                .readTree(out.resolve(suite + ".json").toFile())
+                .path("rows");
+        for (JsonNode row : rows) {
+            assertThat(row.path("durability").asText()).isNotEmpty();
+            assertThat(row.path("figures").isEmpty()).as("%s", row).isFalse();
+            for (JsonNode figure : row.path("figures")) {
+                assertThat(figure.path("median").isNumber()).as("%s", row).isTrue();
+                assertThat(figure.path("median").asDouble()).as("%s", row).isNotNegative();
+            }
+        }
+        return rows;
+    }
+
+    /** The median of a figure of the one row that is asked for. */
+    public static double value(JsonNode rows, String workload, String system, String durability, String figure) {
+        for (JsonNode row : rows) {
+            if (row.path("workload").asText().equals(workload)
+                    && row.path("system").asText().equals(system)
+                    && row.path("durability").asText().equals(durability)) {
+                return row.path("figures").path(figure).path("median").asDouble();
+            }
+        }
+        throw new AssertionError("no row of " + workload + " by " + system + ", " + durability);
+    }
+
+    /** That each is there, for screens and for print. */
+    public static void assertPictures(Path out, String suite, String... names) {
+        for (String name : names) {
+            assertThat(out.resolve(suite + "-" + name + ".png")).isNotEmptyFile();
+            assertThat(out.resolve(suite + "-" + name + ".svg")).isNotEmptyFile();
+        }
+    }
+}

@@ -1,0 +1,21 @@
+package io.caravan.bench.fragmentation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+/** What the map says of slices that are full, empty, or both. */
+class HeapMapTest {
+
+    @Test
+    void holesLowerTheSharesOfTheSlicesTheyLieIn() {
+        FirstFitHeap heap = new FirstFitHeap();
+        int slice = HeapMap.SLICE_BYTES;
+        heap.addSpace(0, 10L * slice);
+        heap.ask(slice);
+        long hole = heap.ask(slice + slice / 2);
+        heap.ask(slice);
+        heap.free(hole, slice + slice / 2);
+        assertThat(HeapMap.of(heap, 3L * slice + slice / 2).shares()).containsExactly(1, 0, 0.5, 0.5);
+    }
+}

@@ -1,0 +1,28 @@
+package io.caravan.bench.timers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.caravan.bench.SuiteRun;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The measurement runs, tiny, so that it does not rot. */
+class TimersCommandTest {
+    @TempDir
+    private Path out;
+
+    @Test
+    void measuresEveryWaitOnBothMachines() throws IOException {
+        JsonNode rows = SuiteRun.quickly("timers", out);
+        assertThat(rows).hasSize(9 + 2 * 5 * 8);
+        assertThat(SuiteRun.value(rows, "wait of 50 us", "Caravan", "nothing stored", "waits"))
+                .isPositive();
+        assertThat(SuiteRun.value(
+                        rows, "wait of 10,000 us", "ScheduledExecutorService", "nothing stored", "overshoot p50, us"))
+                .isPositive();
+        SuiteRun.assertPictures(out, "timers", "idle-p50", "idle-p99", "busy-p50", "busy-p99");
+    }
+}
