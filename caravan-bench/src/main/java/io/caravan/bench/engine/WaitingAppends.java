@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /** Writers that each wait for an append's acknowledgement before the next, for a while. */
-final class WaitingAppends {
+public final class WaitingAppends {
     private static final int DIGITS = 3;
 
     private final Workload workload;
@@ -20,18 +20,18 @@ final class WaitingAppends {
     private final long durationNanos;
 
     /** As many threads as writers, for at least so long. */
-    WaitingAppends(Workload workload, int writers, long durationMillis) {
+    public WaitingAppends(Workload workload, int writers, long durationMillis) {
         this.workload = workload;
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
     /** Appends, and returns when the append is acknowledged. */
-    interface Append {
+    public interface Append {
         void andWait(long id, byte[] value) throws IOException, InterruptedException, ExecutionException;
     }
 
-    Measurement run(Append append) throws IOException, InterruptedException {
+    public Measurement run(Append append) throws IOException, InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(writers);
         try {
             long start = System.nanoTime();
