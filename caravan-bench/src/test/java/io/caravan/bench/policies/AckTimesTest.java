@@ -24,7 +24,8 @@ class AckTimesTest {
     @Test
     void sendsAllThatIsDue() throws InterruptedException, ExecutionException {
         try (MemoryListStore store = new MemoryListStore()) {
-            AckTimes times = new OpenLoopAppends(new Workload(1), 10_000, TimeUnit.MILLISECONDS.toNanos(10)).run(store);
+            AckTimes times =
+                    new OpenLoopAppends(Workload.small(1), 10_000, TimeUnit.MILLISECONDS.toNanos(10)).run(store);
             assertThat(times.count())
                     .isBetween(1L, 100L)
                     .isEqualTo(store.stats().appends());
