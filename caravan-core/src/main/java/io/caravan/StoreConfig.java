@@ -135,7 +135,10 @@ public final class StoreConfig {
         return checkpointFloorBytes;
     }
 
-    /** A checkpoint starts when the log since the last is at least this fraction of the index it would write. */
+    /**
+     * A checkpoint starts when the log since the last is at least this fraction of what it would write: the index, and the
+     * heap that is used, of which 256 MiB count at most.
+     */
     public double checkpointFraction() {
         return checkpointFraction;
     }

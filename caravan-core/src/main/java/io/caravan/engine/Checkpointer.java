@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the lock
  * for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture; (5)
  * write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
- * start. One starts when the log since the last has outgrown the index that it would write, or when the log has no space
+ * start. One starts when the log since the last has outgrown what it would write, or when the log has no space
  * to grow.
  *
  * <p>A checkpoint that fails for want of space is tried again later, as nothing depends on it. A failed force of the

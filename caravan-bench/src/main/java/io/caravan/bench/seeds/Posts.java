@@ -19,8 +19,8 @@ final class Posts {
             "OMGDB parses and checks JSON, and keeps it as text with derived caches; here a"
                     + " document is 200 bytes of JSON as the one value of a list, named by a number. ";
     private static final String LOREM_DIFFERS =
-            "Go on an Apple M4; its write is four calls to the operating system in the"
-                    + " caller's thread. Here a key is a number and a document a list. ";
+            "Go on an Apple M4; its log is written by small calls in the caller's thread, and never"
+                    + " synced. Here a key is a number and a document a list. ";
 
     private final boolean quick;
     private final int millis;
@@ -84,8 +84,8 @@ final class Posts {
                                 "not told",
                                 Figure.VALUE_MB_PER_SECOND,
                                 27)),
-                "Another machine with an NVMe disk. There a write was a copy into mapped memory by one thread; here it is"
-                        + " checksummed, logged by another thread, copied into the heap, and found again after a crash.");
+                "A machine with an NVMe disk; what a crash would have left there is not told. Here each write is checksummed,"
+                        + " logged by another thread, copied into the heap, and found again after a crash.");
     }
 
     private Compared liveService() {
@@ -202,7 +202,7 @@ final class Posts {
                                 "WAL, synchronous NORMAL: synced at checkpoints",
                                 Figure.APPENDS_PER_SECOND,
                                 1_160_000)),
-                "Rust and C on an Apple with 10 cores, into one table within one transaction, past SochDB's own table layer."
+                "Rust and C on an Apple with 10 cores, into one table, past SochDB's own table layer."
                         + " Here each row is 100 bytes in a list of its own, and a write of its own.");
     }
 
@@ -241,6 +241,6 @@ final class Posts {
                 new WaitingWrites(workload, 10, 10, millis),
                 UNSYNCED,
                 List.of(less(workload, "LoremDB: 10 threads", "post: LoremDB", "not synced", Work.MICROS_EACH, 18.6)),
-                LOREM_DIFFERS + "Ten cores there; here ten threads that each wait, on the cores that are told below.");
+                LOREM_DIFFERS + "Ten cores there; here ten threads that each wait, on this machine's cores.");
     }
 }
