@@ -4,7 +4,7 @@ import java.io.IOException;
 import org.HdrHistogram.Histogram;
 
 /** Appends as fast as they are taken, in batches of 1,000, up to a count and up to a time, whichever is first. */
-public final class AppendLoop {
+final class AppendLoop {
     static final int BATCH = 1_000;
 
     private static final int DIGITS = 3;
@@ -18,14 +18,14 @@ public final class AppendLoop {
      *
      * @param limitNanos after so long no further batch is begun
      */
-    public AppendLoop(Workload workload, int count, long limitNanos) {
+    AppendLoop(Workload workload, int count, long limitNanos) {
         this.workload = workload;
         this.count = count;
         this.limitNanos = limitNanos;
     }
 
     /** What takes the appends. */
-    public interface Target {
+    interface Target {
         void append(long id, byte[] value) throws IOException;
 
         /** Called behind every 1,000 appends, and at the end. */
@@ -40,9 +40,9 @@ public final class AppendLoop {
      * @param batchNanos times of 1,000 appends and the end of their batch
      * @param startNanos when it began
      */
-    public record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {}
+    record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {}
 
-    public Pace run(Target target) throws IOException {
+    Pace run(Target target) throws IOException {
         Histogram batches = new Histogram(DIGITS);
         long start = System.nanoTime();
         LongestGap gap = new LongestGap(start);

@@ -9,12 +9,12 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 
 /** One producer that appends as fast as the store takes it; the clock stops when all of it is durable. */
-public final class AsyncAppends {
+final class AsyncAppends {
     private final Workload workload;
     private final AppendLoop loop;
 
     /** Appends up to a count and up to a time. */
-    public AsyncAppends(Workload workload, int count, long limitNanos) {
+    AsyncAppends(Workload workload, int count, long limitNanos) {
         this.workload = workload;
         loop = new AppendLoop(workload, count, limitNanos);
     }
@@ -28,9 +28,9 @@ public final class AsyncAppends {
     record Batches(int appends, long forces, long logBytes) {}
 
     /** What came out, and how the store batched, for those who do the same by hand. */
-    public record Outcome(Measurement measurement, Batches batches) {}
+    record Outcome(Measurement measurement, Batches batches) {}
 
-    public Outcome run(ListStore store) throws IOException {
+    Outcome run(ListStore store) throws IOException {
         StoreStats before = store.stats();
         Acknowledgements acknowledgements = new Acknowledgements(System.nanoTime());
         Pace pace = loop.run(new AppendLoop.Target() {

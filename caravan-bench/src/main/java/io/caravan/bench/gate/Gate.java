@@ -7,19 +7,26 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** Measures all ratios in rounds, each of which measures every one that is not settled yet. */
 final class Gate implements AutoCloseable {
     private static final int LEAST_ROUNDS = 5;
     private static final int MOST_ROUNDS = 15;
+    /** On a machine that is busy with other things a round may take seconds; after so long none is added. */
+    private static final long QUICK_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
+
+    private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
 
     private final Map<Ratio, Ceiling> ceilings;
+    private final long limitNanos;
     private final Map<Ratio, Probe> probes = new EnumMap<>(Ratio.class);
     private final Map<Ratio, List<Double>> rounds = new EnumMap<>(Ratio.class);
 
     /** Opens what measures, and warms it up. */
     Gate(Map<Ratio, Ceiling> ceilings, Path work, boolean quick) throws IOException, InterruptedException {
         this.ceilings = ceilings;
+        limitNanos = quick ? QUICK_LIMIT_NANOS : LIMIT_NANOS;
         try {
             for (Ratio ratio : ceilings.keySet()) {
                 Probe probe = ratio.open(work.resolve(ratio.title()), quick);
@@ -35,10 +42,15 @@ final class Gate implements AutoCloseable {
 
     /** As many rounds as it takes, within bounds. */
     List<Verdict> verdicts() throws IOException, InterruptedException {
-        for (int round = 1; round <= MOST_ROUNDS && round(round); round++) {
+        long start = System.nanoTime();
+        for (int round = 1; mayGoOn(round, start) && round(round); round++) {
             System.err.println("round " + round + " of " + LEAST_ROUNDS + " to " + MOST_ROUNDS);
         }
         return ceilings.keySet().stream().map(this::verdict).toList();
+    }
+
+    private boolean mayGoOn(int round, long startNanos) {
+        return round <= LEAST_ROUNDS || round <= MOST_ROUNDS && System.nanoTime() - startNanos < limitNanos;
     }
 
     /** Returns whether there was anything left to measure. */
