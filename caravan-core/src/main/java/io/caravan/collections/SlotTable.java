@@ -5,7 +5,8 @@ import java.util.function.IntConsumer;
 /**
  * A hash table from long keys to slots (non-negative ints) that keeps the slots only; a slot's key is asked of whoever
  * keeps it. Open addressing with linear probing, and deletion that shifts back instead of leaving marks (Knuth, The Art
- * of Computer Programming, volume 3, section 6.4, algorithm R). Not thread-safe.
+ * of Computer Programming, volume 3, section 6.4, algorithm R). A byte of each slot's hash stands beside it: asking for a
+ * key is a cache miss, and this spares all but one in 256 of those that would be asked in vain. Not thread-safe.
  */
 public final class SlotTable {
     private static final int EMPTY = -1;
@@ -19,6 +20,7 @@ public final class SlotTable {
 
     private final Keys keys;
     private int[] slots = new int[0];
+    private byte[] tags = new byte[0];
     private int size;
 
     public SlotTable(Keys keys) {
@@ -42,12 +44,19 @@ public final class SlotTable {
             return -1;
         }
         int mask = slots.length - 1;
-        for (int i = (int) hash(key) & mask; slots[i] != EMPTY; i = i + 1 & mask) {
-            if (keys.key(slots[i]) == key) {
+        long hash = hash(key);
+        byte tag = tag(hash);
+        for (int i = (int) hash & mask; slots[i] != EMPTY; i = i + 1 & mask) {
+            if (tags[i] == tag && keys.key(slots[i]) == key) {
                 return slots[i];
             }
         }
         return -1;
+    }
+
+    /** Bits that neither choose the place in a table of fewer than 2^32 slots, nor one of 256 partitions. */
+    private static byte tag(long hash) {
+        return (byte) (hash >>> 40);
     }
 
     /** Adds a slot whose key is not in the table. */
@@ -61,11 +70,13 @@ public final class SlotTable {
 
     private void place(int slot) {
         int mask = slots.length - 1;
-        int i = home(slot);
+        long hash = hash(keys.key(slot));
+        int i = (int) hash & mask;
         while (slots[i] != EMPTY) {
             i = i + 1 & mask;
         }
         slots[i] = slot;
+        tags[i] = tag(hash);
     }
 
     private int home(int slot) {
@@ -85,6 +96,7 @@ public final class SlotTable {
         for (int i = hole + 1 & mask; slots[i] != EMPTY; i = i + 1 & mask) {
             if ((i - home(slots[i]) & mask) >= (i - hole & mask)) {
                 slots[hole] = slots[i];
+                tags[hole] = tags[i];
                 hole = i;
             }
         }
@@ -98,6 +110,7 @@ public final class SlotTable {
     private void resize(int capacity) {
         int[] old = slots;
         slots = new int[capacity];
+        tags = new byte[capacity];
         java.util.Arrays.fill(slots, EMPTY);
         for (int slot : old) {
             if (slot != EMPTY) {
@@ -117,6 +130,6 @@ public final class SlotTable {
 
     /** Bytes of memory held. */
     public long memoryBytes() {
-        return (long) slots.length * Integer.BYTES;
+        return (long) slots.length * (Integer.BYTES + Byte.BYTES);
     }
 }

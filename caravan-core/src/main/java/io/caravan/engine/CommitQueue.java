@@ -37,7 +37,7 @@ final class CommitQueue {
     private volatile boolean urgent;
     private boolean forceWanted;
     /** Whether the flusher was woken for the active commit. */
-    private volatile boolean flusherKnows;
+    private boolean flusherKnows;
     /** Groups of writes that were begun and ended, ever. */
     private long begunGroups;
 
@@ -183,11 +183,6 @@ final class CommitQueue {
     /** Whether the next flush shall not wait; may be asked without the lock. */
     boolean urgent() {
         return urgent;
-    }
-
-    /** Whether the flusher was woken for the active commit; may be asked without the lock. */
-    boolean flusherKnows() {
-        return flusherKnows;
     }
 
     boolean hasWork() {

@@ -8,7 +8,6 @@ import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,9 +23,6 @@ import org.slf4j.LoggerFactory;
 final class Flusher {
     private static final Logger LOG = LoggerFactory.getLogger(Flusher.class);
 
-    /** A lone writer that takes no longer to come back is waited for awake; some ten times what most need. */
-    private static final long LONE_WRITER_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
-
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
@@ -39,10 +35,6 @@ final class Flusher {
     private final LsnGate applied;
     private final Runnable afterFlush;
     private final RecordLayout.Visitor toHeap;
-    /** When the last commit was durable, by the clock. */
-    private long answeredNanos;
-    /** Whether that commit was one write, which came soon after the answer before it. */
-    private boolean answeredSoon;
 
     Flusher(
             StoreState state,
@@ -77,7 +69,7 @@ final class Flusher {
     long step() {
         if (!workWaits()) {
             runWritableActions();
-            return reclaimAndLook() || nextOfLoneWriter() ? 0 : Worker.UNTIL_WOKEN;
+            return reclaimAndLook() ? 0 : Worker.UNTIL_WOKEN;
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
@@ -91,14 +83,6 @@ final class Flusher {
         reclaim();
         afterFlush.run();
         return 0;
-    }
-
-    /**
-     * A writer that is alone, and writes again as soon as it is answered, is waited for awake: to be woken takes longer
-     * than it needs, and is a good part of what it waits for.
-     */
-    private boolean nextOfLoneWriter() {
-        return answeredSoon && sleeper.spin(answeredNanos + LONE_WRITER_NANOS, queue::flusherKnows);
     }
 
     private boolean workWaits() {
@@ -159,7 +143,6 @@ final class Flusher {
                 forced.advance(end);
             }
             long durableNanos = clock.getAsLong();
-            watchLoneWriter(commit, durableNanos);
             commit.acknowledge();
             apply(commit.frame());
             applied.advance(end);
@@ -168,11 +151,6 @@ final class Flusher {
             fail(failed);
             commit.fail(state.fail(failed));
         }
-    }
-
-    private void watchLoneWriter(Commit commit, long durableNanos) {
-        answeredSoon = commit.count() == 1 && commit.firstNanos() - answeredNanos < LONE_WRITER_NANOS;
-        answeredNanos = durableNanos;
     }
 
     /**

@@ -37,14 +37,4 @@ public final class PreciseSleeper {
         }
         return 0;
     }
-
-    /** Spins until the condition holds, but not beyond the instant, and on a single core not at all. Returns whether it holds. */
-    boolean spin(long instantNanos, BooleanSupplier condition) {
-        boolean holds = condition.getAsBoolean();
-        while (spins && !holds && instantNanos - clock.getAsLong() > 0) {
-            Thread.onSpinWait();
-            holds = condition.getAsBoolean();
-        }
-        return holds;
-    }
 }

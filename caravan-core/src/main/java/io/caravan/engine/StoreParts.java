@@ -111,6 +111,8 @@ final class StoreParts {
     void start() {
         flusherWorker.start();
         checkpointerWorker.start();
+        // So that no first append waits for segments; what was replayed may even end where the last one does.
+        provisioner.step();
         if (recovered.end().frames() > 0) {
             settleReplayed();
         }
@@ -130,8 +132,6 @@ final class StoreParts {
      * of those log bytes; a disk too full for one keeps nobody from opening, as the forced log has everything.
      */
     private void settleReplayed() {
-        // The log may end where its last segment does, and the checkpoint's replay starts in the next.
-        provisioner.step();
         onCheckpointer(checkpointer::forceLog);
         try {
             onCheckpointer(checkpointer::publish);

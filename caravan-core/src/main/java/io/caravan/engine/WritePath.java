@@ -22,6 +22,9 @@ import java.util.List;
  */
 final class WritePath {
     private static final long NO_SEQUENCE = -1;
+    private static final Copy<byte[]> ARRAY = (frame, at, value, length) -> frame.put(at, value, 0, length);
+    private static final Copy<ByteBuffer> BUFFER =
+            (frame, at, value, length) -> frame.put(at, value, value.position(), length);
 
     private final StoreState state;
     private final CommitQueue queue;
@@ -36,25 +39,30 @@ final class WritePath {
         this.maxValueBytes = maxValueBytes;
     }
 
+    /** How a value gets into a frame: for arrays and for buffers, neither of which is wrapped for it. */
+    private interface Copy<T> {
+        void into(ByteBuffer frame, int at, T value, int length);
+    }
+
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
-        append(id, value, Checksums.crc32c(value, value.position(), length), callback);
+        int crc = Checksums.crc32c(value, value.position(), length);
+        append(id, value, length, crc, BUFFER, callback);
     }
 
     void append(long id, byte[] value, WriteCallback callback) {
-        checkLength(value.length);
-        append(id, ByteBuffer.wrap(value), Checksums.crc32c(value), callback);
+        int length = checkLength(value.length);
+        append(id, value, length, Checksums.crc32c(value), ARRAY, callback);
     }
 
     /** Spelled out, with no lambda: this is the one write that happens millions of times, and makes no garbage. */
-    private void append(long id, ByteBuffer value, int crc, WriteCallback callback) {
-        int length = value.remaining();
+    private <T> void append(long id, T value, int length, int crc, Copy<T> copy, WriteCallback callback) {
         state.lock.lock();
         try {
             long address = space.allocate(EntryLayout.entryBytes(length));
             Commit commit = roomForAppend(address, length);
             try {
-                queue.add(callback, putAppend(commit.frame(), id, value, crc, address));
+                queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy, address));
             } catch (RuntimeException | Error broken) {
                 throw halfMade(broken);
             }
@@ -205,7 +213,8 @@ final class WritePath {
         for (int i = 0; i < addresses.length; i++) {
             WriteBatch.Operation operation = operations.get(i);
             if (operation instanceof WriteBatch.Append append) {
-                sequence = putAppend(frame, append.id(), ByteBuffer.wrap(append.value()), crcs[i], addresses[i]);
+                byte[] value = append.value();
+                sequence = putAppend(frame, append.id(), value, value.length, crcs[i], ARRAY, addresses[i]);
             } else if (operation instanceof WriteBatch.Trim trim) {
                 putTrim(frame, trim.id(), trim.firstSequence());
             } else {
@@ -215,16 +224,15 @@ final class WritePath {
         return sequence;
     }
 
-    private long putAppend(LogBuffer frame, long id, ByteBuffer value, int crc, long address) {
+    private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy, long address) {
         ListIndex index = state.index;
-        int length = value.remaining();
         int at = frame.add(RecordLayout.appendBytes(length));
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, frame.lsn(at), 0) : found;
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.birth(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, address, checksum, length);
-        frame.memory().put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value, value.position(), length);
+        copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
         index.append(list, Region.pack(address, length), frame.lsn(at));
         state.counters.appends++;
         state.counters.appendedBytes += length;
