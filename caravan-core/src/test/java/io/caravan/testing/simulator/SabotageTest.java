@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The simulator catches every sabotage, so that its silence means something; prints in how many cuts. */
 class SabotageTest {
     private static final long SEED = 1;
-    private static final long CUTS = 400_000;
+    private static final long CUTS = 800_000;
     private static final long CUTS_OF_AN_HONEST_BUILD = 5_000;
 
     @TempDir
