@@ -30,7 +30,7 @@ final class AllCommand implements Callable<Integer> {
     private boolean quick;
 
     @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
-    private int runs;
+    private @Nullable Integer runs;
 
     @Option(
             names = "--out",
@@ -86,8 +86,8 @@ final class AllCommand implements Callable<Integer> {
         if (quick) {
             command.add("--quick");
         }
-        if (runs > 0) {
-            command.addAll(List.of("--runs", Integer.toString(runs)));
+        if (runs != null) {
+            command.addAll(List.of("--runs", runs.toString()));
         }
         if (directory != null) {
             command.addAll(List.of("--dir", directory.toString()));

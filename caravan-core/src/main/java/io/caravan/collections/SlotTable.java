@@ -68,7 +68,7 @@ public final class SlotTable {
     /** Adds a slot whose key is not in the table. */
     public void add(int slot) {
         if (slot > MAX_SLOT) {
-            throw new IllegalStateException("more than 2^28 slots in one table");
+            throw new IllegalStateException("more than 2^28 slots");
         }
         if (4 * (size + 1) > 3 * entries.length) {
             resize(Math.max(FIRST_CAPACITY, entries.length * 2));

@@ -46,11 +46,11 @@ public final class Engine implements ListStore {
             try {
                 parts.start();
                 return new Engine(parts);
-            } catch (RuntimeException failed) {
+            } catch (RuntimeException | Error failed) {
                 parts.abandon();
                 throw failed;
             }
-        } catch (IOException | RuntimeException failed) {
+        } catch (IOException | RuntimeException | Error failed) {
             storage.close();
             throw failed;
         }

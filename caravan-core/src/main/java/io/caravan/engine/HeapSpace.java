@@ -85,16 +85,21 @@ final class HeapSpace {
         }
     }
 
-    /** Whether a segment should be made: somebody waits for it, or soon will. */
+    /**
+     * Whether a segment should be made: somebody waits for it, or soon will. Free space in small holes does not count: it
+     * may be of no use to the next value.
+     */
     boolean wantsGrowth() {
-        return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2);
+        return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2 || !hasLargeHole());
+    }
+
+    private boolean hasLargeHole() {
+        return state.heap.hasHoleAbove(geometry.usableBytes() / 8);
     }
 
     /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */
     boolean writable() {
-        return !wantsGrowth()
-                || provisioner.heapStarved()
-                || !growthDemanded && state.heap.freeBytes() >= geometry.usableBytes() / 8;
+        return !wantsGrowth() || provisioner.heapStarved() || !growthDemanded && hasLargeHole();
     }
 
     private boolean mayGrow() {

@@ -1,7 +1,6 @@
 package io.caravan.heap;
 
 import io.caravan.format.Region;
-import java.util.Arrays;
 
 /** Rebuilds a heap's free space from what is live. */
 public final class FreeSpace {
@@ -61,9 +60,11 @@ public final class FreeSpace {
             }
             ends[segment]++;
         }
-        Arrays.parallelPrefix(ends, Integer::sum);
         int[] next = new int[segments];
-        System.arraycopy(ends, 0, next, 1, Math.max(0, segments - 1));
+        for (int segment = 1; segment < segments; segment++) {
+            next[segment] = ends[segment - 1];
+            ends[segment] += ends[segment - 1];
+        }
         for (int segment = 0; segment < segments; segment++) {
             while (next[segment] < ends[segment]) {
                 long region = regions[next[segment]];

@@ -28,8 +28,8 @@ public final class IndexedHeap implements Heap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 4;
 
-    /** Holes from this size on become the frontier when they are broken into: 32 KiB. */
-    private static final long FRONTIER_UNITS = 4096;
+    /** Holes from this size on become the frontier when they are broken into: 4 KiB. */
+    private static final long FRONTIER_UNITS = 512;
 
     /** How many holes of the request's own bin are looked at before a larger bin is broken into. */
     private static final int FIT_TRIES = 16;
@@ -198,6 +198,11 @@ public final class IndexedHeap implements Heap {
     @Override
     public long freeBytes() {
         return freeUnits << UNIT_SHIFT;
+    }
+
+    /** Whether there is surely a hole larger than this; one that is larger by less than a sixteenth may be overlooked. */
+    public boolean hasHoleAbove(long bytes) {
+        return frontierUnits > units(bytes) || bins.firstFilledFrom(SizeBins.binOf(units(bytes)) + 1) != NIL;
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.caravan.format.Region;
 import io.caravan.testing.Seeds;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -241,6 +242,7 @@ class IndexedHeapTest {
                     model.take(address, Region.entryBytes(region));
                 }
             }
+            Collections.shuffle(regions, random);
             long[] shuffled = regions.stream().mapToLong(Long::longValue).toArray();
             assertSame(FreeSpace.rebuild(GEOMETRY, segments, shuffled), model);
         });

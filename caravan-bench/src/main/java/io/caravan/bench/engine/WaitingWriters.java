@@ -27,7 +27,7 @@ import java.util.List;
  */
 final class WaitingWriters implements Measure {
     private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
-            + " The machine's row is what no such append can be faster than.";
+            + " The machine's row is one force by a write; an msync may differ.";
     private static final String MANY_NOTES =
             "The peers have a thread in front that takes all that is asked for, appends it,"
                     + " commits once and tells everybody. \"the machine, wake-ups\" is that thread and those writers with nothing"
@@ -157,7 +157,7 @@ final class WaitingWriters implements Measure {
         return new Picture(
                 "one-writer",
                 title,
-                "Lower is better; the scale is logarithmic. Grey is one write and force of 4 KiB, which every one of these appends contains.",
+                "Lower is better; the scale is logarithmic. Grey is one write and force of 4 KiB.",
                 systems(bars).chart());
     }
 

@@ -177,7 +177,9 @@ final class WaitingParts implements Measure {
                 "waiting-parts",
                 title,
                 "From below: until the flusher writes, write and force, until the writer runs again. The machine's bars are"
-                        + " an unpark, a write of 4 KiB (with its force) and another unpark, each measured alone.",
+                        + " an unpark, a write of 4 KiB (with its force) and another unpark, each measured alone: a thread that has"
+                        + " slept for long wakes up later than one that has just gone to sleep. Differences of medians need not"
+                        + " add up to the whole.",
                 chart));
     }
 

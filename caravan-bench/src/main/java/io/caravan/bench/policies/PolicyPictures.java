@@ -26,8 +26,8 @@ final class PolicyPictures {
                         "p50, us",
                         Figure.P50_MICROS,
                         "Half of the appends were durable within this time from when they were due; the dashed line is one"
-                                + " force of 4 KiB. A fixed delay is right at one rate; where a line leaves for the top,"
-                                + " the store is offered more than it can take."),
+                                + " force of 4 KiB. A fixed delay is right at one rate; where a line leaves for the top, appends"
+                                + " wait for others. Whether the store kept up stands in the table."),
                 picture(
                         "tail",
                         "Time to a durable append at p99, by flush policy",

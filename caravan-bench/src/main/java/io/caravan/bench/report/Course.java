@@ -21,7 +21,7 @@ public final class Course {
     private boolean quick;
 
     @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
-    private int runs;
+    private @Nullable Integer runs;
 
     @Option(
             names = "--out",
@@ -49,7 +49,7 @@ public final class Course {
     /** Runs them all as often as is asked for, and tells the figures. */
     public void run(List<Measure> measures) throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
-        check(runs >= 0, "--runs must be 1 or more");
+        check(runs == null || runs >= 1, "--runs must be 1 or more");
         try (WorkDirectory made = WorkDirectory.make(directory)) {
             measure(made.path(), measures);
         }
@@ -58,7 +58,7 @@ public final class Course {
     /** The report is written after every run, so that what was measured is there even if something fails later. */
     private void measure(Path work, List<Measure> measures) throws IOException, InterruptedException {
         Map<String, String> facts = Machine.facts(work);
-        int times = runs > 0 ? runs : quick ? 1 : RUNS;
+        int times = runs != null ? runs : quick ? 1 : RUNS;
         for (int run = 1; run <= times; run++) {
             Turn turn = new Turn(work, run, "run " + run + " of " + times);
             for (Measure measure : measures) {

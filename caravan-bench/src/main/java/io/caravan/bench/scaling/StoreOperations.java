@@ -108,21 +108,29 @@ final class StoreOperations {
     }
 
     private double timed(Runnable read, int expectedEntries) {
+        // What was just opened is read for the first time here, and not timed.
+        readOn(read);
         entries.count = 0;
-        long count = 0;
         long start = System.nanoTime();
-        long now = start;
-        while (now - start < durationNanos) {
-            for (int i = 0; i < READS; i++) {
-                read.run();
-            }
-            count += READS;
-            now = System.nanoTime();
-        }
+        long count = readOn(read);
+        long now = System.nanoTime();
         if (entries.count != count * expectedEntries) {
             throw new IllegalStateException(count + " reads of " + expectedEntries + " entries of a store of " + size
                     + " showed " + entries.count);
         }
         return (double) (now - start) / count;
+    }
+
+    /** Reads until the time is over; returns how often. */
+    private long readOn(Runnable read) {
+        long count = 0;
+        long end = System.nanoTime() + durationNanos;
+        while (System.nanoTime() - end < 0) {
+            for (int i = 0; i < READS; i++) {
+                read.run();
+            }
+            count += READS;
+        }
+        return count;
     }
 }

@@ -38,6 +38,8 @@ final class Simulation {
                 .heapSegmentBytes(16 * KIB)
                 .maxHeapBytes(6 * 16 * KIB)
                 .checkpointFloorBytes((16 + random.nextInt(112)) * KIB)
+                // Of a heap so small that checkpoints would else become rare.
+                .checkpointFraction(0.1)
                 .flushPolicy(
                         random.nextInt(4) == 0
                                 ? FlushPolicy.fixedDelay(Duration.ofMillis(25))
