@@ -166,7 +166,8 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Runs the action once, at once on this thread or later on a store's, when the store is writable. It is run as well
-     * when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws is logged and changes nothing.
+     * when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws is logged
+     * and changes nothing.
      */
     void onWritable(Runnable action);
 

@@ -120,7 +120,7 @@ final class Checkpointer {
     private long dueAt() {
         long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
         long stateBytes = (long) (fraction * (newest.fileBytes() + heapBytes));
-        return saturatedSum(newest.header().startLsn(), Math.max(floorBytes, stateBytes));
+        return WritePath.saturatedSum(newest.header().startLsn(), Math.max(floorBytes, stateBytes));
     }
 
     private long usedHeapBytes() {
@@ -130,10 +130,6 @@ final class Checkpointer {
         } finally {
             state.lock.unlock();
         }
-    }
-
-    private static long saturatedSum(long a, long b) {
-        return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 
     /** Has a checkpoint tried again and again, whatever the log's length, until one succeeds. */

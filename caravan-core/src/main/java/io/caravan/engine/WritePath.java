@@ -92,7 +92,8 @@ final class WritePath {
         });
     }
 
-    private static long saturatedSum(long a, long b) {
+    /** Of two that are not negative. */
+    static long saturatedSum(long a, long b) {
         return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 

@@ -283,12 +283,15 @@ class IndexedHeapTest {
     }
 
     @Test
-    void addressesInTheUpperHalfOfTheAddressSpaceAreSortedBehindTheLower() throws Exception {
+    void addressesInTheUpperHalfOfTheAddressSpaceAreFoundInTheirSegments() throws Exception {
         HeapGeometry large = new HeapGeometry(1 << 30);
         int segments = 1 << 11;
         long high = large.firstAddress(segments - 1);
         long low = large.firstAddress(0);
         IndexedHeap heap = FreeSpace.rebuild(large, segments, new long[] {Region.pack(high, 8), Region.pack(low, 8)});
         assertThat(heap.usedBytes()).isEqualTo(32);
+        List<Long> holes = new ArrayList<>();
+        heap.forEachHole((address, bytes) -> holes.add(address));
+        assertThat(holes).hasSize(segments).contains(low + 16, high + 16).doesNotContain(low, high);
     }
 }
