@@ -304,11 +304,23 @@ final class Checkpointer {
 
     private void forceHeap() throws IOException {
         try {
-            heapFile.force();
+            heapFile.force(this::letTheLogThrough);
         } catch (IOException failed) {
             failStore.accept(failed);
             throw failed;
         }
+    }
+
+    /** A disk that has been given a whole heap to write keeps the log waiting, and with it everybody who writes. */
+    private void letTheLogThrough() {
+        long sealed;
+        state.lock.lock();
+        try {
+            sealed = queue.tail();
+        } finally {
+            state.lock.unlock();
+        }
+        gates.applied().await(sealed);
     }
 
     private void writeAndPublish(Start start) throws IOException {

@@ -20,6 +20,8 @@ import java.util.Set;
  * @param neededLogSegment the oldest log segment that a good checkpoint needs
  * @param log the log's open segments
  * @param end where the log ends
+ * @param heapFile has the segments that are whole
+ * @param heapSegments how many it needs; those behind the others are still to be made
  * @param cases what was found, see the table
  */
 public record Recovered(
@@ -31,6 +33,7 @@ public record Recovered(
         LogSegments log,
         LogScanner.End end,
         HeapFile heapFile,
+        int heapSegments,
         ListIndex index,
         IndexedHeap heap,
         Set<RecoveryCase> cases)

@@ -156,6 +156,7 @@ public final class Recovery {
                 found.log(),
                 found.end(),
                 found.heapFile(),
+                found.heapSegments(),
                 found.index(),
                 found.heap(),
                 cases);
@@ -182,7 +183,8 @@ public final class Recovery {
             // The position behind a full segment lies in the next, which need not be finished.
             long lastLsn = end.frames() > 0 ? end.previousLsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
-            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
+            int heapSegments = replay.heapSegments();
+            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile, heapSegments);
             noteEnd(end);
             return new Recovered(
                     header,
@@ -193,6 +195,7 @@ public final class Recovery {
                     log,
                     end,
                     heapFile,
+                    heapSegments,
                     replay.index(),
                     heap,
                     cases);
@@ -247,7 +250,12 @@ public final class Recovery {
     /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
     public void rewriteHeap(Recovered recovered) throws IOException {
         CheckpointHeader from = recovered.newest();
-        HeapApplier toHeap = new HeapApplier(recovered.heapFile());
+        HeapFile heapFile = recovered.heapFile();
+        heapFile.renewFrom(from.heapSegments());
+        while (heapFile.segmentCount() < recovered.heapSegments()) {
+            heapFile.createNext();
+        }
+        HeapApplier toHeap = new HeapApplier(heapFile);
         new LogScanner(recovered.log(), from.storeId())
                 .scanUpTo(
                         from.startLsn(),
@@ -259,11 +267,14 @@ public final class Recovery {
     private HeapFile openHeap(CheckpointHeader header) throws IOException {
         HeapFile heapFile =
                 new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId(), privately);
-        while (files.heaps().contains((long) heapFile.segmentCount())) {
+        while (heapFile.segmentCount() < header.heapSegments()) {
+            if (!files.heaps().contains((long) heapFile.segmentCount())) {
+                throw heapFile.missing(heapFile.segmentCount());
+            }
             heapFile.openNext();
         }
-        if (heapFile.segmentCount() < header.heapSegments()) {
-            throw heapFile.missing(heapFile.segmentCount());
+        while (heapFile.openNextIfWhole()) {
+            cases.add(RecoveryCase.UNCOUNTED_HEAP_SEGMENT);
         }
         return heapFile;
     }
@@ -322,11 +333,11 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
+    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile, int heapSegments) {
         long[] regions = new long[Math.toIntExact(index.entryCount())];
         index.copyAllRegions(regions);
         try {
-            return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
+            return FreeSpace.rebuild(heapFile.geometry(), heapSegments, regions);
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(
                     heapFile.path(overlap.address()),
@@ -336,8 +347,8 @@ public final class Recovery {
     }
 
     /**
-     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints)
-     * and makes durable what means something.
+     * Removes what means nothing (temporary files, a half-made log segment, unfinished heap segments, bad
+     * checkpoints) and makes durable what means something.
      */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {

@@ -10,10 +10,13 @@ import io.caravan.format.Region;
 import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
+import io.caravan.io.Zeros;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * The values, in memory-mapped segment files.
@@ -24,18 +27,46 @@ import java.util.Arrays;
  */
 public final class HeapFile {
 
+    /** Forced at a time: a force of the log that comes in between waits a fraction of a millisecond for it. */
+    private static final int MAX_SLICE_BYTES = 1 << 20;
+
+    private static final int MIN_SLICES = 4;
+
     private static final class Segment {
         final MappedFile mapping;
         final ByteBuffer memory;
         final ByteBuffer readOnly;
         final String path;
-        volatile boolean dirty;
+        final int sliceBytes;
+        /** One for each slice that was written since it was forced. */
+        final AtomicIntegerArray dirty;
+        /** Whether the file's size and name may not be durable yet. */
+        volatile boolean fresh;
 
-        Segment(StoreFile file, MappedFile mapping) {
+        Segment(String path, MappedFile mapping) {
             this.mapping = mapping;
             this.memory = mapping.buffer();
             this.readOnly = memory.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
-            this.path = file.path();
+            this.path = path;
+            this.sliceBytes = Math.min(MAX_SLICE_BYTES, memory.capacity() / MIN_SLICES);
+            this.dirty = new AtomicIntegerArray((memory.capacity() - 1) / sliceBytes + 1);
+        }
+
+        void written(int offset, int bytes) {
+            for (int slice = offset / sliceBytes; slice <= (offset + bytes - 1) / sliceBytes; slice++) {
+                dirty.set(slice, 1);
+            }
+        }
+
+        void force(Runnable between) throws IOException {
+            for (int slice = 0; slice < dirty.length(); slice++) {
+                // The mark goes before the force, so that a write during it is not forgotten.
+                if (dirty.getAndSet(slice, 0) != 0) {
+                    int from = slice * sliceBytes;
+                    mapping.force(from, Math.min(sliceBytes, memory.capacity() - from));
+                    between.run();
+                }
+            }
         }
     }
 
@@ -75,7 +106,35 @@ public final class HeapFile {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             check(file, number);
-            publish(new Segment(file, privately ? file.mapPrivately() : file.map()));
+            publish(new Segment(file.path(), privately ? file.mapPrivately() : file.map()));
+        }
+    }
+
+    /**
+     * As {@link #openNext}, for a segment that no checkpoint counts on: a crash may have left it with any size, and without
+     * a header.
+     *
+     * @return whether it is there and whole
+     */
+    public boolean openNextIfWhole() throws IOException {
+        try {
+            openNext();
+            return true;
+        } catch (NoSuchFileException | CorruptStoreException unfinished) {
+            return false;
+        }
+    }
+
+    /**
+     * Writes the segments from a number on all over with zeros, as {@link #createNext} does: those that were not forced may
+     * have lost some of their space in a power loss, and a mapped write to where there is none must not be.
+     */
+    public void renewFrom(int first) throws IOException {
+        for (int number = first; number < segments.length && !privately; number++) {
+            try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
+                Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
+            }
+            unforced(number);
         }
     }
 
@@ -105,19 +164,41 @@ public final class HeapFile {
                 + " backup");
     }
 
-    /** Makes the next segment: really allocated, its name durable. */
+    /**
+     * Makes the next segment, with space for all of it. Nothing of it, not even its name, is durable before {@link #force}:
+     * no checkpoint may count on it until then, and until then the log has all that is written into it.
+     */
     public void createNext() throws IOException {
         int number = segments.length;
-        String temporary = FileNames.HEAP.temporary(number);
-        try (StoreFile file = storage.create(temporary, geometry.segmentBytes())) {
+        String name = FileNames.HEAP.of(number);
+        if (privately) {
+            publish(new Segment(storage.describe(name), new PrivateMemory(geometry.segmentBytes())));
+            return;
+        }
+        try (StoreFile file = storage.createUnforced(name, geometry.segmentBytes())) {
             ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
             file.write(block, 0);
-            file.force();
+            publish(new Segment(file.path(), file.map()));
+            unforced(number);
         }
-        storage.rename(temporary, FileNames.HEAP.of(number));
-        storage.forceDirectory();
-        openNext();
+    }
+
+    private void unforced(int number) {
+        segments[number].fresh = true;
+        segments[number].written(0, geometry.segmentBytes());
+    }
+
+    /** What a segment is when it has no file and shall get none. */
+    private record PrivateMemory(ByteBuffer buffer) implements MappedFile {
+        PrivateMemory(int bytes) {
+            this(ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN));
+        }
+
+        @Override
+        public void force(int from, int bytes) {
+            // There is no disk behind it.
+        }
     }
 
     private FileHeader.Fields header(int number) {
@@ -143,9 +224,10 @@ public final class HeapFile {
     /** Copies an entry's bytes, which lie in the log as they shall lie here. */
     public void write(long address, ByteBuffer source, int at, int bytes) {
         Segment segment = segments[geometry.segmentOf(address)];
-        segment.memory.put(geometry.offsetOf(address), source, at, bytes);
+        int offset = geometry.offsetOf(address);
+        segment.memory.put(offset, source, at, bytes);
         // Always, and after the bytes: whoever clears the mark and then forces has seen them.
-        segment.dirty = true;
+        segment.written(offset, bytes);
     }
 
     /**
@@ -186,16 +268,32 @@ public final class HeapFile {
     }
 
     /**
-     * Returns when everything written before the call is durable. A failure is final for this open store: the operating
+     * Returns when everything written before the call is durable, with the segments made before it. A failure is final for this open store: the operating
      * system may have dropped the pages it could not write, and a second force would not notice.
+     *
+     * @param between is run after each portion, and may wait: so a log on the same disk can be forced in between
      */
-    public void force() throws IOException {
-        for (Segment segment : segments) {
-            if (segment.dirty) {
-                // Before the force, so that a write during it is not forgotten.
-                segment.dirty = false;
-                segment.mapping.force();
+    public void force(Runnable between) throws IOException {
+        Segment[] current = segments;
+        boolean names = false;
+        for (int number = 0; number < current.length; number++) {
+            Segment segment = current[number];
+            segment.force(between);
+            if (segment.fresh) {
+                segment.fresh = false;
+                forceSize(number);
+                names = true;
             }
+        }
+        if (names) {
+            storage.forceDirectory();
+        }
+    }
+
+    /** A force of a mapping is about its bytes. */
+    private void forceSize(int number) throws IOException {
+        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
+            file.force();
         }
     }
 }

@@ -19,12 +19,14 @@ import java.util.Arrays;
  */
 final class RegionChunks {
     static final int NONE = 0;
-    private static final int MIN_LOG2 = 1;
-    private static final int MAX_LOG2 = 12;
-    /** From so many entries on a list gets chunks of four longs at least: the smallest waste half of themselves. */
-    private static final int FEW_ENTRIES = 3;
+    /** The first chunk, as many lists have one entry. */
+    private static final int FIRST_LOG2 = 1;
+    /** The others at least: of smaller ones a walk through the list would be a cache miss for each entry. */
+    private static final int MIN_LOG2 = 2;
+    /** From so many entries on chunks are twice as large: what is unused in the last one no longer matters. */
+    private static final int SOME_ENTRIES = 24;
 
-    private static final int USUAL_MIN_LOG2 = 2;
+    private static final int MAX_LOG2 = 12;
     /** A new chunk is this much smaller (as a power of two) than the list already is, so little of it is ever unused. */
     private static final int GROWTH_LOG2 = 2;
 
@@ -36,8 +38,14 @@ final class RegionChunks {
     /** A new chunk at the end of a list of this many entries. */
     int allocate(long entries) {
         int log2 = Long.SIZE - 1 - Long.numberOfLeadingZeros(Math.max(entries, 1)) - GROWTH_LOG2;
-        int min = entries < FEW_ENTRIES ? MIN_LOG2 : USUAL_MIN_LOG2;
-        return allocateOf(Math.min(Math.max(log2, min), MAX_LOG2));
+        return allocateOf(Math.min(Math.max(log2, smallest(entries)), MAX_LOG2));
+    }
+
+    private static int smallest(long entries) {
+        if (entries == 0) {
+            return FIRST_LOG2;
+        }
+        return entries < SOME_ENTRIES ? MIN_LOG2 : MIN_LOG2 + 1;
     }
 
     private int allocateOf(int log2) {

@@ -81,9 +81,9 @@ final class ChannelFile implements StoreFile {
         }
 
         @Override
-        public void force() throws IOException {
+        public void force(int from, int bytes) throws IOException {
             try {
-                memory.force();
+                memory.force(from, bytes);
             } catch (UncheckedIOException failed) {
                 throw failed.getCause();
             }

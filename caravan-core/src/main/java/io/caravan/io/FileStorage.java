@@ -2,7 +2,6 @@ package io.caravan.io;
 
 import io.caravan.StoreDirectoryException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -14,13 +13,6 @@ import java.util.List;
 
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
-    /**
-     * Linux caches a file in units as large as the writes that made them, and the first change to a mapped page makes a
-     * whole unit dirty: with units of 1 MiB that took three times as long as with these, and a checkpoint wrote 1 MiB for
-     * each page. With still smaller ones large frames are written at half the speed.
-     */
-    private static final int ZERO_CHUNK_BYTES = 64 << 10;
-
     /** Zeros are forced in portions: a force of the log would wait for all that are not. */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
@@ -92,6 +84,27 @@ public final class FileStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
+        return create(name, file -> {
+            Zeros.write(file, 0, bytes, position -> {
+                if (position % FORCED_TOGETHER_BYTES == 0) {
+                    file.force();
+                }
+            });
+            file.force();
+        });
+    }
+
+    @Override
+    public StoreFile createUnforced(String name, long bytes) throws IOException {
+        return create(name, file -> Zeros.write(file, 0, bytes));
+    }
+
+    /** Gives a new file what it shall begin with. */
+    private interface Filling {
+        void into(StoreFile file) throws IOException;
+    }
+
+    private StoreFile create(String name, Filling filling) throws IOException {
         Path path = directory.resolve(name);
         ChannelFile file = new ChannelFile(
                 path,
@@ -102,23 +115,11 @@ public final class FileStorage implements Storage {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE));
         try {
-            fillWithZeros(file, bytes);
-            file.force();
+            filling.into(file);
             return file;
         } catch (IOException failed) {
             removeQuietly(file, path, failed);
             throw failed;
-        }
-    }
-
-    private static void fillWithZeros(StoreFile file, long bytes) throws IOException {
-        ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(bytes, ZERO_CHUNK_BYTES));
-        for (long position = 0; position < bytes; position += zeros.limit()) {
-            zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - position));
-            file.write(zeros, position);
-            if ((position + zeros.limit()) % FORCED_TOGETHER_BYTES == 0) {
-                file.force();
-            }
         }
     }
 

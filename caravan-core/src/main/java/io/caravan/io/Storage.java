@@ -7,7 +7,7 @@ import java.util.List;
  * One directory of files, with durability spelled out.
  *
  * <ul>
- *   <li>A file's content is durable once {@link StoreFile#force()} (or, for mapped writes, {@link MappedFile#force()})
+ *   <li>A file's content is durable once {@link StoreFile#force()} (or, for mapped writes, {@link MappedFile#force})
  *       has returned after it was written. Until then any 512-byte sector of it may be there or not after a power loss.
  *   <li>A file's name (its creation, renaming or deletion) is durable once {@link #forceDirectory()} has returned after
  *       it. Until then it may be undone by a power loss.
@@ -26,6 +26,13 @@ public interface Storage extends AutoCloseable {
      * forces its content. When there is no space the file is removed again.
      */
     StoreFile create(String name, long bytes) throws IOException;
+
+    /**
+     * As {@link #create}, but forces nothing: the zeros are in the operating system's memory, with space for them set
+     * aside, and neither they nor the size are durable before a force. For files that are soon written all over and then
+     * forced, whose zeros the disk need never see.
+     */
+    StoreFile createUnforced(String name, long bytes) throws IOException;
 
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;

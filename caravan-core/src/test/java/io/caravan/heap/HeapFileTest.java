@@ -4,6 +4,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.CorruptStoreException;
@@ -13,10 +14,14 @@ import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
+import io.caravan.testing.FaultStorage;
+import io.caravan.testing.MemoryStorage;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,7 +61,7 @@ class HeapFileTest {
             heap.createNext();
             write(heap, geometry.firstAddress(0), bytes("first"), 1);
             write(heap, 2 * 32 * 1024 - 24, bytes(16, 3), 2);
-            heap.force();
+            heap.force(() -> {});
         }
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = new HeapFile(storage, geometry, STORE, true);
@@ -89,6 +94,79 @@ class HeapFileTest {
         }
     }
 
+    @Test
+    void aNewSegmentIsDurableOnceItIsForced() throws Exception {
+        HeapGeometry geometry = new HeapGeometry(32 * 1024);
+        MemoryStorage storage = new MemoryStorage();
+        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
+        heap.createNext();
+        assertThat(new HeapFile(storage.powerCut(), geometry, STORE, false).openNextIfWhole())
+                .isFalse();
+        heap.force(() -> {});
+        assertThat(new HeapFile(storage.powerCut(), geometry, STORE, false).openNextIfWhole())
+                .isTrue();
+    }
+
+    @Test
+    void onlyWhatWasWrittenIsForcedAndOthersAreLetInAfterEachPortion() throws Exception {
+        int portion = 8 * 1024;
+        HeapGeometry geometry = new HeapGeometry(4 * portion);
+        FaultStorage storage = new FaultStorage(new MemoryStorage());
+        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
+        heap.createNext();
+        heap.createNext();
+        heap.force(() -> {});
+        int before = forces(storage).size();
+        write(heap, 4L * portion + 2 * portion - 40, bytes(100, 1), 1);
+        AtomicInteger between = new AtomicInteger();
+        heap.force(between::incrementAndGet);
+        assertThat(between).hasValue(2);
+        List<FaultStorage.Call> forces = forces(storage);
+        assertThat(forces.subList(before, forces.size()))
+                .extracting(FaultStorage.Call::file, FaultStorage.Call::position, FaultStorage.Call::bytes)
+                .containsExactly(
+                        tuple(FileNames.HEAP.of(1), (long) portion, (long) portion),
+                        tuple(FileNames.HEAP.of(1), 2L * portion, (long) portion));
+        heap.force(between::incrementAndGet);
+        assertThat(forces(storage)).hasSameSizeAs(forces);
+    }
+
+    private static List<FaultStorage.Call> forces(FaultStorage storage) {
+        return storage.calls(FaultStorage.on(FaultStorage.Kind.MAP_FORCE, ".*"));
+    }
+
+    @Test
+    void aSegmentThatIsRenewedIsWrittenAllOverAndForced() throws Exception {
+        HeapGeometry geometry = new HeapGeometry(32 * 1024);
+        MemoryStorage storage = new MemoryStorage();
+        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
+        heap.createNext();
+        heap.createNext();
+        write(heap, geometry.firstAddress(0), bytes("kept"), 1);
+        write(heap, geometry.firstAddress(1), bytes("gone"), 1);
+        heap.force(() -> {});
+        heap.renewFrom(1);
+        assertThat(read(heap, geometry.firstAddress(0), 4, 1)).isEqualTo(bytes("kept"));
+        assertThatThrownBy(() -> read(heap, geometry.firstAddress(1), 4, 1)).isInstanceOf(CorruptStoreException.class);
+        heap.force(() -> {});
+        HeapFile left = new HeapFile(storage.powerCut(), geometry, STORE, false);
+        left.openNext();
+        left.openNext();
+        assertThatThrownBy(() -> read(left, geometry.firstAddress(1), 4, 1)).isInstanceOf(CorruptStoreException.class);
+    }
+
+    @Test
+    void aPrivateSegmentWithoutAFileStaysInMemory() throws Exception {
+        HeapGeometry geometry = new HeapGeometry(32 * 1024);
+        MemoryStorage storage = new MemoryStorage();
+        HeapFile heap = new HeapFile(storage, geometry, STORE, true);
+        heap.createNext();
+        write(heap, geometry.firstAddress(0), bytes("value"), 1);
+        heap.force(() -> {});
+        assertThat(read(heap, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("value"));
+        assertThat(storage.list()).isEmpty();
+    }
+
     /**
      * More than 4 GiB of heap, if only just, really allocated, so that no address arithmetic in ints goes unnoticed. Part
      * of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
@@ -112,7 +190,7 @@ class HeapFileTest {
                 write(heap, lastAddress(geometry, segment), bytes(120, segment), -segment);
             }
             assertThat(heap.diskBytes()).isEqualTo(needed).isGreaterThan(4 * GIB);
-            heap.force();
+            heap.force(() -> {});
             for (int segment = 0; segment < segments; segment++) {
                 assertThat(read(heap, geometry.firstAddress(segment), 100, segment))
                         .isEqualTo(bytes(100, segment));

@@ -51,10 +51,9 @@ final class CrashFile {
         return file;
     }
 
-    /** Gives a file of zeros its size, on the disk too. */
-    void completeZeros(int size) {
+    /** Gives a file of zeros its size; not on the disk. */
+    void growWithZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length);
-        force();
     }
 
     /** A file with the same bytes on the disk and nothing else. */
@@ -207,24 +206,37 @@ final class CrashFile {
         return count == 0 ? KeptSectors.NOTHING : Arrays.copyOf(found, count);
     }
 
-    void force() {
-        writeToDisk(unforcedSectors(), visible.length);
-        forgetWrites();
-        writtenBlocks.clear();
+    /** Forces what lies between two positions, and the size. */
+    void force(int from, int to) {
+        writeToDisk(unforcedSectors(from, to), visible.length);
+        forgetWrites(from, to);
+        writtenBlocks.clear(from / BLOCK_BYTES, blockBehind(to));
     }
 
     /** A force that fails: the disk takes some sectors, and the kernel forgets that it has the others to write. */
-    void failForce(RandomGenerator choices) {
-        int[] sectors = unforcedSectors();
+    void failForce(int from, int to, RandomGenerator choices) {
+        int[] sectors = unforcedSectors(from, to);
         int[] kept = KeptSectors.any(choices).of(sectors, choices);
         writeToDisk(kept, visible.length);
         dropped = dropped.with(sectors, kept, visible);
-        forgetWrites();
+        forgetWrites(from, to);
     }
 
-    private void forgetWrites() {
-        writtenFrom = Integer.MAX_VALUE;
-        writtenTo = 0;
+    private int[] unforcedSectors(int from, int to) {
+        return Arrays.stream(unforcedSectors())
+                .filter(sector -> sector * SECTOR_BYTES < to && (sector + 1) * SECTOR_BYTES > from)
+                .toArray();
+    }
+
+    private int blockBehind(int position) {
+        return (Math.min(position, visible.length) + BLOCK_BYTES - 1) / BLOCK_BYTES;
+    }
+
+    private void forgetWrites(int from, int to) {
+        if (from <= writtenFrom && to >= writtenTo) {
+            writtenFrom = Integer.MAX_VALUE;
+            writtenTo = 0;
+        }
     }
 
     /** The kernel writes some sectors by itself. Returns whether there were any to write. */

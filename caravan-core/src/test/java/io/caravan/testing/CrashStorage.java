@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * hardware is bad. This is the model:
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file or of any of its
- * mappings copies all 512-byte sectors that differ to the disk, whichever way they were written. The kernel may write
+ * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file or of a part of
+ * any of its mappings copies all 512-byte sectors that differ to the disk, whichever way they were written. The kernel may write
  * some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are durable, under a name
- * that is not; a file that has grown has its larger size only after a force.
+ * that is not; {@link #createUnforced} leaves neither; a file that has grown has its larger size only after a force.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
  * themselves: all, none, the first, the last or any of them may be new. At most one sector a file is torn: new up to
@@ -62,8 +62,8 @@ public final class CrashStorage implements Storage {
      * One call, before it is performed.
      *
      * @param file the file's name as it was opened; empty for the directory
-     * @param position where a read or write starts; otherwise 0
-     * @param bytes how many are read, written or created; otherwise 0
+     * @param position where a read, a write or a force of a mapping starts; otherwise 0
+     * @param bytes how many are read, written, created, or forced of a mapping; otherwise 0
      * @param newName what a rename renames to; otherwise empty
      * @param halfMade whether this is the second of a creation's calls, when the file is there, but smaller
      * @param grows whether the call takes space on the disk: creations, and writes past the end
@@ -162,6 +162,11 @@ public final class CrashStorage implements Storage {
         return known(name).size();
     }
 
+    /** How large all files are together that have a name. */
+    public synchronized long usedBytes() {
+        return directory.files().stream().mapToLong(CrashFile::size).sum();
+    }
+
     /** A copy of a file's bytes as its readers see them. */
     public synchronized byte[] visible(String name) {
         return known(name).visibleCopy();
@@ -212,6 +217,19 @@ public final class CrashStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
+        CrashFile file = createZeros(name, bytes);
+        synchronized (this) {
+            file.force(0, Integer.MAX_VALUE);
+        }
+        return new OpenFile(name, file);
+    }
+
+    @Override
+    public StoreFile createUnforced(String name, long bytes) throws IOException {
+        return new OpenFile(name, createZeros(name, bytes));
+    }
+
+    private CrashFile createZeros(String name, long bytes) throws IOException {
         int size = Math.toIntExact(bytes);
         ask(new Call(Kind.CREATE, name, 0, bytes, "", false, true));
         CrashFile file = CrashFile.unforcedZeros(size / 2);
@@ -225,9 +243,9 @@ public final class CrashStorage implements Storage {
             throw failed;
         }
         synchronized (this) {
-            file.completeZeros(size);
+            file.growWithZeros(size);
         }
-        return new OpenFile(name, file);
+        return file;
     }
 
     private synchronized void removeHalfMade(String name, CrashFile file) {
@@ -285,15 +303,14 @@ public final class CrashStorage implements Storage {
     @Override
     public void close() {}
 
-    private void force(Kind kind, String name, CrashFile file) throws IOException {
-        Call call = call(kind, name);
+    private void force(Call call, CrashFile file, int from, int to) throws IOException {
         Outcome outcome = director.before(call);
         synchronized (this) {
             if (outcome == Outcome.FAIL_HALFWAY) {
-                file.failForce(faultChoices());
+                file.failForce(from, to, faultChoices());
             }
             check(outcome, call);
-            file.force();
+            file.force(from, to);
         }
     }
 
@@ -361,7 +378,7 @@ public final class CrashStorage implements Storage {
 
         @Override
         public void force() throws IOException {
-            storage().force(Kind.FORCE, name, file());
+            storage().force(call(Kind.FORCE, name), file(), 0, Integer.MAX_VALUE);
         }
 
         @Override
@@ -401,14 +418,15 @@ public final class CrashStorage implements Storage {
             }
 
             @Override
-            public void force() throws IOException {
-                storage().force(Kind.MAP_FORCE, name, file);
+            public void force(int from, int bytes) throws IOException {
+                Call call = new Call(Kind.MAP_FORCE, name, from, bytes, "", false, false);
+                storage().force(call, file, from, from + bytes);
             }
         }
     }
 
     private record PrivateMapping(ByteBuffer buffer) implements MappedFile {
         @Override
-        public void force() {}
+        public void force(int from, int bytes) {}
     }
 }

@@ -57,8 +57,8 @@ class CrashStorageFaultsTest {
         file.read(ByteBuffer.allocate(7), 5);
         file.force();
         MappedFile mapping = file.map();
-        mapping.force();
-        file.mapPrivately().force();
+        mapping.force(0, mapping.buffer().capacity());
+        file.mapPrivately().force(0, 1);
         file.write(ones(2), 0);
         storage.rename("a", "b");
         file.close();
@@ -85,7 +85,7 @@ class CrashStorageFaultsTest {
                         call(Kind.READ, "a", 5, 7, ""),
                         call(Kind.FORCE, "a"),
                         call(Kind.MAP, "a"),
-                        call(Kind.MAP_FORCE, "a"),
+                        new Call(Kind.MAP_FORCE, "a", 0, 105, "", false, false),
                         call(Kind.MAP, "a"),
                         call(Kind.WRITE, "a", 0, 2, ""),
                         call(Kind.RENAME, "a", 0, 0, "b"),
@@ -172,7 +172,7 @@ class CrashStorageFaultsTest {
         }
         assertNamesAreNotForced();
         storage.director(call -> Outcome.PASS);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         assertThat(storage.durable("a")).isEqualTo(visible);
     }
 
@@ -185,7 +185,7 @@ class CrashStorageFaultsTest {
                 file::force,
                 file::map,
                 file::mapPrivately,
-                mapping::force,
+                () -> mapping.force(0, 1),
                 () -> storage.rename("a", "b"),
                 () -> storage.delete("a"),
                 storage::forceDirectory,

@@ -151,7 +151,7 @@ class CrashStoragePowerCutTest {
         MappedFile mapping = file.map();
         file.write(filled(NEW, SECTOR), 0);
         put(mapping, 2);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         put(mapping, 3);
         forEachCut(cut -> assertThat(sectors(cut.visible("a"))).matches("nonn|nono|nont|nonr"));
     }
@@ -327,7 +327,7 @@ class CrashStoragePowerCutTest {
         MappedFile mapping = file.map();
         CrashStorage second = storage.powerCut(new SplittableRandom(1));
         put(mapping, 0);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         storage.delete("a");
         storage.forceDirectory();
         assertThat(first.visible("a")).containsOnly(OLD);

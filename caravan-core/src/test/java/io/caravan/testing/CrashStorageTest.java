@@ -84,6 +84,20 @@ class CrashStorageTest {
     }
 
     @Test
+    void aForceOfAPartOfAMappingLeavesTheRestUnforced() throws IOException {
+        MappedFile mapping = create("a", 4 * SECTOR).map();
+        for (int sector = 0; sector < 4; sector++) {
+            mapping.buffer().put(sector * SECTOR, (byte) 1);
+        }
+        mapping.force(SECTOR, 2 * SECTOR);
+        byte[] durable = storage.durable("a");
+        assertThat(new byte[] {durable[0], durable[SECTOR], durable[2 * SECTOR], durable[3 * SECTOR]})
+                .containsExactly(0, 1, 1, 0);
+        mapping.force(0, 4 * SECTOR);
+        assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
+    }
+
+    @Test
     void aMappingIsLittleEndianAndOneBufferForTheWholeFile() throws IOException {
         MappedFile mapping = create("a", 2048).map();
         assertThat(mapping.buffer().order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
@@ -102,7 +116,7 @@ class CrashStorageTest {
         assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
         file.write(ones(1), 101);
         mapping.buffer().put(1501, (byte) 1);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
         assertThat(storage.durable("a")[101] + storage.durable("a")[1501]).isEqualTo(2);
     }
@@ -113,11 +127,11 @@ class CrashStorageTest {
         MappedFile mapping = file.map();
         file.close();
         mapping.buffer().put(0, (byte) 1);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         assertThat(storage.durable("a")[0]).isEqualTo((byte) 1);
         storage.delete("a");
         mapping.buffer().put(1, (byte) 1);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
     }
 
     @Test
@@ -128,7 +142,7 @@ class CrashStorageTest {
         assertThat(mapping.buffer().order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
         assertThat(mapping.buffer().get(0)).isEqualTo((byte) 1);
         mapping.buffer().put(1, (byte) 1);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         assertThat(storage.visible("a")[1]).isZero();
         assertThat(storage.durable("a")).containsOnly(0);
     }
@@ -245,7 +259,7 @@ class CrashStorageTest {
         StoreFile file = create("a", 4 * SECTOR);
         MappedFile mapping = file.map();
         file.write(ones(1), 0);
-        mapping.force();
+        mapping.force(0, mapping.buffer().capacity());
         mapping.buffer().put(3 * SECTOR, (byte) 1);
         StoreFile grown = create("grown", 0);
         grown.write(ones(10), 0);

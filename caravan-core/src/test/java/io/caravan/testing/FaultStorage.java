@@ -221,10 +221,21 @@ public final class FaultStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
+        int number = beforeCreation(name, bytes);
+        return new File(inner.create(name, bytes), name, number);
+    }
+
+    @Override
+    public StoreFile createUnforced(String name, long bytes) throws IOException {
+        int number = beforeCreation(name, bytes);
+        return new File(inner.createUnforced(name, bytes), name, number);
+    }
+
+    private int beforeCreation(String name, long bytes) throws IOException {
         int number = newNumber(name);
         before(Kind.CREATE, name, number, 0, bytes, "");
         refuseWhenFull(name);
-        return new File(inner.create(name, bytes), name, number);
+        return number;
     }
 
     @Override
@@ -334,9 +345,9 @@ public final class FaultStorage implements Storage {
                 }
 
                 @Override
-                public void force() throws IOException {
-                    before(Kind.MAP_FORCE, 0, 0);
-                    mapping.force();
+                public void force(int from, int bytes) throws IOException {
+                    before(Kind.MAP_FORCE, from, bytes);
+                    mapping.force(from, bytes);
                 }
             };
         }

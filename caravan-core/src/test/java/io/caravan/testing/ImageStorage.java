@@ -111,7 +111,7 @@ public final class ImageStorage implements Storage {
 
     private record Mapping(ByteBuffer buffer) implements MappedFile {
         @Override
-        public void force() {}
+        public void force(int from, int bytes) {}
     }
 
     /** Inverts a byte of a file behind the back of whoever has it open or mapped; the second time puts it back. */
@@ -143,6 +143,11 @@ public final class ImageStorage implements Storage {
         files.put(name, content);
         afterStep.run();
         return new File(describe(name), content);
+    }
+
+    @Override
+    public StoreFile createUnforced(String name, long bytes) {
+        return create(name, bytes);
     }
 
     @Override

@@ -58,6 +58,11 @@ public final class MemoryStorage implements Storage {
             forced = written.array().clone();
         }
 
+        synchronized void force(int from, int bytes) {
+            forced = Arrays.copyOf(forced, written.capacity());
+            written.get(from, forced, from, bytes);
+        }
+
         synchronized ByteBuffer mapped() {
             return written.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         }
@@ -129,8 +134,19 @@ public final class MemoryStorage implements Storage {
 
     @Override
     public synchronized StoreFile create(String name, long bytes) {
-        byte[] zeros = new byte[Math.toIntExact(bytes)];
-        Content content = new Content(zeros, zeros.clone());
+        return create(name, new Content(zeros(bytes), zeros(bytes)));
+    }
+
+    @Override
+    public synchronized StoreFile createUnforced(String name, long bytes) {
+        return create(name, new Content(zeros(bytes), zeros(0)));
+    }
+
+    private static byte[] zeros(long bytes) {
+        return new byte[Math.toIntExact(bytes)];
+    }
+
+    private StoreFile create(String name, Content content) {
         files.put(name, content);
         return new OpenFile(describe(name), content);
     }
@@ -211,8 +227,8 @@ public final class MemoryStorage implements Storage {
 
     private record Mapping(ByteBuffer buffer, Content content) implements MappedFile {
         @Override
-        public void force() {
-            content.force();
+        public void force(int from, int bytes) {
+            content.force(from, bytes);
         }
     }
 }
