@@ -57,6 +57,10 @@ public final class MachineLimits implements Measure {
                 String.format(Locale.ROOT, "copy of %d MiB in memory", copyMib),
                 MemoryProbe.copy(copyMib * BYTES_PER_MIB, 4));
         add("first write to a page of a mapped file", MemoryProbe.firstTouches(turn.work(), quick ? 64 : 4_096));
+        int pieceMib = quick ? 1 : 64;
+        add(
+                String.format(Locale.ROOT, "%d MiB of memory for a new file", pieceMib),
+                MemoryProbe.newFile(turn.work(), pieceMib * BYTES_PER_MIB, 8));
         add("reading the clock", ThreadProbe.clock(quick ? 1_000 : 100_000));
         add("waking a thread", ThreadProbe.wakeUps(quick ? 50 : 1_000));
     }
@@ -72,8 +76,10 @@ public final class MachineLimits implements Measure {
                 "In every run, before anything else. Forces: for "
                         + TimeUnit.NANOSECONDS.toMillis(FORCES_NANOS)
                         + " ms at most of each size, in a file whose blocks were written before. The page is one of an allocated"
-                        + " file that the operating system has in memory, mapped anew. A thread is woken by another one's"
-                        + " hand-over through a queue; it has it then.",
+                        + " file that the operating system has in memory, mapped anew. The memory for a new file is asked for"
+                        + " eight times in a row, by writes of 64 KiB; where that takes longer than a copy, a host had to give"
+                        + " what it had taken back. A thread is woken by another one's hand-over through a queue; it has it"
+                        + " then.",
                 results);
     }
 }

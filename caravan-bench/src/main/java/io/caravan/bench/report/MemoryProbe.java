@@ -3,16 +3,21 @@ package io.caravan.bench.report;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /** What nothing that copies can be faster than, and what nothing that writes into a mapped file is spared. */
 final class MemoryProbe {
     private static final int PAGE_BYTES = 4096;
+    private static final int WRITE_BYTES = 64 << 10;
     private static final int DIGITS = 3;
     private static final double BYTES_PER_GB = 1e9;
     private static final double NANOS_PER_SECOND = 1e9;
+    private static final double MICROS_PER_MILLI = 1e3;
 
     private MemoryProbe() {}
 
@@ -31,6 +36,33 @@ final class MemoryProbe {
         }
         double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
         return new Measurement().with(Figure.GB_PER_SECOND, (double) bytes * copies / BYTES_PER_GB / seconds);
+    }
+
+    /**
+     * Fills a new file piece by piece, and forces nothing: the operating system has to find memory for it. On a virtual
+     * machine whose host takes back what is free that can be much slower than the copy into it.
+     */
+    static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
+        Path path = directory.resolve("memory-probe");
+        Histogram micros = new Histogram(DIGITS);
+        long begun = System.nanoTime();
+        try (FileChannel file = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            ByteBuffer zeros = ByteBuffer.allocateDirect(WRITE_BYTES);
+            for (int piece = 0; piece < pieces; piece++) {
+                long start = System.nanoTime();
+                for (int written = 0; written < pieceBytes; written += WRITE_BYTES) {
+                    file.write(zeros.clear());
+                }
+                micros.recordValue(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - start));
+            }
+            double seconds = (System.nanoTime() - begun) / NANOS_PER_SECOND;
+            return new Measurement()
+                    .with(Figure.GB_PER_SECOND, (double) pieceBytes * pieces / BYTES_PER_GB / seconds)
+                    .with(Figure.P50_MILLIS, micros.getValueAtPercentile(50) / MICROS_PER_MILLI)
+                    .with(Figure.MAX_MILLIS, micros.getMaxValue() / MICROS_PER_MILLI);
+        } finally {
+            Files.deleteIfExists(path);
+        }
     }
 
     /** Writes once into each page of a fresh mapping of an allocated file, whose pages the operating system has. */
