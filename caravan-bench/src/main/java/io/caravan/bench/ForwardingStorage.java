@@ -29,11 +29,6 @@ public abstract class ForwardingStorage implements Storage {
     }
 
     @Override
-    public final StoreFile createUnforced(String name, long bytes) throws IOException {
-        return standIn(name, storage.createUnforced(name, bytes));
-    }
-
-    @Override
     public final StoreFile open(String name) throws IOException {
         return standIn(name, storage.open(name));
     }

@@ -303,24 +303,13 @@ final class Checkpointer {
     }
 
     private void forceHeap() throws IOException {
+        LogFirst logFirst = new LogFirst(state, queue, gates.applied(), floorBytes);
         try {
-            heapFile.force(this::letTheLogThrough);
+            heapFile.force(logFirst::afterForcing);
         } catch (IOException failed) {
             failStore.accept(failed);
             throw failed;
         }
-    }
-
-    /** A disk that has been given a whole heap to write keeps the log waiting, and with it everybody who writes. */
-    private void letTheLogThrough() {
-        long sealed;
-        state.lock.lock();
-        try {
-            sealed = queue.tail();
-        } finally {
-            state.lock.unlock();
-        }
-        gates.applied().await(sealed);
     }
 
     private void writeAndPublish(Start start) throws IOException {

@@ -16,25 +16,16 @@ import java.nio.ByteBuffer;
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
-    /** Far more than any log has made, and few enough for a record that is wrong not to fill the disk with zeros. */
-    private static final int MAX_HEAP_PER_LOG = 16;
 
     private final ListIndex index = new ListIndex();
     private final HeapFile heapFile;
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     private int partition;
-    private int heapSegments;
 
     IndexReplay(HeapFile heapFile, CheckpointReader checkpoint) {
         this.heapFile = heapFile;
         this.checkpoint = checkpoint;
-        this.heapSegments = heapFile.segmentCount();
-    }
-
-    /** How many heap segments there must be for what was replayed. */
-    int heapSegments() {
-        return heapSegments;
     }
 
     ListIndex index() {
@@ -65,11 +56,9 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         if (!heapFile.geometry().contains(address, bytes)) {
             throw contradiction(lsn, id, sequence, "names heap address " + address + ", where no region can be");
         }
-        int segment = heapFile.geometry().segmentOf(address);
-        if (segment >= heapFile.segmentCount() + mostSegmentsMadeBefore(lsn)) {
-            throw contradiction(lsn, id, sequence, "names heap address " + address + ", far behind the heap's end");
+        if (heapFile.geometry().segmentOf(address) >= heapFile.segmentCount()) {
+            throw heapFile.missing(heapFile.geometry().segmentOf(address));
         }
-        heapSegments = Math.max(heapSegments, segment + 1);
         if (contained(lsn, id)) {
             return;
         }
@@ -79,11 +68,6 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             throw contradiction(lsn, id, sequence, "follows sequence " + (index.next(list) - 1));
         }
         index.append(list, Region.pack(address, length), lsn);
-    }
-
-    private long mostSegmentsMadeBefore(long lsn) {
-        long logBytes = lsn - checkpoint.header().startLsn();
-        return MAX_HEAP_PER_LOG * (1 + logBytes / heapFile.geometry().segmentBytes());
     }
 
     @Override

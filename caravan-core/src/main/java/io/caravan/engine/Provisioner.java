@@ -109,7 +109,7 @@ final class Provisioner {
 
     /** Does all that is wanted now; see {@link Worker.Step}. */
     long step() {
-        // The heap first: its segments take a quarter of the time, as nothing is forced for them.
+        // The heap first: its segments take a quarter of the time, as their zeros are not forced.
         heapProblem = attempt("heap", heapProblem, this::provideHeap);
         logProblem = attempt("log", logProblem, this::provideLog);
         signalChange();

@@ -92,6 +92,7 @@ public final class Recovery {
         Recovered recovered = null;
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
+        int countedHeapSegments = 0;
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 if (recovered == null) {
@@ -100,6 +101,8 @@ public final class Recovery {
                 requireSameStore(reader, recovered.newest());
                 good.add(number);
                 neededLogSegment = segmentOfStart(reader.header());
+                countedHeapSegments =
+                        Math.max(countedHeapSegments, reader.header().heapSegments());
             } catch (CorruptStoreException problem) {
                 if (!isOf(problem, number)) {
                     throw problem;
@@ -112,7 +115,7 @@ public final class Recovery {
             throw allBad(firstProblem);
         }
         Collections.reverse(good);
-        return withCheckpoints(recovered, good, bad, neededLogSegment);
+        return withCheckpoints(recovered, good, bad, neededLogSegment, countedHeapSegments);
     }
 
     private boolean isOf(CorruptStoreException problem, long checkpoint) {
@@ -143,7 +146,8 @@ public final class Recovery {
         return problem;
     }
 
-    private Recovered withCheckpoints(Recovered found, List<Long> good, List<Long> bad, long neededLogSegment) {
+    private Recovered withCheckpoints(
+            Recovered found, List<Long> good, List<Long> bad, long neededLogSegment, int countedHeapSegments) {
         if (!bad.isEmpty() && bad.get(0) > found.newest().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
         }
@@ -153,10 +157,10 @@ public final class Recovery {
                 good,
                 bad,
                 neededLogSegment,
+                countedHeapSegments,
                 found.log(),
                 found.end(),
                 found.heapFile(),
-                found.heapSegments(),
                 found.index(),
                 found.heap(),
                 cases);
@@ -183,8 +187,7 @@ public final class Recovery {
             // The position behind a full segment lies in the next, which need not be finished.
             long lastLsn = end.frames() > 0 ? end.previousLsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
-            int heapSegments = replay.heapSegments();
-            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile, heapSegments);
+            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
             noteEnd(end);
             return new Recovered(
                     header,
@@ -192,10 +195,10 @@ public final class Recovery {
                     List.of(),
                     List.of(),
                     0,
+                    header.heapSegments(),
                     log,
                     end,
                     heapFile,
-                    heapSegments,
                     replay.index(),
                     heap,
                     cases);
@@ -249,12 +252,11 @@ public final class Recovery {
 
     /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
     public void rewriteHeap(Recovered recovered) throws IOException {
-        CheckpointHeader from = recovered.newest();
         HeapFile heapFile = recovered.heapFile();
-        heapFile.renewFrom(from.heapSegments());
-        while (heapFile.segmentCount() < recovered.heapSegments()) {
-            heapFile.createNext();
+        for (int uncounted = recovered.countedHeapSegments(); uncounted < heapFile.segmentCount(); uncounted++) {
+            heapFile.renew(uncounted);
         }
+        CheckpointHeader from = recovered.newest();
         HeapApplier toHeap = new HeapApplier(heapFile);
         new LogScanner(recovered.log(), from.storeId())
                 .scanUpTo(
@@ -267,14 +269,11 @@ public final class Recovery {
     private HeapFile openHeap(CheckpointHeader header) throws IOException {
         HeapFile heapFile =
                 new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId(), privately);
-        while (heapFile.segmentCount() < header.heapSegments()) {
-            if (!files.heaps().contains((long) heapFile.segmentCount())) {
-                throw heapFile.missing(heapFile.segmentCount());
-            }
+        while (files.heaps().contains((long) heapFile.segmentCount())) {
             heapFile.openNext();
         }
-        while (heapFile.openNextIfWhole()) {
-            cases.add(RecoveryCase.UNCOUNTED_HEAP_SEGMENT);
+        if (heapFile.segmentCount() < header.heapSegments()) {
+            throw heapFile.missing(heapFile.segmentCount());
         }
         return heapFile;
     }
@@ -333,11 +332,11 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile, int heapSegments) {
+    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
         long[] regions = new long[Math.toIntExact(index.entryCount())];
         index.copyAllRegions(regions);
         try {
-            return FreeSpace.rebuild(heapFile.geometry(), heapSegments, regions);
+            return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(
                     heapFile.path(overlap.address()),
@@ -347,8 +346,8 @@ public final class Recovery {
     }
 
     /**
-     * Removes what means nothing (temporary files, a half-made log segment, unfinished heap segments, bad
-     * checkpoints) and makes durable what means something.
+     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints)
+     * and makes durable what means something.
      */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {

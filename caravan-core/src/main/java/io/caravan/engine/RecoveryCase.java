@@ -16,8 +16,6 @@ package io.caravan.engine;
  *   bad frame with valid ones after it                refuse: something acknowledged is damaged
  *   missing log segment                               refuse: it may have held something acknowledged
  *   missing heap segment                              refuse: it held values
- *   heap segment that the checkpoint does not count   open; fill it with zeros, and make it anew if it is not whole:
- *   on                                                the log has all its values
  *   newest checkpoint bad, older good                 open from the older: the log is kept back to it
  *   all checkpoints bad                               refuse
  *   checkpoint newer than the log's end               refuse: the log lost what the checkpoint depends on
@@ -44,7 +42,6 @@ public enum RecoveryCase {
     BAD_FRAME_WITH_VALID_ONES_AFTER(Decision.REFUSE),
     MISSING_LOG_SEGMENT(Decision.REFUSE),
     MISSING_HEAP_SEGMENT(Decision.REFUSE),
-    UNCOUNTED_HEAP_SEGMENT(Decision.OPEN),
     NEWEST_CHECKPOINT_BAD(Decision.OPEN),
     ALL_CHECKPOINTS_BAD(Decision.REFUSE),
     CHECKPOINT_NEWER_THAN_LOG(Decision.REFUSE),

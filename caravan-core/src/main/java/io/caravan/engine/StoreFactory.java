@@ -27,7 +27,7 @@ final class StoreFactory {
         }
         HeapFile heapFile = new HeapFile(storage, new HeapGeometry(config.heapSegmentBytes()), storeId, false);
         heapFile.createNext();
-        heapFile.force(() -> {});
+        heapFile.force(bytes -> {});
         long start = geometry.firstFrame(0);
         try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {

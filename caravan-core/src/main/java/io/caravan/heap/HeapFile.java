@@ -14,9 +14,9 @@ import io.caravan.io.Zeros;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntConsumer;
 
 /**
  * The values, in memory-mapped segment files.
@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
  */
 public final class HeapFile {
 
-    /** Forced at a time: a force of the log that comes in between waits a fraction of a millisecond for it. */
+    /** Forced at a time at most, as far as it was written: a force of the log in between does not wait long for it. */
     private static final int MAX_SLICE_BYTES = 1 << 20;
 
     private static final int MIN_SLICES = 4;
@@ -38,10 +38,8 @@ public final class HeapFile {
         final ByteBuffer readOnly;
         final String path;
         final int sliceBytes;
-        /** One for each slice that was written since it was forced. */
-        final AtomicIntegerArray dirty;
-        /** Whether the file's size and name may not be durable yet. */
-        volatile boolean fresh;
+        /** For each slice, how many pages were written since it was forced, about. */
+        final AtomicIntegerArray dirtyPages;
 
         Segment(String path, MappedFile mapping) {
             this.mapping = mapping;
@@ -49,22 +47,40 @@ public final class HeapFile {
             this.readOnly = memory.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
             this.path = path;
             this.sliceBytes = Math.min(MAX_SLICE_BYTES, memory.capacity() / MIN_SLICES);
-            this.dirty = new AtomicIntegerArray((memory.capacity() - 1) / sliceBytes + 1);
+            this.dirtyPages = new AtomicIntegerArray((memory.capacity() - 1) / sliceBytes + 1);
         }
 
+        int slicePages() {
+            return Math.max(1, sliceBytes / Blocks.BLOCK_BYTES);
+        }
+
+        /** Marks always, and after the bytes: whoever clears a mark and then forces has seen them. */
         void written(int offset, int bytes) {
+            int pages = bytes / Blocks.BLOCK_BYTES + 1;
             for (int slice = offset / sliceBytes; slice <= (offset + bytes - 1) / sliceBytes; slice++) {
-                dirty.set(slice, 1);
+                dirtyPages.set(slice, Math.min(dirtyPages.get(slice) + pages, slicePages()));
             }
         }
 
-        void force(Runnable between) throws IOException {
-            for (int slice = 0; slice < dirty.length(); slice++) {
-                // The mark goes before the force, so that a write during it is not forgotten.
-                if (dirty.getAndSet(slice, 0) != 0) {
-                    int from = slice * sliceBytes;
-                    mapping.force(from, Math.min(sliceBytes, memory.capacity() - from));
-                    between.run();
+        /** Forces together what is one slice's worth of pages, and so a whole segment of which few were written. */
+        void force(IntConsumer afterBytes) throws IOException {
+            int slice = 0;
+            while (slice < dirtyPages.length()) {
+                int first = slice;
+                int last = slice;
+                int pages = 0;
+                do {
+                    // The mark goes before the force, so that a write during it is not forgotten.
+                    int written = dirtyPages.getAndSet(slice, 0);
+                    first = pages == 0 ? slice : first;
+                    last = written == 0 ? last : slice;
+                    pages += written;
+                    slice++;
+                } while (slice < dirtyPages.length() && pages + dirtyPages.get(slice) <= slicePages());
+                if (pages > 0) {
+                    int from = first * sliceBytes;
+                    mapping.force(from, Math.min((last + 1) * sliceBytes, memory.capacity()) - from);
+                    afterBytes.accept(pages * Blocks.BLOCK_BYTES);
                 }
             }
         }
@@ -111,31 +127,21 @@ public final class HeapFile {
     }
 
     /**
-     * As {@link #openNext}, for a segment that no checkpoint counts on: a crash may have left it with any size, and without
-     * a header.
-     *
-     * @return whether it is there and whole
+     * Writes a segment that has nothing live all over with zeros, as {@link #createNext} does: as these were not forced, a
+     * power loss may have taken their space, and a mapped write to where there is none must not be.
      */
-    public boolean openNextIfWhole() throws IOException {
-        try {
-            openNext();
-            return true;
-        } catch (NoSuchFileException | CorruptStoreException unfinished) {
-            return false;
+    public void renew(int number) throws IOException {
+        if (privately) {
+            return;
         }
+        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
+            Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
+        }
+        unforced(number);
     }
 
-    /**
-     * Writes the segments from a number on all over with zeros, as {@link #createNext} does: those that were not forced may
-     * have lost some of their space in a power loss, and a mapped write to where there is none must not be.
-     */
-    public void renewFrom(int first) throws IOException {
-        for (int number = first; number < segments.length && !privately; number++) {
-            try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
-                Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
-            }
-            unforced(number);
-        }
+    private void unforced(int number) {
+        segments[number].written(0, geometry.segmentBytes());
     }
 
     /** Checks the size and header of a segment's file. */
@@ -165,40 +171,41 @@ public final class HeapFile {
     }
 
     /**
-     * Makes the next segment, with space for all of it. Nothing of it, not even its name, is durable before {@link #force}:
-     * no checkpoint may count on it until then, and until then the log has all that is written into it.
+     * Makes the next segment, with space for all of it. Its size, header and name are durable, its zeros not before {@link
+     * #force}: no checkpoint may count on it until then, or a power loss could take space that is in use.
      */
     public void createNext() throws IOException {
         int number = segments.length;
-        String name = FileNames.HEAP.of(number);
-        if (privately) {
-            publish(new Segment(storage.describe(name), new PrivateMemory(geometry.segmentBytes())));
-            return;
+        String temporary = FileNames.HEAP.temporary(number);
+        StoreFile file = storage.create(temporary, 0);
+        try (file) {
+            fill(file, number);
+        } catch (IOException failed) {
+            deleteAfter(failed, temporary);
+            throw failed;
         }
-        try (StoreFile file = storage.createUnforced(name, geometry.segmentBytes())) {
-            ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-            FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
-            file.write(block, 0);
-            publish(new Segment(file.path(), file.map()));
-            unforced(number);
+        storage.rename(temporary, FileNames.HEAP.of(number));
+        storage.forceDirectory();
+        openNext();
+        unforced(number);
+    }
+
+    /** What is half made takes space that others may be waiting for. */
+    private void deleteAfter(IOException failed, String name) {
+        try {
+            storage.delete(name);
+        } catch (IOException also) {
+            failed.addSuppressed(also);
         }
     }
 
-    private void unforced(int number) {
-        segments[number].fresh = true;
-        segments[number].written(0, geometry.segmentBytes());
-    }
-
-    /** What a segment is when it has no file and shall get none. */
-    private record PrivateMemory(ByteBuffer buffer) implements MappedFile {
-        PrivateMemory(int bytes) {
-            this(ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN));
-        }
-
-        @Override
-        public void force(int from, int bytes) {
-            // There is no disk behind it.
-        }
+    private void fill(StoreFile file, int number) throws IOException {
+        ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
+        file.write(block, 0);
+        file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
+        file.force();
+        Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
     }
 
     private FileHeader.Fields header(int number) {
@@ -226,7 +233,6 @@ public final class HeapFile {
         Segment segment = segments[geometry.segmentOf(address)];
         int offset = geometry.offsetOf(address);
         segment.memory.put(offset, source, at, bytes);
-        // Always, and after the bytes: whoever clears the mark and then forces has seen them.
         segment.written(offset, bytes);
     }
 
@@ -268,32 +274,15 @@ public final class HeapFile {
     }
 
     /**
-     * Returns when everything written before the call is durable, with the segments made before it. A failure is final for this open store: the operating
-     * system may have dropped the pages it could not write, and a second force would not notice.
+     * Returns when everything written before the call is durable, with the space of segments made before it. A failure is
+     * final for this open store: the operating system may have dropped the pages it could not write, and a second force
+     * would not notice.
      *
-     * @param between is run after each portion, and may wait: so a log on the same disk can be forced in between
+     * @param afterBytes is told of each portion when it is forced, and may wait: so a log on the same disk can go first
      */
-    public void force(Runnable between) throws IOException {
-        Segment[] current = segments;
-        boolean names = false;
-        for (int number = 0; number < current.length; number++) {
-            Segment segment = current[number];
-            segment.force(between);
-            if (segment.fresh) {
-                segment.fresh = false;
-                forceSize(number);
-                names = true;
-            }
-        }
-        if (names) {
-            storage.forceDirectory();
-        }
-    }
-
-    /** A force of a mapping is about its bytes. */
-    private void forceSize(int number) throws IOException {
-        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
-            file.force();
+    public void force(IntConsumer afterBytes) throws IOException {
+        for (Segment segment : segments) {
+            segment.force(afterBytes);
         }
     }
 }

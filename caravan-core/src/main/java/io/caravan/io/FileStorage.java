@@ -84,27 +84,6 @@ public final class FileStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
-        return create(name, file -> {
-            Zeros.write(file, 0, bytes, position -> {
-                if (position % FORCED_TOGETHER_BYTES == 0) {
-                    file.force();
-                }
-            });
-            file.force();
-        });
-    }
-
-    @Override
-    public StoreFile createUnforced(String name, long bytes) throws IOException {
-        return create(name, file -> Zeros.write(file, 0, bytes));
-    }
-
-    /** Gives a new file what it shall begin with. */
-    private interface Filling {
-        void into(StoreFile file) throws IOException;
-    }
-
-    private StoreFile create(String name, Filling filling) throws IOException {
         Path path = directory.resolve(name);
         ChannelFile file = new ChannelFile(
                 path,
@@ -115,7 +94,11 @@ public final class FileStorage implements Storage {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE));
         try {
-            filling.into(file);
+            for (long done = 0; done < bytes; done += FORCED_TOGETHER_BYTES) {
+                Zeros.write(file, done, Math.min(bytes, done + FORCED_TOGETHER_BYTES));
+                file.force();
+            }
+            file.force();
             return file;
         } catch (IOException failed) {
             removeQuietly(file, path, failed);

@@ -27,13 +27,6 @@ public interface Storage extends AutoCloseable {
      */
     StoreFile create(String name, long bytes) throws IOException;
 
-    /**
-     * As {@link #create}, but forces nothing: the zeros are in the operating system's memory, with space for them set
-     * aside, and neither they nor the size are durable before a force. For files that are soon written all over and then
-     * forced, whose zeros the disk need never see.
-     */
-    StoreFile createUnforced(String name, long bytes) throws IOException;
-
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;
 

@@ -14,22 +14,12 @@ public final class Zeros {
 
     private Zeros() {}
 
-    /** Runs after a write that ended at a position. */
-    interface Written {
-        void upTo(long position) throws IOException;
-    }
-
     /** Writes zeros from a position to another; forces nothing. */
     public static void write(StoreFile file, long from, long to) throws IOException {
-        write(file, from, to, position -> {});
-    }
-
-    static void write(StoreFile file, long from, long to, Written written) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(to - from, CHUNK_BYTES));
         for (long position = from; position < to; position += zeros.limit()) {
             zeros.clear().limit((int) Math.min(zeros.capacity(), to - position));
             file.write(zeros, position);
-            written.upTo(position + zeros.limit());
         }
     }
 }

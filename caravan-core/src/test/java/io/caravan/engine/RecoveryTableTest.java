@@ -249,37 +249,6 @@ class RecoveryTableTest {
         }
     }
 
-    /** As a power loss leaves a segment that was made after the newest checkpoint: in any state, or not at all. */
-    @Test
-    void uncountedHeapSegmentIsFilledAnewWhateverIsLeftOfIt() throws Exception {
-        DirectoryImage grown;
-        StoreContents contents;
-        Path live = directory.resolve("live");
-        try (DurableListStore filling = DurableListStore.open(config(live))) {
-            for (int i = 0; i < 20; i++) {
-                await(filling.append(i % 3, bytes(SmallStore.MAX_VALUE_BYTES, i)));
-            }
-            contents = StoreContents.of(filling);
-            grown = DirectoryImage.ofSettled(live);
-        }
-        String first = FileNames.HEAP.of(1);
-        String second = FileNames.HEAP.of(2);
-        assertThat(grown.names("heap-")).contains(first, second);
-        assertThat(casesOf(grown)).contains(RecoveryCase.UNCOUNTED_HEAP_SEGMENT);
-        int length = (int) grown.length(first);
-        byte[] garbage = bytes(length - Blocks.BLOCK_BYTES, 7);
-        for (DirectoryImage left : List.of(
-                grown,
-                grown.without(first),
-                grown.without(first).without(second),
-                grown.with(first, new byte[0]),
-                grown.with(second, new byte[length - 1]),
-                grown.with(first, new byte[length]),
-                grown.edited(second, file -> file.put(Blocks.BLOCK_BYTES, garbage)))) {
-            assertOpensWith(left, contents);
-        }
-    }
-
     @Test
     void newestCheckpointBadOpensFromTheOlder() throws Exception {
         String newest = store.open().last("checkpoint-");

@@ -61,7 +61,7 @@ class HeapFileTest {
             heap.createNext();
             write(heap, geometry.firstAddress(0), bytes("first"), 1);
             write(heap, 2 * 32 * 1024 - 24, bytes(16, 3), 2);
-            heap.force(() -> {});
+            heap.force(bytes -> {});
         }
         try (Storage storage = FileStorage.open(directory)) {
             HeapFile heap = new HeapFile(storage, geometry, STORE, true);
@@ -94,40 +94,44 @@ class HeapFileTest {
         }
     }
 
+    /** Its space is not: all of it is forced before a checkpoint may count on it. */
     @Test
-    void aNewSegmentIsDurableOnceItIsForced() throws Exception {
+    void aNewSegmentIsWholeAfterAPowerCutAndForcedWhole() throws Exception {
         HeapGeometry geometry = new HeapGeometry(32 * 1024);
-        MemoryStorage storage = new MemoryStorage();
+        MemoryStorage disk = new MemoryStorage();
+        FaultStorage storage = new FaultStorage(disk);
         HeapFile heap = new HeapFile(storage, geometry, STORE, false);
         heap.createNext();
-        assertThat(new HeapFile(storage.powerCut(), geometry, STORE, false).openNextIfWhole())
-                .isFalse();
-        heap.force(() -> {});
-        assertThat(new HeapFile(storage.powerCut(), geometry, STORE, false).openNextIfWhole())
-                .isTrue();
+        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE, false);
+        left.openNext();
+        assertThat(left.segmentCount()).isEqualTo(1);
+        AtomicInteger forced = new AtomicInteger();
+        heap.force(forced::addAndGet);
+        assertThat(forced).hasValue(32 * 1024);
+        assertThat(forces(storage)).extracting(FaultStorage.Call::position).containsExactly(0L, 8192L, 16384L, 24576L);
     }
 
     @Test
-    void onlyWhatWasWrittenIsForcedAndOthersAreLetInAfterEachPortion() throws Exception {
+    void whatWasWrittenIsForcedInPortionsAndOnce() throws Exception {
         int portion = 8 * 1024;
         HeapGeometry geometry = new HeapGeometry(4 * portion);
         FaultStorage storage = new FaultStorage(new MemoryStorage());
         HeapFile heap = new HeapFile(storage, geometry, STORE, false);
         heap.createNext();
         heap.createNext();
-        heap.force(() -> {});
+        heap.force(bytes -> {});
         int before = forces(storage).size();
-        write(heap, 4L * portion + 2 * portion - 40, bytes(100, 1), 1);
-        AtomicInteger between = new AtomicInteger();
-        heap.force(between::incrementAndGet);
-        assertThat(between).hasValue(2);
+        write(heap, 4L * portion + 2 * portion - 40, bytes(portion, 1), 1);
+        AtomicInteger forced = new AtomicInteger();
+        heap.force(forced::addAndGet);
         List<FaultStorage.Call> forces = forces(storage);
         assertThat(forces.subList(before, forces.size()))
                 .extracting(FaultStorage.Call::file, FaultStorage.Call::position, FaultStorage.Call::bytes)
                 .containsExactly(
                         tuple(FileNames.HEAP.of(1), (long) portion, (long) portion),
                         tuple(FileNames.HEAP.of(1), 2L * portion, (long) portion));
-        heap.force(between::incrementAndGet);
+        assertThat(forced).hasValue(2 * portion);
+        heap.force(forced::addAndGet);
         assertThat(forces(storage)).hasSameSizeAs(forces);
     }
 
@@ -144,11 +148,11 @@ class HeapFileTest {
         heap.createNext();
         write(heap, geometry.firstAddress(0), bytes("kept"), 1);
         write(heap, geometry.firstAddress(1), bytes("gone"), 1);
-        heap.force(() -> {});
-        heap.renewFrom(1);
+        heap.force(bytes -> {});
+        heap.renew(1);
         assertThat(read(heap, geometry.firstAddress(0), 4, 1)).isEqualTo(bytes("kept"));
         assertThatThrownBy(() -> read(heap, geometry.firstAddress(1), 4, 1)).isInstanceOf(CorruptStoreException.class);
-        heap.force(() -> {});
+        heap.force(bytes -> {});
         HeapFile left = new HeapFile(storage.powerCut(), geometry, STORE, false);
         left.openNext();
         left.openNext();
@@ -156,15 +160,21 @@ class HeapFileTest {
     }
 
     @Test
-    void aPrivateSegmentWithoutAFileStaysInMemory() throws Exception {
-        HeapGeometry geometry = new HeapGeometry(32 * 1024);
-        MemoryStorage storage = new MemoryStorage();
-        HeapFile heap = new HeapFile(storage, geometry, STORE, true);
+    void aFewPagesHereAndThereAreForcedTogether() throws Exception {
+        int portion = 64 * 1024;
+        FaultStorage storage = new FaultStorage(new MemoryStorage());
+        HeapFile heap = new HeapFile(storage, new HeapGeometry(4 * portion), STORE, false);
         heap.createNext();
-        write(heap, geometry.firstAddress(0), bytes("value"), 1);
-        heap.force(() -> {});
-        assertThat(read(heap, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("value"));
-        assertThat(storage.list()).isEmpty();
+        heap.force(bytes -> {});
+        int before = forces(storage).size();
+        for (int slice = 0; slice < 4; slice++) {
+            write(heap, (long) slice * portion + 8192, bytes(10, 1), 1);
+        }
+        AtomicInteger forced = new AtomicInteger();
+        heap.force(forced::addAndGet);
+        assertThat(forces(storage)).hasSize(before + 1);
+        assertThat(forces(storage).get(before).bytes()).isEqualTo(4L * portion);
+        assertThat(forced).hasValue(4 * 4096);
     }
 
     /**
@@ -190,7 +200,7 @@ class HeapFileTest {
                 write(heap, lastAddress(geometry, segment), bytes(120, segment), -segment);
             }
             assertThat(heap.diskBytes()).isEqualTo(needed).isGreaterThan(4 * GIB);
-            heap.force(() -> {});
+            heap.force(bytes -> {});
             for (int segment = 0; segment < segments; segment++) {
                 assertThat(read(heap, geometry.firstAddress(segment), 100, segment))
                         .isEqualTo(bytes(100, segment));

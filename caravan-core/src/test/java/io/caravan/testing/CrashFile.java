@@ -51,9 +51,10 @@ final class CrashFile {
         return file;
     }
 
-    /** Gives a file of zeros its size; not on the disk. */
-    void growWithZeros(int size) {
+    /** Gives a file of zeros its size, on the disk too. */
+    void completeZeros(int size) {
         write(ByteBuffer.allocate(size - visible.length), visible.length);
+        force(0, size);
     }
 
     /** A file with the same bytes on the disk and nothing else. */

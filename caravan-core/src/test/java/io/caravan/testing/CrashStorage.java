@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * hardware is bad. This is the model:
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file or of a part of
- * any of its mappings copies all 512-byte sectors that differ to the disk, whichever way they were written. The kernel may write
+ * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file, or of a part of
+ * any of its mappings, copies all 512-byte sectors that differ to the disk, whichever way they were written. The kernel may write
  * some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are durable, under a name
- * that is not; {@link #createUnforced} leaves neither; a file that has grown has its larger size only after a force.
+ * that is not; a file that has grown has its larger size only after a force.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
  * themselves: all, none, the first, the last or any of them may be new. At most one sector a file is torn: new up to
@@ -162,11 +162,6 @@ public final class CrashStorage implements Storage {
         return known(name).size();
     }
 
-    /** How large all files are together that have a name. */
-    public synchronized long usedBytes() {
-        return directory.files().stream().mapToLong(CrashFile::size).sum();
-    }
-
     /** A copy of a file's bytes as its readers see them. */
     public synchronized byte[] visible(String name) {
         return known(name).visibleCopy();
@@ -217,19 +212,6 @@ public final class CrashStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
-        CrashFile file = createZeros(name, bytes);
-        synchronized (this) {
-            file.force(0, Integer.MAX_VALUE);
-        }
-        return new OpenFile(name, file);
-    }
-
-    @Override
-    public StoreFile createUnforced(String name, long bytes) throws IOException {
-        return new OpenFile(name, createZeros(name, bytes));
-    }
-
-    private CrashFile createZeros(String name, long bytes) throws IOException {
         int size = Math.toIntExact(bytes);
         ask(new Call(Kind.CREATE, name, 0, bytes, "", false, true));
         CrashFile file = CrashFile.unforcedZeros(size / 2);
@@ -243,9 +225,9 @@ public final class CrashStorage implements Storage {
             throw failed;
         }
         synchronized (this) {
-            file.growWithZeros(size);
+            file.completeZeros(size);
         }
-        return file;
+        return new OpenFile(name, file);
     }
 
     private synchronized void removeHalfMade(String name, CrashFile file) {

@@ -221,21 +221,10 @@ public final class FaultStorage implements Storage {
 
     @Override
     public StoreFile create(String name, long bytes) throws IOException {
-        int number = beforeCreation(name, bytes);
-        return new File(inner.create(name, bytes), name, number);
-    }
-
-    @Override
-    public StoreFile createUnforced(String name, long bytes) throws IOException {
-        int number = beforeCreation(name, bytes);
-        return new File(inner.createUnforced(name, bytes), name, number);
-    }
-
-    private int beforeCreation(String name, long bytes) throws IOException {
         int number = newNumber(name);
         before(Kind.CREATE, name, number, 0, bytes, "");
         refuseWhenFull(name);
-        return number;
+        return new File(inner.create(name, bytes), name, number);
     }
 
     @Override

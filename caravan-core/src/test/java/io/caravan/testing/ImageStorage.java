@@ -146,11 +146,6 @@ public final class ImageStorage implements Storage {
     }
 
     @Override
-    public StoreFile createUnforced(String name, long bytes) {
-        return create(name, bytes);
-    }
-
-    @Override
     public StoreFile open(String name) throws IOException {
         return new File(describe(name), existing(files.get(name), name));
     }

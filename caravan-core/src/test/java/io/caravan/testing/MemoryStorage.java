@@ -59,8 +59,8 @@ public final class MemoryStorage implements Storage {
         }
 
         synchronized void force(int from, int bytes) {
-            forced = Arrays.copyOf(forced, written.capacity());
-            written.get(from, forced, from, bytes);
+            int known = Math.min(from + bytes, forced.length);
+            written.get(from, forced, from, Math.max(0, known - from));
         }
 
         synchronized ByteBuffer mapped() {
@@ -134,19 +134,8 @@ public final class MemoryStorage implements Storage {
 
     @Override
     public synchronized StoreFile create(String name, long bytes) {
-        return create(name, new Content(zeros(bytes), zeros(bytes)));
-    }
-
-    @Override
-    public synchronized StoreFile createUnforced(String name, long bytes) {
-        return create(name, new Content(zeros(bytes), zeros(0)));
-    }
-
-    private static byte[] zeros(long bytes) {
-        return new byte[Math.toIntExact(bytes)];
-    }
-
-    private StoreFile create(String name, Content content) {
+        byte[] zeros = new byte[Math.toIntExact(bytes)];
+        Content content = new Content(zeros, zeros.clone());
         files.put(name, content);
         return new OpenFile(describe(name), content);
     }

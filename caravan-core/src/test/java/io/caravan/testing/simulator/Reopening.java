@@ -29,7 +29,6 @@ final class Reopening implements CrashStorage.Director {
     private boolean fillable;
     private boolean full;
     private boolean roomForCheckpoints;
-    private long capacityBytes;
 
     Reopening(Simulation simulation, SplittableRandom random, History history) {
         this.simulation = simulation;
@@ -61,13 +60,11 @@ final class Reopening implements CrashStorage.Director {
         if (depth < MAX_DEPTH) {
             Reopening next = new Reopening(simulation, random.split(), history);
             next.depth = depth + 1;
-            next.capacityBytes = capacityBytes;
             next.afterCutOf(storage, false, fillable, true);
         }
     }
 
     private void cut(CrashStorage storage, boolean mayBeKilled) {
-        capacityBytes = Math.max(capacityBytes, storage.usedBytes());
         boolean power = simulation.survivesPower() && (!mayBeKilled || random.nextInt(8) != 0);
         disk = power ? storage.powerCut(random) : storage.processKill();
         simulation.countCut();
@@ -148,15 +145,8 @@ final class Reopening implements CrashStorage.Director {
         if (random.nextInt(24) == 0) {
             cutAgain(disk);
         }
-        return full && Simulation.lacksSpace(call, roomForCheckpoints) && !takesWhatTheCutLeft(call)
+        return full && Simulation.lacksSpace(call, roomForCheckpoints)
                 ? CrashStorage.Outcome.NO_SPACE
                 : CrashStorage.Outcome.PASS;
-    }
-
-    /** A file that the cut has made shorter, or taken, has left its space behind. */
-    private boolean takesWhatTheCutLeft(CrashStorage.Call call) {
-        long replaced = disk.list().contains(call.file()) ? disk.size(call.file()) : 0;
-        return FileNames.HEAP.number(call.file()).isPresent()
-                && disk.usedBytes() - replaced + call.bytes() <= capacityBytes;
     }
 }

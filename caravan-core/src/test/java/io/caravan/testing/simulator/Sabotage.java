@@ -24,13 +24,9 @@ enum Sabotage {
             "            if (force) {\n",
             "            apply(commit.frame());\n            if (force) {\n")),
     PUBLISH_A_CHECKPOINT_BEFORE_ITS_HEAP_IS_FORCED(
-            edit("engine/Checkpointer", "heapFile.force(this::letTheLogThrough);", "heapFile.check(0);")),
+            edit("engine/Checkpointer", "heapFile.force(logFirst::afterForcing);", "heapFile.check(0);")),
     FORCE_ONLY_THE_PORTION_THAT_A_VALUE_BEGINS_IN(
             edit("heap/HeapFile", "slice <= (offset + bytes - 1) / sliceBytes", "slice <= offset / sliceBytes")),
-    COUNT_ON_A_HEAP_SEGMENT_THAT_WAS_NOT_FORCED(edit(
-            "heap/HeapFile",
-            "            publish(new Segment(file.path(), file.map()));\n            unforced(number);",
-            "            publish(new Segment(file.path(), file.map()));")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpointer",
             "logGeometry.segmentOf(newest.header().startLsn());",
