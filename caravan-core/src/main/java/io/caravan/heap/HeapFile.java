@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntConsumer;
 
 /**
@@ -26,71 +25,11 @@ import java.util.function.IntConsumer;
  * of them, so that readers take no lock. A dropped segment's mapping lives until the last reader has let go of it.
  */
 public final class HeapFile {
-
-    /** Forced at a time at most, as far as it was written: a force of the log in between does not wait long for it. */
-    private static final int MAX_SLICE_BYTES = 1 << 20;
-
-    private static final int MIN_SLICES = 4;
-
-    private static final class Segment {
-        final MappedFile mapping;
-        final ByteBuffer memory;
-        final ByteBuffer readOnly;
-        final String path;
-        final int sliceBytes;
-        /** For each slice, how many pages were written since it was forced, about. */
-        final AtomicIntegerArray dirtyPages;
-
-        Segment(String path, MappedFile mapping) {
-            this.mapping = mapping;
-            this.memory = mapping.buffer();
-            this.readOnly = memory.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
-            this.path = path;
-            this.sliceBytes = Math.min(MAX_SLICE_BYTES, memory.capacity() / MIN_SLICES);
-            this.dirtyPages = new AtomicIntegerArray((memory.capacity() - 1) / sliceBytes + 1);
-        }
-
-        int slicePages() {
-            return Math.max(1, sliceBytes / Blocks.BLOCK_BYTES);
-        }
-
-        /** Marks always, and after the bytes: whoever clears a mark and then forces has seen them. */
-        void written(int offset, int bytes) {
-            int pages = bytes / Blocks.BLOCK_BYTES + 1;
-            for (int slice = offset / sliceBytes; slice <= (offset + bytes - 1) / sliceBytes; slice++) {
-                dirtyPages.set(slice, Math.min(dirtyPages.get(slice) + pages, slicePages()));
-            }
-        }
-
-        /** Forces together what is one slice's worth of pages, and so a whole segment of which few were written. */
-        void force(IntConsumer afterBytes) throws IOException {
-            int slice = 0;
-            while (slice < dirtyPages.length()) {
-                int first = slice;
-                int last = slice;
-                int pages = 0;
-                do {
-                    // The mark goes before the force, so that a write during it is not forgotten.
-                    int written = dirtyPages.getAndSet(slice, 0);
-                    first = pages == 0 ? slice : first;
-                    last = written == 0 ? last : slice;
-                    pages += written;
-                    slice++;
-                } while (slice < dirtyPages.length() && pages + dirtyPages.get(slice) <= slicePages());
-                if (pages > 0) {
-                    int from = first * sliceBytes;
-                    mapping.force(from, Math.min((last + 1) * sliceBytes, memory.capacity()) - from);
-                    afterBytes.accept(pages * Blocks.BLOCK_BYTES);
-                }
-            }
-        }
-    }
-
     private final Storage storage;
     private final HeapGeometry geometry;
     private final long storeId;
     private final boolean privately;
-    private volatile Segment[] segments = new Segment[0];
+    private volatile HeapSegment[] segments = new HeapSegment[0];
 
     /**
      * A heap file without segments.
@@ -122,7 +61,7 @@ public final class HeapFile {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             check(file, number);
-            publish(new Segment(file.path(), privately ? file.mapPrivately() : file.map()));
+            publish(new HeapSegment(file.path(), privately ? file.mapPrivately() : file.map()));
         }
     }
 
@@ -137,11 +76,7 @@ public final class HeapFile {
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
         }
-        unforced(number);
-    }
-
-    private void unforced(int number) {
-        segments[number].written(0, geometry.segmentBytes());
+        segments[number].markAll();
     }
 
     /** Checks the size and header of a segment's file. */
@@ -187,7 +122,7 @@ public final class HeapFile {
         storage.rename(temporary, FileNames.HEAP.of(number));
         storage.forceDirectory();
         openNext();
-        unforced(number);
+        segments[number].markAll();
     }
 
     /** What is half made takes space that others may be waiting for. */
@@ -212,8 +147,8 @@ public final class HeapFile {
         return new FileHeader.Fields(storeId, number, geometry.segmentBytes());
     }
 
-    private void publish(Segment segment) {
-        Segment[] more = Arrays.copyOf(segments, segments.length + 1);
+    private void publish(HeapSegment segment) {
+        HeapSegment[] more = Arrays.copyOf(segments, segments.length + 1);
         more[segments.length] = segment;
         segments = more;
     }
@@ -230,10 +165,8 @@ public final class HeapFile {
 
     /** Copies an entry's bytes, which lie in the log as they shall lie here. */
     public void write(long address, ByteBuffer source, int at, int bytes) {
-        Segment segment = segments[geometry.segmentOf(address)];
-        int offset = geometry.offsetOf(address);
-        segment.memory.put(offset, source, at, bytes);
-        segment.written(offset, bytes);
+        HeapSegment segment = segments[geometry.segmentOf(address)];
+        segment.write(geometry.offsetOf(address), source, at, bytes);
     }
 
     /**
@@ -246,12 +179,12 @@ public final class HeapFile {
         int length = Region.length(region);
         int number = geometry.segmentOf(address);
         int offset = geometry.offsetOf(address);
-        Segment[] current = segments;
+        HeapSegment[] current = segments;
         if (number >= current.length || !geometry.contains(address, Region.entryBytes(region))) {
             throw new CorruptStoreException(
                     path(address), offset, id, sequence, "the index has the entry here, where none can be");
         }
-        Segment segment = current[number];
+        HeapSegment segment = current[number];
         if (!valid(segment, offset, length, id, birth, sequence)) {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
@@ -259,7 +192,7 @@ public final class HeapFile {
         return segment.readOnly.slice(offset + EntryLayout.VALUE, length);
     }
 
-    private static boolean valid(Segment segment, int offset, int length, long id, long birth, long sequence) {
+    private static boolean valid(HeapSegment segment, int offset, int length, long id, long birth, long sequence) {
         try {
             return EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence);
         } catch (InternalError unreadable) {
@@ -281,7 +214,7 @@ public final class HeapFile {
      * @param afterBytes is told of each portion when it is forced, and may wait: so a log on the same disk can go first
      */
     public void force(IntConsumer afterBytes) throws IOException {
-        for (Segment segment : segments) {
+        for (HeapSegment segment : segments) {
             segment.force(afterBytes);
         }
     }

@@ -26,7 +26,7 @@ enum Sabotage {
     PUBLISH_A_CHECKPOINT_BEFORE_ITS_HEAP_IS_FORCED(
             edit("engine/Checkpointer", "heapFile.force(logFirst::afterForcing);", "heapFile.check(0);")),
     FORCE_ONLY_THE_PORTION_THAT_A_VALUE_BEGINS_IN(
-            edit("heap/HeapFile", "slice <= (offset + bytes - 1) / sliceBytes", "slice <= offset / sliceBytes")),
+            edit("heap/HeapSegment", "slice <= (offset + bytes - 1) / sliceBytes", "slice <= offset / sliceBytes")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpointer",
             "logGeometry.segmentOf(newest.header().startLsn());",

@@ -1,0 +1,53 @@
+package io.caravan.engine;
+
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.nth;
+import static io.caravan.testing.FaultStorage.on;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage.Hold;
+import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Patient;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+/** A checkpoint that forces the heap waits after each portion for the flush under way. */
+@Patient
+class LogFirstTest {
+
+    @Test
+    void noPortionOfTheHeapIsForcedWhileAFlushThatBeganMeanwhileIsUnderWay() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.appendMany(1, 5, 3000);
+            store.engine.flush();
+            store.faults.forgetCalls();
+            Hold firstPortion = store.faults.hold(nth(1, on(Kind.MAP_FORCE, HEAP)));
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            Thread thread = new Thread(checkpoint);
+            thread.start();
+            firstPortion.awaitReached();
+            Hold flush = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
+            CompletableFuture<?> append = store.engine.append(2, bytes(10, 1));
+            flush.awaitReached();
+            firstPortion.release();
+            Eventually.await("the checkpoint waits for the log", LogFirstTest::waits);
+            assertThat(store.faults.calls(on(Kind.MAP_FORCE, HEAP))).hasSize(1);
+            flush.release();
+            await(append);
+            checkpoint.get();
+            assertThat(store.faults.calls(on(Kind.MAP_FORCE, HEAP))).hasSizeGreaterThan(1);
+        }
+    }
+
+    private static boolean waits() {
+        return Thread.getAllStackTraces().values().stream()
+                .flatMap(Arrays::stream)
+                .anyMatch(frame -> frame.getClassName().equals(LogFirst.class.getName()));
+    }
+}
