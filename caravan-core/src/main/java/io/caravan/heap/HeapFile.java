@@ -7,7 +7,6 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
-import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.io.Zeros;
