@@ -17,7 +17,7 @@ class WritePatternsCommandTest {
     @Test
     void measuresEveryPatternAtEverySizeItTakes() throws IOException {
         JsonNode rows = SuiteRun.quickly("write-patterns", out);
-        assertThat(rows).hasSize(9 + 8 * 9 + 5 + 7 * 9 + 5 + 7 * 7 + 1);
+        assertThat(rows).hasSize(10 + 8 * 9 + 5 + 7 * 9 + 5 + 7 * 7 + 1);
         assertThat(SuiteRun.value(rows, "writes of 16 B", "held open, growing", "forced each write", "MB/s"))
                 .isPositive();
         assertThat(SuiteRun.value(

@@ -17,7 +17,7 @@ class TimersCommandTest {
     @Test
     void measuresEveryWaitOnBothMachines() throws IOException {
         JsonNode rows = SuiteRun.quickly("timers", out);
-        assertThat(rows).hasSize(9 + 2 * 5 * 8);
+        assertThat(rows).hasSize(10 + 2 * 5 * 8);
         assertThat(SuiteRun.value(rows, "wait of 50 us", "Caravan", "nothing stored", "waits"))
                 .isPositive();
         assertThat(SuiteRun.value(
