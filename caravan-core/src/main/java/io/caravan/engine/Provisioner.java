@@ -109,9 +109,8 @@ final class Provisioner {
 
     /** Does all that is wanted now; see {@link Worker.Step}. */
     long step() {
-        // The heap first: its segments take a quarter of the time, as their zeros are not forced.
-        heapProblem = attempt("heap", heapProblem, this::provideHeap);
         logProblem = attempt("log", logProblem, this::provideLog);
+        heapProblem = attempt("heap", heapProblem, this::provideHeap);
         signalChange();
         if (logStarved()) {
             wakeCheckpointer.run();

@@ -34,7 +34,7 @@ class FaultAtEveryPointTest {
         while (failsAt(points + 1)) {
             points++;
         }
-        assertThat(points).as("points of failure").isGreaterThan(100);
+        assertThat(points).as("points of failure").isGreaterThan(50);
     }
 
     /** Returns whether the workload came as far as the n-th call. */
