@@ -20,8 +20,8 @@ import java.util.function.IntConsumer;
  * The values, in memory-mapped segment files.
  *
  * <p>Written only from frames that are already durable, by one thread (the flusher, or recovery); read by any number of
- * threads. Segments are added and dropped by the provisioner and the checkpointer, and published by replacing the array
- * of them, so that readers take no lock. A dropped segment's mapping lives until the last reader has let go of it.
+ * threads. Segments are added and dropped by the provisioner (and recovery), and published by replacing the array of
+ * them, so that readers take no lock. A dropped segment's mapping lives until the last reader has let go of it.
  */
 public final class HeapFile {
     private final Storage storage;

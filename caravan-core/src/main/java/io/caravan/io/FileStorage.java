@@ -94,11 +94,13 @@ public final class FileStorage implements Storage {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE));
         try {
-            for (long done = 0; done < bytes; done += FORCED_TOGETHER_BYTES) {
-                Zeros.write(file, done, Math.min(bytes, done + FORCED_TOGETHER_BYTES));
+            long done = 0;
+            do {
+                long end = Math.min(bytes, done + FORCED_TOGETHER_BYTES);
+                Zeros.write(file, done, end);
                 file.force();
-            }
-            file.force();
+                done = end;
+            } while (done < bytes);
             return file;
         } catch (IOException failed) {
             removeQuietly(file, path, failed);

@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
  * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file, or of a part of
- * any of its mappings, copies all 512-byte sectors that differ to the disk, whichever way they were written. The kernel may write
- * some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are durable, under a name
+ * any of its mappings, copies all 512-byte sectors of it that differ to the disk, whichever way they were written. The
+ * kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are durable, under a name
  * that is not; a file that has grown has its larger size only after a force.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
