@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
+import io.caravan.ValueTooLargeException;
 import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
@@ -50,7 +51,7 @@ final class HeapSpace {
     long allocate(int bytes) {
         state.checkWritable();
         while (true) {
-            long address = state.heap.ask(bytes);
+            long address = state.heap.allocate(bytes);
             if (address != Heap.NONE) {
                 growAhead();
                 return address;
@@ -64,6 +65,9 @@ final class HeapSpace {
     }
 
     private void makeSpace(int bytes) {
+        if (bytes > geometry.usableBytes()) {
+            throw new ValueTooLargeException("an entry", bytes, geometry.usableBytes());
+        }
         if (mayGrow() && !provisioner.heapStarved()) {
             growthDemanded = true;
             provisioner.wake();

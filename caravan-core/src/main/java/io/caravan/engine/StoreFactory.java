@@ -4,6 +4,7 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -51,8 +52,10 @@ final class StoreFactory {
 
     /** A store keeps the segment sizes that it was created with; a config may not ask for more than fits them. */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
-        int needed = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
-        if (needed > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES || needed > header.heapSegmentBytes()) {
+        int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
+        int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());
+        if (logBytes > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES
+                || heapBytes > new HeapGeometry(header.heapSegmentBytes()).usableBytes()) {
             throw new StoreDirectoryException(
                     "the store in " + config.directory() + " was created with log segments of "
                             + header.logSegmentBytes() + " and heap segments of " + header.heapSegmentBytes()

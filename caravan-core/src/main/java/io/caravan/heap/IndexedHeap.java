@@ -51,7 +51,7 @@ public final class IndexedHeap implements Heap {
     private long frontierUnits;
 
     @Override
-    public long ask(int bytes) {
+    public long allocate(int bytes) {
         long units = units(bytes);
         int slot = findFit(units);
         if (frontierUnits >= units && (slot == NIL || frontierUnits <= holeUnits(slot))) {

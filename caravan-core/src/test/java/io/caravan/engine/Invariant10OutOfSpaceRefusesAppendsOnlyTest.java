@@ -19,7 +19,11 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
+import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
@@ -187,6 +191,20 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(store.files(HEAP)).hasSize(2);
             store.closeAndVerify();
         }
+    }
+
+    /** However many segments the heap may still grow by: none of them would hold it. */
+    @Test
+    void whatNoSegmentCanHoldIsRefusedAndMakesNoSegments() {
+        HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
+        StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS);
+        HeapSpace space = new HeapSpace(
+                state, null, null, new LsnGate(0, Threading.THREADS), geometry, 0, 100 * HEAP_SEGMENT_BYTES);
+        int tooLarge = geometry.usableBytes() + 8;
+        ValueTooLargeException refusal =
+                catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge));
+        assertThat(refusal.bytes()).isEqualTo(tooLarge);
+        assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
     }
 
     @Test

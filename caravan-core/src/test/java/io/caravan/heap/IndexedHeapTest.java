@@ -101,7 +101,7 @@ class IndexedHeapTest {
                 } else if (choice < 3 && !spaces.isEmpty()) {
                     removeSpace(heap, model, spaces);
                 } else if (choice < 55 + 30 * (i / 500 % 2) - 15) {
-                    ask(heap, model, bytes(random));
+                    allocate(heap, model, bytes(random));
                 } else if (!model.used.isEmpty()) {
                     freeOne(heap, model, random);
                 }
@@ -141,8 +141,8 @@ class IndexedHeapTest {
         }
     }
 
-    private static void ask(IndexedHeap heap, Model model, int bytes) {
-        long address = heap.ask(bytes);
+    private static void allocate(IndexedHeap heap, Model model, int bytes) {
+        long address = heap.allocate(bytes);
         if (address == Heap.NONE) {
             // Its own bin may hold one that fits behind the few that were looked at, but no larger bin does.
             int ownBin = SizeBins.binOf(bytes / 8);
@@ -180,10 +180,10 @@ class IndexedHeapTest {
     void aFreedRegionJoinsBothItsNeighbours() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 96);
-        long a = heap.ask(32);
-        long b = heap.ask(32);
-        long c = heap.ask(32);
-        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        long a = heap.allocate(32);
+        long b = heap.allocate(32);
+        long c = heap.allocate(32);
+        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
         heap.free(a, 32);
         heap.free(c, 32);
         assertThat(heap.largestHoleBytes()).isEqualTo(32);
@@ -191,17 +191,17 @@ class IndexedHeapTest {
         assertThat(heap.largestHoleBytes()).isEqualTo(96);
         assertThat(heap.removeSpace(0, 96)).isTrue();
         assertThat(heap.freeBytes()).isZero();
-        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
     }
 
     @Test
     void aSmallRequestTakesTheSmallHole() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 4096);
-        long small = heap.ask(64);
-        heap.ask(8);
+        long small = heap.allocate(64);
+        heap.allocate(8);
         heap.free(small, 64);
-        assertThat(heap.ask(48)).isEqualTo(small);
+        assertThat(heap.allocate(48)).isEqualTo(small);
     }
 
     @Test
@@ -236,7 +236,7 @@ class IndexedHeapTest {
             for (int i = 0; i < 400; i++) {
                 int length = random.nextInt(100);
                 long region = Region.pack(0, length);
-                long address = heap.ask(Region.entryBytes(region));
+                long address = heap.allocate(Region.entryBytes(region));
                 if (address != Heap.NONE && random.nextBoolean()) {
                     regions.add(Region.pack(address, length));
                     model.take(address, Region.entryBytes(region));
