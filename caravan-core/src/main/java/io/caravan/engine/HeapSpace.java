@@ -11,8 +11,8 @@ import io.caravan.index.ListIndex;
  * The heap's space as the write path sees it: taking regions, giving back those of trimmed lists, growing and shrinking.
  * Everything here is called under the store's lock.
  *
- * <p>A trimmed region is freed only when the trim is forced and no reader has the list pinned, so that it can be
- * overwritten only by a frame that follows, in the log, the frame that freed it, and never under a reader.
+ * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned, so that it can be overwritten
+ * only by a frame that follows, in the log, the frame that freed it, and never under a reader.
  */
 final class HeapSpace {
     /** Regions freed at a time: well under a tenth of a millisecond under the lock. */
@@ -150,11 +150,11 @@ final class HeapSpace {
         reclaims.add(list, to, lsn);
     }
 
-    /** Lets go of a reader's pin. */
-    void unpin(int list) {
+    /** Removes a reader's pin, and queues what waited for it. */
+    void unpin(ListIndex.Pin pin) {
         ListIndex index = state.index;
-        if (index.unpin(list)) {
-            reclaimLater(list, index.first(list), index.lastLsn(list));
+        if (index.unpin(pin)) {
+            reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
         }
     }
 

@@ -12,9 +12,9 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a read goes: pin the list and note where it stands, wait until its last change is applied, then copy regions from
- * the index, a bounded number under each lock, and read the values outside it. What is pinned is not freed, so the list
- * is seen as it was at the moment of the pin.
+ * How a read goes: note where the list stands and pin it from where the read starts, wait until its last change is
+ * applied, then copy regions from the index, a bounded number under each lock, and read the values outside it. What is
+ * pinned is not freed, so the reader sees the list as it was at the moment of the pin.
  */
 final class ReadPath {
     /** Regions copied under one lock. */
@@ -47,12 +47,19 @@ final class ReadPath {
 
     /** A list as it was when it was pinned. */
     private record Pinned(
-            int list, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
+            ListIndex.Pin pin,
+            long id,
+            long birth,
+            long first,
+            long next,
+            long lastLsn,
+            long held,
+            long heldBytes) {}
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id);
+        Pinned pinned = pin(id, fromSequence);
         if (pinned == null) {
             stream.finished();
             return;
@@ -96,7 +103,7 @@ final class ReadPath {
         try {
             state.checkOpen();
             if (cursor.sequence() != from) {
-                state.index.seek(pinned.list(), from, cursor);
+                state.index.seek(pinned.pin().list(), from, cursor);
             }
             state.index.copyRegions(cursor, regions, 0, count);
         } finally {
@@ -108,7 +115,7 @@ final class ReadPath {
     @Nullable
     ListInfo info(long id) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id);
+        Pinned pinned = pin(id, FROM_FIRST);
         if (pinned == null) {
             return null;
         }
@@ -121,25 +128,41 @@ final class ReadPath {
         }
     }
 
-    /** Bytes of the entries that are trimmed but not freed yet: counted here, so that a trim need not. */
+    /**
+     * Bytes of the entries that were trimmed but not freed when the list was pinned: counted here, so that a trim need
+     * not. They are not pinned and may be freed meanwhile; the pin knows how many bytes of them were.
+     */
     private long trimmedBytes(Pinned pinned) {
-        if (pinned.held() == pinned.first()) {
-            return 0;
-        }
         long bytes = 0;
         ListCursor cursor = new ListCursor();
         long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.held())];
         long sequence = pinned.held();
         while (sequence < pinned.first()) {
-            int count = copySlice(pinned, sequence, pinned.first(), cursor, regions);
-            for (int i = 0; i < count; i++, sequence++) {
+            int count;
+            state.lock.lock();
+            try {
+                state.checkOpen();
+                int list = pinned.pin().list();
+                long held = state.index.held(list);
+                if (held >= sequence) {
+                    sequence = held;
+                    bytes = pinned.pin().freedBytes();
+                    state.index.seek(list, sequence, cursor);
+                }
+                count = (int) Math.min(regions.length, pinned.first() - sequence);
+                state.index.copyRegions(cursor, regions, 0, count);
+            } finally {
+                state.lock.unlock();
+            }
+            sequence += count;
+            for (int i = 0; i < count; i++) {
                 bytes += Region.length(regions[i]);
             }
         }
         return bytes;
     }
 
-    private @Nullable Pinned pin(long id) {
+    private @Nullable Pinned pin(long id, long fromSequence) {
         long removalLsn;
         state.lock.lock();
         try {
@@ -147,10 +170,10 @@ final class ReadPath {
             ListIndex index = state.index;
             int list = index.find(id);
             if (list != ListIndex.NONE) {
-                index.pin(list);
+                ListIndex.Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
                 state.counters.pinnedReaders++;
                 return new Pinned(
-                        list,
+                        pin,
                         id,
                         index.birth(list),
                         index.first(list),
@@ -171,7 +194,7 @@ final class ReadPath {
     private void unpin(Pinned pinned) {
         state.lock.lock();
         try {
-            space.unpin(pinned.list());
+            space.unpin(pinned.pin());
             state.counters.pinnedReaders--;
             state.changed.signalAll();
         } finally {
