@@ -28,6 +28,9 @@ public final class IndexedHeap implements Heap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 4;
 
+    /** The hash tables number 2^28 slots; the million above this is for segments that are added and for the frontier. */
+    private static final int MAX_HOLES = (1 << 28) - (1 << 20);
+
     /** Holes from this size on become the frontier when they are broken into: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
@@ -42,6 +45,8 @@ public final class IndexedHeap implements Heap {
     private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
     private final SizeBins bins = new SizeBins();
 
+    private final int maxHoles;
+    private int holes;
     private int slotCount;
     private int firstUnusedSlot = NIL;
     private long totalUnits;
@@ -49,6 +54,18 @@ public final class IndexedHeap implements Heap {
     private long frontierStart;
     /** 0 when there is no frontier. */
     private long frontierUnits;
+
+    public IndexedHeap() {
+        this(MAX_HOLES);
+    }
+
+    /**
+     * A heap that keeps this many holes. A region freed beyond that, with no hole beside it, stays used: the same holds
+     * for gaps that {@link FreeSpace} finds, so a heap can always be rebuilt.
+     */
+    public IndexedHeap(int maxHoles) {
+        this.maxHoles = maxHoles;
+    }
 
     @Override
     public long allocate(int bytes) {
@@ -147,8 +164,19 @@ public final class IndexedHeap implements Heap {
             removeHole(after);
         }
         if (!joinFrontier(start, units)) {
+            addIfRoom(start, units);
+        }
+    }
+
+    private void addIfRoom(long start, long units) {
+        if (!full()) {
             addHole(start, units);
         }
+    }
+
+    /** Whether there are so many holes that freeing adds none, so that space is lost until the heap is rebuilt. */
+    public boolean full() {
+        return holes >= maxHoles;
     }
 
     private boolean joinFrontier(long start, long units) {
@@ -185,9 +213,9 @@ public final class IndexedHeap implements Heap {
         totalUnits += units(bytes);
     }
 
-    /** A hole in used space, with nothing free beside it. */
+    /** Adds a hole in used space, with nothing free beside it. */
     void addFree(long address, long bytes) {
-        addHole(address >>> UNIT_SHIFT, units(bytes));
+        addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }
 
     @Override
@@ -235,6 +263,7 @@ public final class IndexedHeap implements Heap {
 
     private void addHole(long start, long units) {
         int slot = takeSlot();
+        holes++;
         slots.set(slot * SLOT_LONGS + START, start);
         slots.set(slot * SLOT_LONGS + UNITS, units);
         byStart.add(slot);
@@ -248,6 +277,7 @@ public final class IndexedHeap implements Heap {
         byStart.remove(slot);
         byEnd.remove(slot);
         freeUnits -= holeUnits(slot);
+        holes--;
         link(slot, NIL, firstUnusedSlot);
         firstUnusedSlot = slot;
     }

@@ -48,12 +48,19 @@ public final class ListIndex {
     /** The rest of the marks counts places in the queue of lists to reclaim. */
     private static final long ONE_QUEUED = 1;
 
+    /** Regions that a walk through all of them copies at a time. */
+    private static final int SLICE = 512;
+
     private static final long NOT_PINNED = Long.MAX_VALUE;
 
+    private static final int MAX_LISTS = LongPages.MAX_LONGS / RECORD_LONGS;
+
+    private final int maxLists;
     private final LongPages records = new LongPages();
     private final RegionChunks chunks = new RegionChunks();
     private final PartitionedSlotTable table = new PartitionedSlotTable(PARTITIONS, this::id);
     private int recordCount;
+    private int unusedCount;
     private int firstUnused = NONE;
     private long entries;
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
@@ -86,12 +93,26 @@ public final class ListIndex {
         }
     }
 
+    public ListIndex() {
+        this(MAX_LISTS);
+    }
+
+    /** An index with room for this many lists, deleted ones included until their last region is freed. */
+    public ListIndex(int maxLists) {
+        this.maxLists = maxLists;
+    }
+
+    /** How many lists can still be created. */
+    public int listsLeft() {
+        return maxLists - recordCount + unusedCount;
+    }
+
     /** The list with this id, or {@link #NONE}. */
     public int find(long id) {
         return table.find(id);
     }
 
-    /** Adds an empty list that starts at sequence {@code first}. */
+    /** Adds an empty list that starts at sequence {@code first}; there must be room for it, see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
         int list = takeRecord();
         set(list, ID, id);
@@ -112,6 +133,7 @@ public final class ListIndex {
         if (firstUnused != NONE) {
             int list = firstUnused;
             firstUnused = (int) get(list, ID);
+            unusedCount--;
             return list;
         }
         while ((recordCount + 1) * RECORD_LONGS > records.capacity()) {
@@ -199,6 +221,7 @@ public final class ListIndex {
         if (!needed && held(list) == next(list)) {
             set(list, ID, firstUnused);
             firstUnused = list;
+            unusedCount++;
         }
     }
 
@@ -285,20 +308,24 @@ public final class ListIndex {
     }
 
     /**
-     * Copies the regions of all entries. In the order of the records, which is that of their memory; one that is out of
-     * use has no entries.
-     *
-     * @param target with room for {@link #entryCount} regions
+     * Calls the action with the regions of all entries, in the order of the records, which is that of their memory; a
+     * record that is out of use has no entries.
      */
-    public void copyAllRegions(long[] target) {
+    public void forEachRegion(LongConsumer action) {
         ListCursor cursor = new ListCursor();
-        int copied = 0;
+        long[] slice = new long[SLICE];
         for (int list = 0; list < recordCount; list++) {
-            int count = (int) (next(list) - first(list));
-            if (count > 0) {
+            long left = next(list) - first(list);
+            if (left > 0) {
                 seek(list, first(list), cursor);
-                copyRegions(cursor, target, copied, count);
-                copied += count;
+            }
+            while (left > 0) {
+                int count = (int) Math.min(left, SLICE);
+                copyRegions(cursor, slice, 0, count);
+                for (int i = 0; i < count; i++) {
+                    action.accept(slice[i]);
+                }
+                left -= count;
             }
         }
     }

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** The heap against a plain map of holes, and {@link FreeSpace} that rebuilds it. */
@@ -244,8 +246,78 @@ class IndexedHeapTest {
             }
             Collections.shuffle(regions, random);
             long[] shuffled = regions.stream().mapToLong(Long::longValue).toArray();
-            assertSame(FreeSpace.rebuild(GEOMETRY, segments, shuffled), model);
+            assertSame(rebuilt(segments, 1 + random.nextInt(500), shuffled), model);
         });
+    }
+
+    private static IndexedHeap rebuilt(int segments, int regionsAtOnce, long... regions) {
+        return rebuilt(new IndexedHeap(), GEOMETRY, segments, regionsAtOnce, regions);
+    }
+
+    private static IndexedHeap rebuilt(
+            IndexedHeap heap, HeapGeometry geometry, int segments, int regionsAtOnce, long... regions) {
+        FreeSpace.rebuild(heap, geometry, segments, action -> Arrays.stream(regions).forEach(action), regionsAtOnce);
+        return heap;
+    }
+
+    /** A pass for as many regions as may be in memory at once, and one to count them: never all of them together. */
+    @Test
+    void theFreeSpaceIsRebuiltWithoutHoldingAllRegionsAtOnce() {
+        int segments = 12;
+        long[] regions = new long[segments * 100];
+        for (int i = 0; i < regions.length; i++) {
+            regions[i] = Region.pack(GEOMETRY.firstAddress(i % segments) + 24L * (i / segments), 8);
+        }
+        AtomicInteger passes = new AtomicInteger();
+        IndexedHeap heap = new IndexedHeap();
+        FreeSpace.rebuild(
+                heap,
+                GEOMETRY,
+                segments,
+                action -> {
+                    passes.incrementAndGet();
+                    Arrays.stream(regions).forEach(action);
+                },
+                399);
+        assertThat(passes).as("three segments at a time").hasValue(1 + segments / 3);
+        assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
+    }
+
+    /** What a heap of few holes cannot keep stays used, until a free region beside it or a rebuilt heap takes it in. */
+    @Test
+    void aHeapThatIsFullOfHolesGoesOnAndIsRebuilt() {
+        int most = 3;
+        IndexedHeap heap = new IndexedHeap(most);
+        heap.addSpace(GEOMETRY.firstAddress(0), GEOMETRY.usableBytes());
+        long[] addresses = new long[GEOMETRY.usableBytes() / 16];
+        for (int i = 0; i < addresses.length; i++) {
+            addresses[i] = heap.allocate(16);
+        }
+        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+        for (int i = 0; i < 20; i += 2) {
+            heap.free(addresses[i], 16);
+        }
+        assertThat(heap.full()).isTrue();
+        assertThat(heap.freeBytes()).isEqualTo(16 * most);
+        heap.free(addresses[1], 16);
+        assertThat(heap.freeBytes()).as("joins the holes beside it").isEqualTo(16 * most + 16);
+        assertThat(heap.full()).isFalse();
+        for (int i = 0; i < most + 1; i++) {
+            assertThat(heap.allocate(16)).isIn((Object[]) Arrays.stream(addresses).boxed().toArray());
+        }
+        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+
+        long[] everyOther = IntStream.range(0, addresses.length)
+                .filter(i -> i % 2 == 1)
+                .mapToLong(i -> Region.pack(addresses[i], 8))
+                .toArray();
+        IndexedHeap opened = rebuilt(new IndexedHeap(most), GEOMETRY, 2, 1000, everyOther);
+        assertThat(opened.freeBytes()).isEqualTo(16 * most);
+        assertThat(opened.allocate(16)).isEqualTo(addresses[0]);
+        for (long region : everyOther) {
+            opened.free(Region.address(region), 16);
+        }
+        assertThat(opened.freeBytes() + opened.usedBytes()).isEqualTo(2L * GEOMETRY.usableBytes());
     }
 
     @Test
@@ -265,7 +337,7 @@ class IndexedHeapTest {
 
     private static void assertMisplaced(long address, long... regions) {
         assertThatExceptionOfType(FreeSpace.OverlapException.class)
-                .isThrownBy(() -> FreeSpace.rebuild(GEOMETRY, 2, regions.clone()))
+                .isThrownBy(() -> rebuilt(2, 1, regions))
                 .as(Arrays.toString(regions))
                 .satisfies(problem -> assertThat(problem.address()).isEqualTo(address))
                 .withMessageContaining(Long.toString(address));
@@ -275,8 +347,7 @@ class IndexedHeapTest {
     void regionsMayTouchAndFillASegment() throws Exception {
         long first = GEOMETRY.firstAddress(1);
         int half = GEOMETRY.usableBytes() / 2;
-        IndexedHeap heap = FreeSpace.rebuild(
-                GEOMETRY, 2, new long[] {Region.pack(first + half, half - 8), Region.pack(first, half - 8)});
+        IndexedHeap heap = rebuilt(2, 2, Region.pack(first + half, half - 8), Region.pack(first, half - 8));
         assertThat(heap.usedBytes()).isEqualTo(GEOMETRY.usableBytes());
         assertThat(heap.freeBytes()).isEqualTo(GEOMETRY.usableBytes());
         assertThat(heap.largestHoleBytes()).isEqualTo(GEOMETRY.usableBytes());
@@ -288,7 +359,8 @@ class IndexedHeapTest {
         int segments = 1 << 11;
         long high = large.firstAddress(segments - 1);
         long low = large.firstAddress(0);
-        IndexedHeap heap = FreeSpace.rebuild(large, segments, new long[] {Region.pack(high, 8), Region.pack(low, 8)});
+        IndexedHeap heap =
+                rebuilt(new IndexedHeap(), large, segments, 1, Region.pack(high, 8), Region.pack(low, 8));
         assertThat(heap.usedBytes()).isEqualTo(32);
         List<Long> holes = new ArrayList<>();
         heap.forEachHole((address, bytes) -> holes.add(address));
