@@ -1,5 +1,7 @@
 /** A durable store of append-only byte lists: the engine, to be embedded. */
 module io.caravan.core {
+    // To unmap deleted files at once, see io.caravan.io.Unmapper.
+    requires jdk.unsupported;
     requires org.slf4j;
     requires static transitive org.jspecify;
 

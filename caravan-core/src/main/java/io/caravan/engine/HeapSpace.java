@@ -78,7 +78,9 @@ final class HeapSpace {
                     + state.heap.usedBytes() + " bytes of its heap are used and " + state.heap.freeBytes()
                     + " free, the largest hole has " + state.heap.largestHoleBytes() + "; "
                     + (mayGrow() ? provisioner.starvedBecause() : "maxHeapBytes is " + maxHeapBytes)
-                    + (state.heap.full() ? "; it keeps no more holes, so close and open the store to free the rest" : "")
+                    + (state.heap.full()
+                            ? "; it keeps no more holes, so close and open the store to free the rest"
+                            : "")
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
         queue.awaitChange();

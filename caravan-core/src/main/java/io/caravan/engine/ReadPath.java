@@ -47,14 +47,7 @@ final class ReadPath {
 
     /** A list as it was when it was pinned. */
     private record Pinned(
-            ListIndex.Pin pin,
-            long id,
-            long birth,
-            long first,
-            long next,
-            long lastLsn,
-            long held,
-            long heldBytes) {}
+            ListIndex.Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
@@ -171,6 +164,7 @@ final class ReadPath {
             int list = index.find(id);
             if (list != ListIndex.NONE) {
                 ListIndex.Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
+                heapFile.retain();
                 state.counters.pinnedReaders++;
                 return new Pinned(
                         pin,
@@ -192,6 +186,7 @@ final class ReadPath {
     }
 
     private void unpin(Pinned pinned) {
+        heapFile.release();
         state.lock.lock();
         try {
             space.unpin(pinned.pin());

@@ -206,6 +206,7 @@ public final class Recovery {
                     heap,
                     cases);
         } catch (IOException | RuntimeException failed) {
+            heapFile.close();
             log.close();
             throw failed;
         }

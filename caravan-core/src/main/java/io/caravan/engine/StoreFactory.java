@@ -26,9 +26,11 @@ final class StoreFactory {
         try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
             log.prepareNext();
         }
-        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(config.heapSegmentBytes()), storeId, false);
-        heapFile.createNext();
-        heapFile.force(bytes -> {});
+        HeapGeometry heapGeometry = new HeapGeometry(config.heapSegmentBytes());
+        try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId, false)) {
+            heapFile.createNext();
+            heapFile.force(bytes -> {});
+        }
         long start = geometry.firstFrame(0);
         try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {

@@ -38,11 +38,7 @@ public final class FreeSpace {
      * @param regions calls its argument with every packed region, in any order, as often as it is called
      */
     public static void rebuild(
-            IndexedHeap heap,
-            HeapGeometry geometry,
-            int segments,
-            Consumer<LongConsumer> regions,
-            long regionsAtOnce)
+            IndexedHeap heap, HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, long regionsAtOnce)
             throws OverlapException {
         int[] counts = countBySegment(geometry, segments, regions);
         UsedUnits used = new UsedUnits(geometry.usableBytes());
@@ -95,8 +91,7 @@ public final class FreeSpace {
         return gathered;
     }
 
-    private static void rebuild(
-            IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, UsedUnits used) {
+    private static void rebuild(IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, UsedUnits used) {
         used.clear();
         for (long region : regions) {
             mark(geometry, segment, region, used);

@@ -28,8 +28,11 @@ public final class IndexedHeap implements Heap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 4;
 
-    /** The hash tables number 2^28 slots; the million above this is for segments that are added and for the frontier. */
-    private static final int MAX_HOLES = (1 << 28) - (1 << 20);
+    /** The hash tables number 2^28 slots. What is left of them is more than there can be holes that are always kept. */
+    private static final int MAX_HOLES = (1 << 28) - (1 << 22);
+
+    /** Holes from this size on are always kept: 1 MiB, of which the address space has 2^21. */
+    private static final long ALWAYS_KEPT_UNITS = 1 << 17;
 
     /** Holes from this size on become the frontier when they are broken into: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
@@ -60,8 +63,8 @@ public final class IndexedHeap implements Heap {
     }
 
     /**
-     * A heap that keeps this many holes. A region freed beyond that, with no hole beside it, stays used: the same holds
-     * for gaps that {@link FreeSpace} finds, so a heap can always be rebuilt.
+     * A heap that keeps this many holes, and more only of a MiB or larger. A region that would become one hole more stays
+     * used when it is freed. So does a gap that {@link FreeSpace} finds, so every heap can be rebuilt.
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;
@@ -169,12 +172,12 @@ public final class IndexedHeap implements Heap {
     }
 
     private void addIfRoom(long start, long units) {
-        if (!full()) {
+        if (!full() || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
     }
 
-    /** Whether there are so many holes that freeing adds none, so that space is lost until the heap is rebuilt. */
+    /** Whether there are so many holes that freeing may add none, so that space is lost until the heap is rebuilt. */
     public boolean full() {
         return holes >= maxHoles;
     }

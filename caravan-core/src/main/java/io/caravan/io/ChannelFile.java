@@ -88,5 +88,10 @@ final class ChannelFile implements StoreFile {
                 throw failed.getCause();
             }
         }
+
+        @Override
+        public void unmap() {
+            Unmapper.unmap(memory);
+        }
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
 import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.engine.FaultyStore.LOG_SEGMENT_BYTES;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
@@ -21,14 +22,20 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
+import io.caravan.format.FrameLayout;
+import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
+import io.caravan.wal.LogSegments;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -205,6 +212,53 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge));
         assertThat(refusal.bytes()).isEqualTo(tooLarge);
         assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
+    }
+
+    /** What an index that is full of lists refuses is just a new list; a deleted one makes room when it is freed. */
+    @Test
+    void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
+        MemoryStorage disk = new MemoryStorage();
+        LogGeometry logGeometry = new LogGeometry(LOG_SEGMENT_BYTES);
+        LogSegments log = new LogSegments(disk, logGeometry, 1);
+        log.prepareNext();
+        log.prepareNext();
+        HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
+        HeapFile heapFile = new HeapFile(disk, geometry, 1, false);
+        StoreState state = new StoreState("test", new ListIndex(2), new IndexedHeap(), Threading.THREADS);
+        Provisioner provisioner = new Provisioner(state, log, heapFile, 0, 0);
+        LogScanner.End end = new LogScanner.End(logGeometry.firstFrame(0), FrameLayout.NO_FRAME, 0, false);
+        CommitQueue queue = new CommitQueue(state, provisioner, logGeometry, 8192, end, System::nanoTime);
+        LsnGate forced = new LsnGate(0, Threading.THREADS);
+        HeapSpace space = new HeapSpace(state, queue, provisioner, forced, geometry, 0, HEAP_SEGMENT_BYTES);
+        WritePath writes = new WritePath(state, queue, space, 1000);
+        state.lock.lock();
+        space.addSegment();
+        state.lock.unlock();
+
+        writes.append(1, bytes("a"), NOBODY);
+        writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
+        long used = state.heap.usedBytes();
+        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.append(3, bytes("x"), NOBODY)))
+                .hasMessageContaining("has 2 lists and room for 0 more");
+        WriteBatch batch = WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"));
+        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.write(batch, NOBODY)))
+                .isNotNull();
+        assertThat(state.heap.usedBytes()).isEqualTo(used);
+        assertThat(state.index.next(state.index.find(1))).isEqualTo(2);
+
+        writes.append(1, bytes("d"), NOBODY);
+        writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NOBODY);
+        writes.delete(2, NOBODY);
+        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.append(3, bytes("x"), NOBODY)))
+                .as("its place is free when its last region is")
+                .isNotNull();
+        forced.advance(Long.MAX_VALUE);
+        state.lock.lock();
+        assertThat(space.reclaimSlice()).isTrue();
+        state.lock.unlock();
+        writes.append(3, bytes("g"), NOBODY);
+        assertThat(state.index.next(state.index.find(3))).isEqualTo(1);
+        assertThat(state.failure()).isNull();
     }
 
     @Test

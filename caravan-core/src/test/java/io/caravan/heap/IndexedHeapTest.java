@@ -256,7 +256,8 @@ class IndexedHeapTest {
 
     private static IndexedHeap rebuilt(
             IndexedHeap heap, HeapGeometry geometry, int segments, int regionsAtOnce, long... regions) {
-        FreeSpace.rebuild(heap, geometry, segments, action -> Arrays.stream(regions).forEach(action), regionsAtOnce);
+        FreeSpace.rebuild(
+                heap, geometry, segments, action -> Arrays.stream(regions).forEach(action), regionsAtOnce);
         return heap;
     }
 
@@ -303,7 +304,8 @@ class IndexedHeapTest {
         assertThat(heap.freeBytes()).as("joins the holes beside it").isEqualTo(16 * most + 16);
         assertThat(heap.full()).isFalse();
         for (int i = 0; i < most + 1; i++) {
-            assertThat(heap.allocate(16)).isIn((Object[]) Arrays.stream(addresses).boxed().toArray());
+            assertThat(heap.allocate(16))
+                    .isIn((Object[]) Arrays.stream(addresses).boxed().toArray());
         }
         assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
 
@@ -313,11 +315,19 @@ class IndexedHeapTest {
                 .toArray();
         IndexedHeap opened = rebuilt(new IndexedHeap(most), GEOMETRY, 2, 1000, everyOther);
         assertThat(opened.freeBytes()).isEqualTo(16 * most);
-        assertThat(opened.allocate(16)).isEqualTo(addresses[0]);
+        assertThat(opened.allocate(16)).isEqualTo(addresses[2 * (most - 1)]);
         for (long region : everyOther) {
             opened.free(Region.address(region), 16);
         }
         assertThat(opened.freeBytes() + opened.usedBytes()).isEqualTo(2L * GEOMETRY.usableBytes());
+    }
+
+    @Test
+    void aHoleOfAMebibyteIsKeptHoweverManyHolesThereAre() {
+        HeapGeometry large = new HeapGeometry(1 << 22);
+        long[] regions = {Region.pack(large.firstAddress(0) + 8, 0), Region.pack(large.firstAddress(0) + 24, 0)};
+        IndexedHeap heap = rebuilt(new IndexedHeap(1), large, 2, 10, regions);
+        assertThat(heap.freeBytes()).isEqualTo(8 + large.usableBytes() - 32 + large.usableBytes());
     }
 
     @Test
@@ -359,8 +369,7 @@ class IndexedHeapTest {
         int segments = 1 << 11;
         long high = large.firstAddress(segments - 1);
         long low = large.firstAddress(0);
-        IndexedHeap heap =
-                rebuilt(new IndexedHeap(), large, segments, 1, Region.pack(high, 8), Region.pack(low, 8));
+        IndexedHeap heap = rebuilt(new IndexedHeap(), large, segments, 1, Region.pack(high, 8), Region.pack(low, 8));
         assertThat(heap.usedBytes()).isEqualTo(32);
         List<Long> holes = new ArrayList<>();
         heap.forEachHole((address, bytes) -> holes.add(address));

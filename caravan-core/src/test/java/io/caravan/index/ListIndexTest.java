@@ -157,8 +157,7 @@ class ListIndexTest {
             assertThat(lane.held).isLessThanOrEqualTo(Math.min(lane.first, firstPinned(lane)));
             if (!more) {
                 assertThat(lane.held)
-                        .isGreaterThanOrEqualTo(
-                                Math.min(Math.min(reclaim.to(), lane.first), firstPinned(lane)));
+                        .isGreaterThanOrEqualTo(Math.min(Math.min(reclaim.to(), lane.first), firstPinned(lane)));
                 queue.remove();
                 index.unqueued(lane.list);
             }
