@@ -8,7 +8,7 @@ import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
 
 /**
- * The heap's space as the write path sees it: taking regions, giving back those of trimmed lists, growing and shrinking.
+ * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and shrinking.
  * Everything here is called under the store's lock.
  *
  * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned, so that it can be overwritten
@@ -47,7 +47,7 @@ final class HeapSpace {
         this.maxHeapBytes = maxHeapBytes;
     }
 
-    /** Takes a region, waiting for the heap to grow if it can; refuses when it cannot. */
+    /** Allocates a region. Waits for the heap to grow if it can, and refuses if it cannot. */
     long allocate(int bytes) {
         state.checkWritable();
         while (true) {
@@ -93,8 +93,8 @@ final class HeapSpace {
     }
 
     /**
-     * Whether a segment should be made: somebody waits for it, or soon will. Free space in small holes does not count: it
-     * may be of no use to the next value.
+     * Whether a segment should be made: a writer waits for it, or soon will. Free space in small holes does not count, as
+     * the next value may not fit into any.
      */
     boolean wantsGrowth() {
         return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2 || !hasLargeHole());
@@ -104,7 +104,7 @@ final class HeapSpace {
         return state.heap.hasHoleAbove(geometry.usableBytes() / 8);
     }
 
-    /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */
+    /** Whether an append would probably find space, or be refused, without waiting for the heap to grow. */
     boolean writable() {
         return !wantsGrowth() || provisioner.heapStarved() || !growthDemanded && hasLargeHole();
     }
@@ -113,7 +113,7 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Gives back a region that was taken and never used. */
+    /** Frees a region that was allocated and never used. */
     void giveBack(long address, int bytes) {
         state.heap.free(address, bytes);
     }
@@ -131,7 +131,7 @@ final class HeapSpace {
         return segments;
     }
 
-    /** Takes the trailing segments out of use that have nothing in them, but for one to grow into. */
+    /** Takes trailing segments out of use that have nothing in them, except for one to grow into. */
     void releaseTrailing() {
         while (segments > 1
                 && state.heap.freeBytes() >= 2L * geometry.usableBytes()

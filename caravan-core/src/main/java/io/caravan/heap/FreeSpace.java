@@ -22,7 +22,7 @@ public final class FreeSpace {
             this.address = address;
         }
 
-        /** Heap address of the region that does not fit. */
+        /** The heap address of the misplaced region. */
         public long address() {
             return address;
         }

@@ -26,7 +26,7 @@ public interface Heap {
 
     long freeBytes();
 
-    /** The size of the largest hole, to a sixteenth. */
+    /** The size of the largest hole, at most a sixteenth too small. */
     long largestHoleBytes();
 
     /** Calls the visitor with every hole, in no particular order. */

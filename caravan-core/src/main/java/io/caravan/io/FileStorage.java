@@ -13,7 +13,7 @@ import java.util.List;
 
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
-    /** Zeros are forced in portions: a force of the log would wait for all that are not. */
+    /** Zeros are forced in portions, as a force of the log would wait for all that are not forced yet. */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
     private final Path directory;
@@ -25,7 +25,7 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks the directory, creating it (and its parents, durably) when it is missing.
+     * Opens and locks the directory. A missing one is created durably, with its parents.
      *
      * @throws StoreDirectoryException when the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException when its store is open elsewhere

@@ -68,9 +68,6 @@ enum Sabotage {
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
     FREE_WHAT_A_READER_HAS_PINNED(
             edit("index/ListIndex", "Math.min(Math.min(to, first(list)), pinned);", "Math.min(to, first(list));")),
-    UNMAP_A_SEGMENT_WHILE_IT_IS_FORCED(
-            edit("heap/HeapFile", "if (segment.retain()) {", "{"),
-            edit("heap/HeapFile", "                    segment.release();\n", "")),
     UNMAP_THE_HEAP_UNDER_ITS_READERS(edit("heap/HeapFile", "        references.incrementAndGet();\n", "")),
     NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit(
             "engine/Provisioner",
