@@ -14,7 +14,7 @@ public interface MappedFile {
 
     /**
      * Unmaps the file, at once if the JVM can do that, else when the buffer is collected as garbage. From this call on
-     * nobody may use the buffer, or a slice of it: that may kill the process.
+     * nobody may use the buffer, or a slice of it: before Java 22 that may kill the process.
      */
     void unmap();
 }
