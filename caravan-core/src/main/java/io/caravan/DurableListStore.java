@@ -1,6 +1,7 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.UninterruptibleThread;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
@@ -8,6 +9,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -16,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
  * and after a power loss. One process opens a directory at a time.
  *
- * <p>The work is done by {@link Engine}; this class opens it, and sees to it that no thread of a caller's ever does
- * channel I/O, not even here: an interrupt would close the store's files.
+ * <p>{@link Engine} does the work. This class opens it, on a thread of its own: no caller's thread ever does channel I/O,
+ * because an interrupt would close the store's files.
  */
 public final class DurableListStore implements ListStore {
     private final Engine engine;
@@ -70,7 +72,7 @@ public final class DurableListStore implements ListStore {
 
     private static <T> T onOwnThread(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
-        Thread thread = new Thread(task, "caravan-open");
+        Thread thread = new UninterruptibleThread(task, "caravan-open");
         thread.start();
         boolean interrupted = false;
         try {
@@ -79,7 +81,7 @@ public final class DurableListStore implements ListStore {
                     return task.get();
                 } catch (InterruptedException e) {
                     interrupted = true;
-                } catch (java.util.concurrent.ExecutionException failed) {
+                } catch (ExecutionException failed) {
                     throw translate(what, failed.getCause());
                 }
             }
