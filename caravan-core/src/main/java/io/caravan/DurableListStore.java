@@ -169,13 +169,8 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        engine.beginGroup();
-    }
-
-    @Override
-    public void endGroup() {
-        engine.endGroup();
+    public Group group() {
+        return engine.group();
     }
 
     @Override

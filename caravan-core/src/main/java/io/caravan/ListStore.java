@@ -150,16 +150,32 @@ public interface ListStore extends AutoCloseable {
         return entries;
     }
 
-    /**
-     * Says that a group of writes follows at once: the store may put off making them durable until {@link #endGroup}, so
-     * that they share one force, instead of starting with the first and leaving the others to the next. Other writers'
-     * writes may then wait as well. For whoever has work at hand that came together, as an event loop has; it must
-     * not read what the group wrote, or wait for anything, before it has ended the group. Never waits.
-     */
-    default void beginGroup() {}
+    /** Writes that follow each other at once, from {@link #group()} until it is closed. */
+    interface Group extends AutoCloseable {
 
-    /** Ends a group, whatever has become of its writes. Each {@link #beginGroup} must be followed by one. Never waits. */
-    default void endGroup() {}
+        /** Ends the group, on any thread and whatever has become of its writes. Idempotent; never waits. */
+        @Override
+        void close();
+    }
+
+    /**
+     * Opens a group: says that several writes follow at once. The store may put off making them durable until the group
+     * is closed, so that they share one force, instead of starting with the first and leaving the others to the next.
+     * Whoever has work at hand that came together, as an event loop has, opens one:
+     *
+     * <pre>{@code
+     * try (ListStore.Group group = store.group()) {
+     *     changes.forEach(change -> store.append(change.id(), change.bytes(), change.callback()));
+     * }
+     * }</pre>
+     *
+     * <p>Other writers' writes may wait as well, but no write waits for a group for much longer than a millisecond: a
+     * group that stays open longer no longer counts. A read or a {@link #flush()} of what a group has written does not
+     * wait for its end. Never waits.
+     */
+    default Group group() {
+        return () -> {};
+    }
 
     /** Whether a write would find room now. */
     boolean writable();

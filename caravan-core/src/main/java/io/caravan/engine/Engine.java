@@ -21,14 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class Engine implements ListStore {
     private final StoreParts parts;
     private final StoreState state;
-    private final CommitQueue queue;
     private final WritePath writes;
     private final ReadPath reads;
 
     private Engine(StoreParts parts) {
         this.parts = parts;
         this.state = parts.state;
-        this.queue = parts.queue;
         this.writes = parts.writes;
         this.reads = parts.reads;
     }
@@ -143,54 +141,19 @@ public final class Engine implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        state.lock.lock();
-        try {
-            queue.beginGroup();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    @Override
-    public void endGroup() {
-        state.lock.lock();
-        try {
-            queue.endGroup();
-        } finally {
-            state.lock.unlock();
-        }
+    public Group group() {
+        return parts.queue.openGroup();
     }
 
     @Override
     public boolean writable() {
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            return writableNow();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private boolean writableNow() {
-        return state.failure() != null || queue.writable() && parts.space.writable();
+        return parts.writability.writable();
     }
 
     @Override
     public void onWritable(Runnable action) {
         Objects.requireNonNull(action, "action");
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            if (!writableNow()) {
-                queue.whenWritable(action);
-                return;
-            }
-        } finally {
-            state.lock.unlock();
-        }
-        action.run();
+        parts.writability.onWritable(action);
     }
 
     @Override

@@ -7,7 +7,6 @@ import io.caravan.heap.HeapFile;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
-import java.util.List;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,6 +25,7 @@ final class Flusher {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
+    private final Writability writability;
     private final LogWriter writer;
     private final Durability durability;
     private final FlushDelay delay;
@@ -40,6 +40,7 @@ final class Flusher {
             StoreState state,
             CommitQueue queue,
             HeapSpace space,
+            Writability writability,
             LogWriter writer,
             HeapFile heapFile,
             Gates gates,
@@ -51,6 +52,7 @@ final class Flusher {
         this.state = state;
         this.queue = queue;
         this.space = space;
+        this.writability = writability;
         this.writer = writer;
         this.toHeap = new HeapApplier(heapFile);
         this.forced = gates.forced();
@@ -67,9 +69,12 @@ final class Flusher {
 
     /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
     long step() {
+        if (state.failure() != null) {
+            return stepOfFailed();
+        }
         if (!workWaits()) {
-            runWritableActions();
-            return reclaimAndLook() ? 0 : Worker.UNTIL_WOKEN;
+            writability.runActions();
+            return reclaimAndLook() ? 0 : restNanos();
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
@@ -79,16 +84,34 @@ final class Flusher {
             }
         }
         flush();
-        runWritableActions();
+        writability.runActions();
         reclaim();
         afterFlush.run();
         return 0;
+    }
+
+    /** A failed store has nothing to do but to tell those who wait. */
+    private long stepOfFailed() {
+        if (workWaits()) {
+            flush();
+        }
+        writability.runActions();
+        return Worker.UNTIL_WOKEN;
     }
 
     private boolean workWaits() {
         state.lock.lock();
         try {
             return queue.hasWork();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private long restNanos() {
+        state.lock.lock();
+        try {
+            return queue.restNanos();
         } finally {
             state.lock.unlock();
         }
@@ -120,15 +143,18 @@ final class Flusher {
         } finally {
             state.lock.unlock();
         }
-        StoreFailedException failure = state.failure();
-        if (failure != null) {
-            forced.fail(failure);
-            applied.fail(failure);
-            commit.fail(failure);
-        } else {
-            flushOrFail(commit, force, end);
+        try {
+            StoreFailedException failure = state.failure();
+            if (failure != null) {
+                forced.fail(failure);
+                applied.fail(failure);
+                commit.fail(failure);
+            } else {
+                flushOrFail(commit, force, end);
+            }
+        } finally {
+            release(commit);
         }
-        release(commit);
     }
 
     private void flushOrFail(Commit commit, boolean force, long end) {
@@ -176,17 +202,21 @@ final class Flusher {
         }
     }
 
-    /** Makes the store fail; whatever waits is told. May be called by any store thread. */
+    /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */
     void fail(Throwable cause) {
-        LOG.error("{} has failed and must be reopened", state.name(), cause);
         StoreFailedException failure;
         state.lock.lock();
         try {
+            if (state.failure() != null) {
+                LOG.error("{} had failed already, and now this", state.name(), cause);
+                return;
+            }
             failure = state.fail(cause);
             queue.requireForce();
         } finally {
             state.lock.unlock();
         }
+        LOG.error("{} has failed and must be reopened", state.name(), cause);
         forced.fail(failure);
         applied.fail(failure);
     }
@@ -235,18 +265,5 @@ final class Flusher {
             afterFlush.run();
         }
         return freed;
-    }
-
-    private void runWritableActions() {
-        List<Runnable> actions;
-        state.lock.lock();
-        try {
-            actions = state.failure() != null || queue.writable() && space.writable()
-                    ? queue.takeWritableActions()
-                    : List.of();
-        } finally {
-            state.lock.unlock();
-        }
-        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 }

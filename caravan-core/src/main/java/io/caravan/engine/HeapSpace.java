@@ -46,8 +46,12 @@ final class HeapSpace {
         this.maxHeapBytes = maxHeapBytes;
     }
 
-    /** Takes a region, waiting for the heap to grow if it can; refuses when it cannot. */
-    long allocate(int bytes) {
+    /**
+     * Takes a region, waiting for the heap to grow if it can; refuses when it cannot.
+     *
+     * @param mayWait whether the caller may wait
+     */
+    long allocate(int bytes, boolean mayWait) {
         state.checkWritable();
         while (true) {
             long address = state.heap.ask(bytes);
@@ -58,12 +62,12 @@ final class HeapSpace {
             if (reclaimSlice()) {
                 state.letOthersIn();
             } else {
-                makeSpace(bytes);
+                makeSpace(bytes, mayWait);
             }
         }
     }
 
-    private void makeSpace(int bytes) {
+    private void makeSpace(int bytes, boolean mayWait) {
         if (mayGrow() && !provisioner.heapStarved()) {
             growthDemanded = true;
             provisioner.wake();
@@ -76,7 +80,7 @@ final class HeapSpace {
                     + (mayGrow() ? provisioner.starvedBecause() : "maxHeapBytes is " + maxHeapBytes)
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
-        queue.awaitChange();
+        queue.awaitChange(mayWait);
     }
 
     private void growAhead() {

@@ -149,6 +149,7 @@ final class ReadPath {
             if (list != ListIndex.NONE) {
                 index.pin(list);
                 state.counters.pinnedReaders++;
+                queue.requireFlushOf(index.lastLsn(list));
                 return new Pinned(
                         list,
                         id,
@@ -160,6 +161,7 @@ final class ReadPath {
                         index.heldBytes(list));
             }
             removalLsn = writes.lastRemovalLsn();
+            queue.requireFlushOf(removalLsn);
         } finally {
             state.lock.unlock();
         }
@@ -198,6 +200,7 @@ final class ReadPath {
     private long lastRemovalLsn() {
         state.lock.lock();
         try {
+            queue.requireFlushOf(writes.lastRemovalLsn());
             return writes.lastRemovalLsn();
         } finally {
             state.lock.unlock();
@@ -208,6 +211,7 @@ final class ReadPath {
         state.lock.lock();
         try {
             state.checkOpen();
+            queue.requireFlushOf(queue.nextLsn() - 1);
             return queue.nextLsn();
         } finally {
             state.lock.unlock();

@@ -1,6 +1,5 @@
 package io.caravan.engine;
 
-import io.caravan.CaravanException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
@@ -30,6 +29,7 @@ final class StoreParts {
     final StoreState state;
     final CommitQueue queue;
     final HeapSpace space;
+    final Writability writability;
     final WritePath writes;
     final ReadPath reads;
     final Provisioner provisioner;
@@ -58,7 +58,12 @@ final class StoreParts {
                 recovered.heapFile(),
                 logGeometry.segmentOf(end.position()),
                 recovered.neededLogSegment());
-        queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
+        queue = new CommitQueue(
+                state,
+                new LogTail(state.name(), provisioner, logGeometry, end),
+                config.logBufferBytes(),
+                logGeometry.maxRecordBytes(config.logBufferBytes()),
+                clock);
         Flusher.Gates gates =
                 new Flusher.Gates(new LsnGate(newest.startLsn(), threading), new LsnGate(end.position(), threading));
         forced = gates.forced();
@@ -70,6 +75,7 @@ final class StoreParts {
                 recovered.heapFile().geometry(),
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
+        writability = new Writability(state, queue, space);
         writes = new WritePath(state, queue, space, config.maxValueBytes());
         reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
         pressure = new PressureWatch(config);
@@ -77,6 +83,7 @@ final class StoreParts {
                 state,
                 queue,
                 space,
+                writability,
                 new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), end),
                 recovered.heapFile(),
                 gates,
@@ -127,9 +134,10 @@ final class StoreParts {
     }
 
     /**
-     * What was replayed is made durable before anybody can see it: the frames were in the log's files, but a process that
-     * died before its force may have left them in the operating system's memory only. The checkpoint makes it independent
-     * of those log bytes; a disk too full for one keeps nobody from opening, as the forced log has everything.
+     * Makes what was replayed durable before anybody can see it: the frames were in the log's files, but a process that
+     * died before its force may have left them in the operating system's memory only. The checkpoint makes the store
+     * independent of those log bytes. A disk too full for one keeps nobody from opening, because the forced log has
+     * everything; any other problem does.
      */
     private void settleReplayed() {
         onCheckpointer(checkpointer::forceLog);
@@ -140,7 +148,10 @@ final class StoreParts {
                 throw noSpace;
             }
             checkpointer.overdue();
-            LOG.warn("{}: no checkpoint of what was replayed; the log has everything", state.name(), noSpace);
+            LOG.warn(
+                    "{}: no checkpoint of what was replayed, because the disk refused it; the log has everything",
+                    state.name(),
+                    noSpace);
         }
     }
 
@@ -156,16 +167,22 @@ final class StoreParts {
         await(checkpointer.submit(task));
     }
 
-    /** Waits, whatever interrupts; problems come out as they are. */
+    /** Waits, whatever interrupts. Problems come out as they are, but for those of the operating system. */
     <T> T await(CompletableFuture<T> done) {
         try {
             return threading.join(done);
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
-            if (cause instanceof CaravanException problem) {
+            if (cause instanceof IOException problem) {
+                throw new StoreIoException(state.name() + ": " + problem, problem);
+            }
+            if (cause instanceof RuntimeException problem) {
                 throw problem;
             }
-            throw new StoreIoException(state.name() + ": " + cause, cause == null ? failed : cause);
+            if (cause instanceof Error broken) {
+                throw broken;
+            }
+            throw failed;
         }
     }
 
@@ -208,7 +225,7 @@ final class StoreParts {
         } finally {
             releaseEverything();
             state.endClose();
-            runWritableActions();
+            writability.runActionsOfClosed();
         }
         StoreFailedException failure = state.failure();
         if (failure != null && !failedBefore) {
@@ -222,10 +239,15 @@ final class StoreParts {
             awaitReaders();
             onCheckpointer(checkpointer::forceLog);
             onCheckpointer(this::publishIfChanged);
-        } catch (CaravanException problem) {
+        } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
-                LOG.warn("{}: closed without a last checkpoint; the log has everything", state.name(), problem);
+                LOG.warn(
+                        "{}: closed without a last checkpoint, because the disk refused it; the log has everything",
+                        state.name(),
+                        noSpace);
             }
+        } catch (StoreFailedException failed) {
+            // Reported by close, unless an earlier call has failed for it.
         }
     }
 
@@ -233,18 +255,6 @@ final class StoreParts {
         if (!checkpointer.upToDate()) {
             checkpointer.publish();
         }
-    }
-
-    /** Whoever still waits for writability now finds the store closed. */
-    private void runWritableActions() {
-        List<Runnable> actions;
-        state.lock.lock();
-        try {
-            actions = queue.takeWritableActions();
-        } finally {
-            state.lock.unlock();
-        }
-        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 
     private void awaitReaders() {

@@ -73,13 +73,8 @@ public class ForwardingListStore implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        store.beginGroup();
-    }
-
-    @Override
-    public void endGroup() {
-        store.endGroup();
+    public Group group() {
+        return store.group();
     }
 
     @Override

@@ -326,14 +326,9 @@ public final class DocumentService implements AutoCloseable {
         return trouble.current();
     }
 
-    /** See {@link ListStore#beginGroup()}. */
-    public void beginGroup() {
-        store.beginGroup();
-    }
-
-    /** See {@link ListStore#endGroup()}. */
-    public void endGroup() {
-        store.endGroup();
+    /** See {@link ListStore#group()}. */
+    public ListStore.Group group() {
+        return store.group();
     }
 
     /** See {@link ListStore#writable()}. */
