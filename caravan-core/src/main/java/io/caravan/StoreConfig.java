@@ -232,10 +232,10 @@ public final class StoreConfig {
         }
 
         /**
-         * Asks to be told of heap pressure.
+         * Has the listener notified of heap pressure.
          *
-         * @param usedMark above 0 and at most 1
-         * @param fragmentationMark above 0 and at most 1; 1 means never
+         * @param usedMark above 0 and at most 1; 1 leaves the used fraction out of account
+         * @param fragmentationMark above 0 and at most 1; 1 leaves fragmentation out of account
          */
         public Builder heapPressure(double usedMark, double fragmentationMark, HeapPressureListener listener) {
             heapUsedMark = Arguments.fraction(usedMark, "usedMark");

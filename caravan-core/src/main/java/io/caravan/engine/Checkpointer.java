@@ -214,14 +214,23 @@ final class Checkpointer {
         } catch (IOException | RuntimeException failed) {
             lastAttemptFailed = true;
             lastFailureNanos = clock.getAsLong();
-            if (state.failure() == null) {
-                LOG.warn("{}: a checkpoint failed, the log stays longer; trying again", state.name(), failed);
-            }
+            report(failed);
             return RETRY_NANOS;
         }
     }
 
-    /** How much longer not to try again, whoever wakes this worker; a clock that jumps makes it try at once. */
+    private void report(Exception failed) {
+        if (state.failure() != null) {
+            return;
+        }
+        if (failed instanceof IOException) {
+            LOG.warn("{}: the disk refused a checkpoint, so the log stays longer; trying again", state.name(), failed);
+        } else {
+            LOG.error("{}: a checkpoint broke, so the log stays longer; trying again", state.name(), failed);
+        }
+    }
+
+    /** How long the next attempt still has to wait, whoever wakes this worker; a clock that jumps ends the wait. */
     private long retryPauseNanos() {
         long sinceNanos = clock.getAsLong() - lastFailureNanos;
         return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;

@@ -39,9 +39,9 @@ final class Commit {
         segment = logSegment;
     }
 
-    /** Whether it has all the callbacks that it may have. */
+    /** Whether it has all the callbacks that a write may add; a flush adds its own all the same. */
     boolean full() {
-        return count == MAX_CALLBACKS;
+        return count >= MAX_CALLBACKS;
     }
 
     /** Whether less than half of it is used. */
@@ -87,7 +87,7 @@ final class Commit {
     void fail(StoreFailedException problem) {
         while (told < count) {
             int next = told++;
-            Guarded.run("A write's callback", () -> callbacks[next].failure(problem));
+            Guarded.failure(callbacks[next], problem);
         }
     }
 

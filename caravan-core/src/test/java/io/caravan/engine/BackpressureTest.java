@@ -62,6 +62,17 @@ class BackpressureTest {
         }
     }
 
+    /** A flush adds a callback to a commit that has all that writes may add. */
+    @Test
+    void aCommitWithMoreCallbacksThanWritesMayAddIsFull() {
+        Commit commit = new Commit(8192);
+        while (!commit.full()) {
+            commit.add(NOBODY, 0);
+        }
+        commit.add(NOBODY, 0);
+        assertThat(commit.full()).isTrue();
+    }
+
     @Test
     void anActionRunsOnceAndOnlyWhenThereIsRoom() {
         try (FaultyStore store = FaultyStore.open()) {
