@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -129,6 +130,11 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        return engine.tryWrite(batch, callback);
+    }
+
+    @Override
     public void get(long id, EntryStream stream) {
         engine.get(id, stream);
     }
@@ -136,6 +142,11 @@ public final class DurableListStore implements ListStore {
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
         engine.get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        engine.getNewestFirst(id, beforeSequence, stream);
     }
 
     @Override
@@ -181,6 +192,11 @@ public final class DurableListStore implements ListStore {
     @Override
     public void onWritable(Runnable action) {
         engine.onWritable(action);
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return engine.futureExecutor();
     }
 
     @Override

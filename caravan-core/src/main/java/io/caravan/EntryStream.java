@@ -2,17 +2,17 @@ package io.caravan;
 
 import java.nio.ByteBuffer;
 
-/** Receives the entries of one list, oldest first, on the reading thread. */
+/** Receives the entries of one list, on the reading thread and in the order that the read says. */
 public interface EntryStream {
 
     /**
      * Takes one entry.
      *
      * @param value read-only, from position 0 to the value's length, and valid only during the call
-     * @return false to stop here; {@link #finished()} is then not called
+     * @return false to stop here; {@link #finished()} is not called then
      */
     boolean next(long sequence, ByteBuffer value);
 
-    /** The end of the list was reached. */
+    /** There are no more entries. */
     void finished();
 }

@@ -2,6 +2,7 @@ package io.caravan;
 
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,8 @@ public final class StoreConfig {
     private final double heapUsedMark;
     private final double heapFragmentationMark;
 
+    private final @Nullable Executor futureExecutor;
+
     private StoreConfig(Builder builder) {
         directory = builder.directory;
         durability = builder.durability;
@@ -55,6 +58,7 @@ public final class StoreConfig {
         heapPressureListener = builder.heapPressureListener;
         heapUsedMark = builder.heapUsedMark;
         heapFragmentationMark = builder.heapFragmentationMark;
+        futureExecutor = builder.futureExecutor;
         checkSizesFitTogether();
     }
 
@@ -157,6 +161,11 @@ public final class StoreConfig {
         return heapFragmentationMark;
     }
 
+    /** Where the store's futures complete; null for a thread of the store's own. */
+    public @Nullable Executor futureExecutor() {
+        return futureExecutor;
+    }
+
     /** Collects settings; every one has a default. */
     public static final class Builder {
         private final Path directory;
@@ -172,6 +181,7 @@ public final class StoreConfig {
         private @Nullable HeapPressureListener heapPressureListener;
         private double heapUsedMark = 0.8;
         private double heapFragmentationMark = 1.0;
+        private @Nullable Executor futureExecutor;
 
         private Builder(Path directory) {
             this.directory = Objects.requireNonNull(directory, "directory");
@@ -241,6 +251,16 @@ public final class StoreConfig {
             heapUsedMark = Arguments.fraction(usedMark, "usedMark");
             heapFragmentationMark = Arguments.fraction(fragmentationMark, "fragmentationMark");
             heapPressureListener = Objects.requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /**
+         * Where the futures of {@link ListStore} complete; by default on one thread of the store's own, in the order in
+         * which the store accepted the writes, and closing the store waits for it. An executor of several threads keeps no
+         * order; closing waits for none of the caller's. A future that the executor rejects completes on a store thread.
+         */
+        public Builder futureExecutor(Executor executor) {
+            futureExecutor = Objects.requireNonNull(executor, "futureExecutor");
             return this;
         }
 

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -93,6 +94,12 @@ public final class Engine implements ListStore {
     }
 
     @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        Objects.requireNonNull(callback, "callback");
+        return writes.tryWrite(batch, callback);
+    }
+
+    @Override
     public void get(long id, EntryStream stream) {
         Objects.requireNonNull(stream, "stream");
         reads.get(id, ReadPath.FROM_FIRST, stream);
@@ -102,6 +109,12 @@ public final class Engine implements ListStore {
     public void get(long id, long fromSequence, EntryStream stream) {
         Objects.requireNonNull(stream, "stream");
         reads.get(id, notNegative(fromSequence, "fromSequence"), stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        reads.getNewestFirst(id, notNegative(beforeSequence, "beforeSequence"), stream);
     }
 
     @Override
@@ -154,6 +167,11 @@ public final class Engine implements ListStore {
     public void onWritable(Runnable action) {
         Objects.requireNonNull(action, "action");
         parts.writability.onWritable(action);
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return parts.futureExecutor;
     }
 
     @Override

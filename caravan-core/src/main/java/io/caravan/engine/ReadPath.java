@@ -9,6 +9,7 @@ import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,24 +52,31 @@ final class ReadPath {
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
+        read(id, stream, pinned -> {
+            long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
+            if (from < pinned.first()) {
+                throw new TrimmedException(id, from, pinned.first());
+            }
+            return from >= pinned.next() || stream(pinned, from, stream);
+        });
+    }
+
+    /** Has the list pinned while its entries are streamed, which is to say whether the stream took all. */
+    private void read(long id, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
         Pinned pinned = pin(id);
         if (pinned == null) {
             stream.finished();
             return;
         }
-        boolean more;
+        boolean all;
         try {
             applied.awaitPast(pinned.lastLsn());
-            long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
-            if (from < pinned.first()) {
-                throw new TrimmedException(id, from, pinned.first());
-            }
-            more = from >= pinned.next() || stream(pinned, from, stream);
+            all = entries.test(pinned);
         } finally {
             unpin(pinned);
         }
-        if (more) {
+        if (all) {
             stream.finished();
         }
     }
@@ -85,6 +93,29 @@ final class ReadPath {
                     return false;
                 }
             }
+        }
+        return true;
+    }
+
+    /** Streams the retained entries before a sequence, newest first. */
+    void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        read(id, stream, pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
+    }
+
+    private boolean streamBackwards(Pinned pinned, long before, EntryStream stream) {
+        ListCursor cursor = new ListCursor();
+        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, before - pinned.first()))];
+        long end = before;
+        while (end > pinned.first()) {
+            long start = Math.max(pinned.first(), end - regions.length);
+            int count = copySlice(pinned, start, end, cursor, regions);
+            for (int i = count - 1; i >= 0; i--) {
+                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), start + i);
+                if (!stream.next(start + i, value)) {
+                    return false;
+                }
+            }
+            end = start;
         }
         return true;
     }

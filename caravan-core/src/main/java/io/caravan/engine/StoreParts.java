@@ -10,8 +10,10 @@ import io.caravan.io.Storage;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -35,6 +37,8 @@ final class StoreParts {
     final Provisioner provisioner;
     final Checkpointer checkpointer;
     final LsnGate forced;
+    final Executor futureExecutor;
+    private final SerialThread futureThread;
     private final PressureWatch pressure;
     private final Worker flusherWorker;
     private final Worker checkpointerWorker;
@@ -110,6 +114,8 @@ final class StoreParts {
         flusherWorker = threading.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
         checkpointerWorker = threading.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
         provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
+        futureThread = new SerialThread("caravan-futures" + suffix);
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
         queue.onWork(flusherWorker::wake);
         checkpointer.onWork(checkpointerWorker::wake);
         provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake, checkpointerWorker::wake);
@@ -226,6 +232,7 @@ final class StoreParts {
             releaseEverything();
             state.endClose();
             writability.runActionsOfClosed();
+            futureThread.close();
         }
         StoreFailedException failure = state.failure();
         if (failure != null && !failedBefore) {
@@ -299,6 +306,7 @@ final class StoreParts {
     /** Lets go of everything but the storage, for a store that could not be started. */
     void abandon() throws IOException {
         stopWorkers();
+        futureThread.close();
         recovered.close();
     }
 }

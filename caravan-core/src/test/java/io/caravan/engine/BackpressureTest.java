@@ -9,6 +9,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.NotWritableException;
+import io.caravan.WriteBatch;
 import io.caravan.testing.CallbackContract;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
@@ -71,6 +72,48 @@ class BackpressureTest {
         }
         commit.add(NOBODY, 0);
         assertThat(commit.full()).isTrue();
+    }
+
+    @Test
+    void aTrialWriteFindsNoRoomAtOnceAndChangesNothing() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            Tellings tellings = new Tellings();
+            WriteBatch batch = WriteBatch.create().append(2, LARGE).append(3, bytes("small"));
+            WriteBatch append = WriteBatch.create().append(2, LARGE);
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                long usedBytes = store.engine.stats().heap().usedBytes();
+                assertThat(store.engine.tryWrite(batch, tellings.callback(1))).isFalse();
+                assertThat(store.engine.tryWrite(append, tellings.callback(2))).isFalse();
+                assertThat(store.engine.stats().heap().usedBytes()).isEqualTo(usedBytes);
+            }
+            store.engine.flush();
+            assertThat(store.engine.info(2)).isNull();
+            assertThat(tellings.all()).isEmpty();
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            store.engine.onWritable(() -> writable.complete(null));
+            await(writable);
+            assertThat(store.engine.tryWrite(batch, tellings.callback(3))).isTrue();
+            tellings.await(1);
+        }
+    }
+
+    @Test
+    void aTrialWriteDoesNotWaitForTheHeapToGrow() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            try (Hold create = store.faults.hold(on(Kind.CREATE, FaultyStore.HEAP + "|.*heap.*"))) {
+                WriteBatch batch = WriteBatch.create().append(1, LARGE);
+                int accepted = 0;
+                while (store.engine.tryWrite(batch, NOBODY)) {
+                    accepted++;
+                    store.engine.flush();
+                }
+                assertThat(accepted).isBetween(1, 10);
+                assertThat(store.engine.info(1).nextSequence()).isEqualTo(accepted);
+            }
+        }
     }
 
     @Test

@@ -91,7 +91,7 @@ class Invariant12InterruptsCloseNothingTest {
                 assertThat(Thread.interrupted()).isTrue();
                 append(store, 3, "goes on");
             }
-            assertThat(store.read(3)).hasSize(17);
+            assertThat(store.read(3)).hasSize(19);
             assertThat(store.verify(VerifyReport.Progress.NONE).faults()).isEmpty();
         }
     }
