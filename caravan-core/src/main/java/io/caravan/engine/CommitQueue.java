@@ -1,9 +1,7 @@
 package io.caravan.engine;
 
-import io.caravan.ListStore;
 import io.caravan.NotWritableException;
 import io.caravan.WriteCallback;
-import java.util.function.LongSupplier;
 
 /**
  * Two commits that take turns: writers fill the active one under the store's lock while the flusher works on the other.
@@ -14,37 +12,21 @@ final class CommitQueue {
     private final StoreState state;
     private final LogTail tail;
     private final FlushDemand demand;
-    private final int maxRecordBytes;
 
     private Commit active;
     private Commit spare;
 
-    CommitQueue(StoreState state, LogTail tail, int bufferBytes, int maxRecordBytes, LongSupplier clock) {
+    CommitQueue(StoreState state, FlushDemand demand, LogTail tail, Commit active, Commit spare) {
         this.state = state;
+        this.demand = demand;
         this.tail = tail;
-        this.maxRecordBytes = maxRecordBytes;
-        this.active = new Commit(bufferBytes);
-        this.spare = new Commit(bufferBytes);
-        this.demand = new FlushDemand(state, active, clock);
-    }
-
-    void onWork(Runnable wake) {
-        demand.onWork(wake);
+        this.active = active;
+        this.spare = spare;
     }
 
     /** The most that the records of one write may take together. */
     int maxRecordBytes() {
-        return maxRecordBytes;
-    }
-
-    /** See {@link ListStore#group()}. Takes the lock itself. */
-    ListStore.Group openGroup() {
-        return demand.openGroup();
-    }
-
-    /** Whether the next flush shall not wait; may be asked without the lock. */
-    boolean urgent() {
-        return demand.urgent();
+        return tail.maxRecordBytes(active);
     }
 
     // The rest is called under the store's lock.
@@ -61,9 +43,9 @@ final class CommitQueue {
         while (!admits(bytes, releases)) {
             if (!active.frame().isEmpty() || active.full()) {
                 demand.requireFlush();
-                awaitChange(mayWait);
+                state.awaitRoom(mayWait);
             } else if (!tail.place(active, bytes, releases)) {
-                awaitChange(mayWait);
+                state.awaitRoom(mayWait);
             }
         }
         return active;
@@ -73,55 +55,21 @@ final class CommitQueue {
         return !active.full() && active.frame().fits(bytes) && tail.admits(active, releases);
     }
 
-    /** Waits for room, space, failure or closing, and checks that writing still makes sense. */
-    void awaitChange(boolean mayWait) {
-        if (!mayWait || WorkerThread.onStoreThread()) {
-            throw new NotWritableException(state.name());
-        }
-        state.awaitChange();
-        state.checkWritable();
-    }
-
     /** Adds a callback to the active commit. */
     void add(WriteCallback callback, long sequence) {
         active.add(callback, sequence);
         demand.added();
     }
 
-    /** Makes the next flush start without waiting for company. */
-    void requireFlush() {
-        demand.requireFlush();
-    }
-
-    /** The same, unless the record at this LSN is in a commit that the flusher has taken already. */
+    /** Makes the flush of the record at this LSN start without waiting for company, unless the flusher has taken it. */
     void requireFlushOf(long lsn) {
         if (lsn >= tail.position() && !demand.urgent()) {
             demand.requireFlush();
         }
     }
 
-    /** Makes the next flush force the log whatever the durability level. */
-    void requireForce() {
-        demand.requireForce();
-    }
-
     Commit active() {
         return active;
-    }
-
-    /** Whether the flusher has something to flush now. */
-    boolean hasWork() {
-        return demand.hasWork();
-    }
-
-    /** How long the flusher may rest when it has nothing to do. */
-    long restNanos() {
-        return demand.restNanos();
-    }
-
-    /** Takes the force that was asked for. */
-    boolean takeForceWanted() {
-        return demand.takeForceWanted();
     }
 
     /** Hands the active commit to the flusher, which must give it back with {@link #release}. */

@@ -155,7 +155,7 @@ public final class Engine implements ListStore {
 
     @Override
     public Group group() {
-        return parts.queue.openGroup();
+        return parts.demand.openGroup();
     }
 
     @Override
@@ -193,6 +193,12 @@ public final class Engine implements ListStore {
         StoreState.checkMayWait("checkpoint");
         state.checkWritable();
         parts.onCheckpointer(parts.checkpointer::publish);
+    }
+
+    /** Work with a store's files, done on the checkpointer's thread. */
+    @FunctionalInterface
+    public interface FileTask {
+        void run() throws IOException;
     }
 
     /** Runs a task on the checkpointer's thread, where no file is recycled or replaced meanwhile. */
@@ -243,7 +249,7 @@ public final class Engine implements ListStore {
 
     /** Numbers of the checkpoints kept, oldest first; on the checkpointer's thread. */
     public List<Long> checkpointNumbers() {
-        return parts.checkpointer.kept();
+        return parts.checkpoints.kept();
     }
 
     /** Up to where the log is forced. */

@@ -23,7 +23,7 @@ final class FlushDemand {
 
     private final StoreState state;
     private final LongSupplier clock;
-    private Runnable wakeFlusher = () -> {};
+    private final Runnable wakeFlusher;
     private Commit active;
 
     private volatile boolean urgent;
@@ -44,14 +44,11 @@ final class FlushDemand {
     /** How many groups had been opened when they were last given up. */
     private long groupsGivenUp;
 
-    FlushDemand(StoreState state, Commit active, LongSupplier clock) {
+    FlushDemand(StoreState state, Commit active, Runnable wakeFlusher, LongSupplier clock) {
         this.state = state;
         this.active = active;
+        this.wakeFlusher = wakeFlusher;
         this.clock = clock;
-    }
-
-    void onWork(Runnable wake) {
-        wakeFlusher = wake;
     }
 
     /** A callback was added to the active commit: sees to it that the flusher knows as soon as it may flush. */

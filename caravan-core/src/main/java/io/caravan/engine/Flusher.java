@@ -1,9 +1,10 @@
 package io.caravan.engine;
 
 import io.caravan.Durability;
+import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
+import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.format.RecordLayout;
-import io.caravan.heap.HeapFile;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
@@ -24,6 +25,7 @@ final class Flusher {
 
     private final StoreState state;
     private final CommitQueue queue;
+    private final FlushDemand demand;
     private final HeapSpace space;
     private final Writability writability;
     private final LogWriter writer;
@@ -39,27 +41,27 @@ final class Flusher {
     Flusher(
             StoreState state,
             CommitQueue queue,
+            FlushDemand demand,
             HeapSpace space,
             Writability writability,
-            LogWriter writer,
-            HeapFile heapFile,
+            Recovered recovered,
             Gates gates,
-            Durability durability,
-            FlushDelay delay,
-            PreciseSleeper sleeper,
+            StoreConfig config,
             LongSupplier clock,
             Runnable afterFlush) {
         this.state = state;
         this.queue = queue;
+        this.demand = demand;
         this.space = space;
         this.writability = writability;
-        this.writer = writer;
-        this.toHeap = new HeapApplier(heapFile);
+        CheckpointHeader newest = recovered.newest();
+        this.writer = new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), recovered.end());
+        this.toHeap = new HeapApplier(recovered.heapFile());
         this.forced = gates.forced();
         this.applied = gates.applied();
-        this.durability = durability;
-        this.delay = delay;
-        this.sleeper = sleeper;
+        this.durability = config.durability();
+        this.delay = new FlushDelay(config.flushPolicy());
+        this.sleeper = new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors());
         this.clock = clock;
         this.afterFlush = afterFlush;
     }
@@ -78,7 +80,7 @@ final class Flusher {
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, queue::urgent);
+            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, demand::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);
             }
@@ -102,7 +104,7 @@ final class Flusher {
     private boolean workWaits() {
         state.lock.lock();
         try {
-            return queue.hasWork();
+            return demand.hasWork();
         } finally {
             state.lock.unlock();
         }
@@ -111,7 +113,7 @@ final class Flusher {
     private long restNanos() {
         state.lock.lock();
         try {
-            return queue.restNanos();
+            return demand.restNanos();
         } finally {
             state.lock.unlock();
         }
@@ -121,7 +123,7 @@ final class Flusher {
     private long delayNanos() {
         state.lock.lock();
         try {
-            if (queue.urgent() || queue.active().count() == 0) {
+            if (demand.urgent() || queue.active().count() == 0) {
                 return 0;
             }
             long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
@@ -137,7 +139,7 @@ final class Flusher {
         long end;
         state.lock.lock();
         try {
-            force = queue.takeForceWanted() || durability == Durability.SYNC;
+            force = demand.takeForceWanted() || durability == Durability.SYNC;
             commit = queue.seal();
             end = queue.tail();
         } finally {
@@ -212,7 +214,7 @@ final class Flusher {
                 return;
             }
             failure = state.fail(cause);
-            queue.requireForce();
+            demand.requireForce();
         } finally {
             state.lock.unlock();
         }

@@ -5,6 +5,7 @@ import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heap's space as the write path sees it: taking regions, giving back those of trimmed lists, growing and shrinking.
@@ -18,8 +19,8 @@ final class HeapSpace {
     private static final int SLICE = 256;
 
     private final StoreState state;
-    private final CommitQueue queue;
-    private final Provisioner provisioner;
+    private final FlushDemand demand;
+    private final Runnable wakeProvisioner;
     private final LsnGate forced;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
@@ -27,18 +28,20 @@ final class HeapSpace {
     private int segments;
     private int peakSegments;
     private boolean growthDemanded;
+    /** Why the disk has no space for another segment, as far as is known. */
+    private @Nullable String growthProblem;
 
     HeapSpace(
             StoreState state,
-            CommitQueue queue,
-            Provisioner provisioner,
+            FlushDemand demand,
+            Runnable wakeProvisioner,
             LsnGate forced,
             HeapGeometry geometry,
             int segments,
             long maxHeapBytes) {
         this.state = state;
-        this.queue = queue;
-        this.provisioner = provisioner;
+        this.demand = demand;
+        this.wakeProvisioner = wakeProvisioner;
         this.forced = forced;
         this.geometry = geometry;
         this.segments = segments;
@@ -68,24 +71,24 @@ final class HeapSpace {
     }
 
     private void makeSpace(int bytes, boolean mayWait) {
-        if (mayGrow() && !provisioner.heapStarved()) {
+        if (mayGrow() && growthProblem == null) {
             growthDemanded = true;
-            provisioner.wake();
+            wakeProvisioner.run();
         } else if (!reclaims.isEmpty()) {
-            queue.requireForce();
+            demand.requireForce();
         } else {
             throw new OutOfSpaceException(state.name() + " has no hole of " + bytes + " bytes: "
                     + state.heap.usedBytes() + " bytes of its heap are used and " + state.heap.freeBytes()
                     + " free, the largest hole has " + state.heap.largestHoleBytes() + "; "
-                    + (mayGrow() ? provisioner.starvedBecause() : "maxHeapBytes is " + maxHeapBytes)
+                    + (mayGrow() ? growthProblem : "maxHeapBytes is " + maxHeapBytes)
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
-        queue.awaitChange(mayWait);
+        state.awaitRoom(mayWait);
     }
 
     private void growAhead() {
-        if (wantsGrowth() && !provisioner.heapStarved()) {
-            provisioner.wake();
+        if (wantsGrowth() && growthProblem == null) {
+            wakeProvisioner.run();
         }
     }
 
@@ -103,7 +106,7 @@ final class HeapSpace {
 
     /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */
     boolean writable() {
-        return !wantsGrowth() || provisioner.heapStarved() || !growthDemanded && hasLargeHole();
+        return !wantsGrowth() || growthProblem != null || !growthDemanded && hasLargeHole();
     }
 
     private boolean mayGrow() {
@@ -122,6 +125,11 @@ final class HeapSpace {
         growthDemanded = false;
         peakSegments = Math.max(peakSegments, segments);
         state.changed.signalAll();
+    }
+
+    /** Notes why the disk has no space for another segment; null when it has, or nobody has asked it for more. */
+    void growthProblem(@Nullable String problem) {
+        growthProblem = problem;
     }
 
     int segments() {

@@ -36,6 +36,11 @@ final class LogTail {
         return lastSealedLsn;
     }
 
+    /** The most that the records of one frame can take that is put together in this commit. */
+    int maxRecordBytes(Commit commit) {
+        return geometry.maxRecordBytes(commit.frame().memory().capacity());
+    }
+
     /** Whether there is a segment behind the frame's, which an append needs and which releasing space does not. */
     boolean admits(Commit commit, boolean releases) {
         return releases || provisioner.lastReadySegment() > commit.segment();
@@ -55,7 +60,7 @@ final class LogTail {
         if (provisioner.lastReadySegment() < (releases ? segment : segment + 1)) {
             if (provisioner.logStarved()) {
                 throw new OutOfSpaceException(storeName + " cannot make its next log segment: "
-                        + provisioner.starvedBecause() + "; free disk space, and appends resume by themselves");
+                        + provisioner.logProblem() + "; free disk space, and appends resume by themselves");
             }
             provisioner.wake();
             return false;

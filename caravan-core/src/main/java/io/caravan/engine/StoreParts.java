@@ -5,9 +5,9 @@ import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
-import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.io.Storage;
-import io.caravan.wal.LogWriter;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -29,12 +29,14 @@ final class StoreParts {
     private final Recovered recovered;
     private final Threading threading;
     final StoreState state;
+    final FlushDemand demand;
     final CommitQueue queue;
     final HeapSpace space;
     final Writability writability;
     final WritePath writes;
     final ReadPath reads;
     final Provisioner provisioner;
+    final Checkpoints checkpoints;
     final Checkpointer checkpointer;
     final LsnGate forced;
     final Executor futureExecutor;
@@ -48,66 +50,48 @@ final class StoreParts {
         this.storage = storage;
         this.recovered = recovered;
         this.threading = threading;
-        CheckpointHeader newest = recovered.newest();
-        var logGeometry = recovered.log().geometry();
-        var end = recovered.end();
+        LogGeometry logGeometry = recovered.log().geometry();
+        LogScanner.End end = recovered.end();
+        Flusher.Gates gates = new Flusher.Gates(
+                new LsnGate(recovered.newest().startLsn(), threading), new LsnGate(end.position(), threading));
+        forced = gates.forced();
+        // The parts know how to wake each other's workers, which come last.
+        Provisioner.Wakes wakes =
+                new Provisioner.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(
                 "store " + config.directory() + " (" + config.durability() + ")",
                 recovered.index(),
                 recovered.heap(),
                 threading);
-        provisioner = new Provisioner(
-                state,
-                recovered.log(),
-                recovered.heapFile(),
-                logGeometry.segmentOf(end.position()),
-                recovered.neededLogSegment());
-        queue = new CommitQueue(
-                state,
-                new LogTail(state.name(), provisioner, logGeometry, end),
-                config.logBufferBytes(),
-                logGeometry.maxRecordBytes(config.logBufferBytes()),
-                clock);
-        Flusher.Gates gates =
-                new Flusher.Gates(new LsnGate(newest.startLsn(), threading), new LsnGate(end.position(), threading));
-        forced = gates.forced();
+        Commit first = new Commit(config.logBufferBytes());
+        demand = new FlushDemand(state, first, wakes.flusher(), clock);
         space = new HeapSpace(
                 state,
-                queue,
-                provisioner,
-                gates.forced(),
+                demand,
+                wakes.provisioner(),
+                forced,
                 recovered.heapFile().geometry(),
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
-        writability = new Writability(state, queue, space);
-        writes = new WritePath(state, queue, space, config.maxValueBytes());
+        provisioner = new Provisioner(state, space, recovered, wakes);
+        LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
+        queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
+        writability = new Writability(state, queue, demand, space);
+        writes = new WritePath(state, queue, demand, space, config.maxValueBytes());
         reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
         pressure = new PressureWatch(config);
         Flusher flusher = new Flusher(
-                state,
-                queue,
-                space,
-                writability,
-                new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), end),
-                recovered.heapFile(),
-                gates,
-                config.durability(),
-                new FlushDelay(config.flushPolicy()),
-                new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors()),
-                clock,
-                this::afterFlush);
+                state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
+        checkpoints = new Checkpoints(
+                state, queue, demand, space, provisioner, gates, storage, recovered, config.checkpointFloorBytes());
         checkpointer = new Checkpointer(
                 state,
-                queue,
-                space,
+                checkpoints,
                 provisioner,
-                recovered.heapFile(),
-                storage,
+                gates.applied(),
                 logGeometry,
-                gates,
-                recovered,
-                config.checkpointFloorBytes(),
-                config.checkpointFraction(),
+                config,
+                wakes.checkpointer(),
                 flusher::fail,
                 clock);
         String suffix = " " + config.directory().getFileName();
@@ -116,9 +100,18 @@ final class StoreParts {
         provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
         futureThread = new SerialThread("caravan-futures" + suffix);
         futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
-        queue.onWork(flusherWorker::wake);
-        checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake, checkpointerWorker::wake);
+    }
+
+    private void wakeFlusher() {
+        flusherWorker.wake();
+    }
+
+    private void wakeCheckpointer() {
+        checkpointerWorker.wake();
+    }
+
+    private void wakeProvisioner() {
+        provisionerWorker.wake();
     }
 
     void start() {
@@ -146,7 +139,7 @@ final class StoreParts {
      * everything; any other problem does.
      */
     private void settleReplayed() {
-        onCheckpointer(checkpointer::forceLog);
+        onCheckpointer(checkpoints::forceLog);
         try {
             onCheckpointer(checkpointer::publish);
         } catch (StoreIoException noSpace) {
@@ -169,7 +162,7 @@ final class StoreParts {
     }
 
     /** Runs a task on the checkpointer's thread, and waits for it. */
-    void onCheckpointer(FileTask task) {
+    void onCheckpointer(Engine.FileTask task) {
         await(checkpointer.submit(task));
     }
 
@@ -209,7 +202,7 @@ final class StoreParts {
     /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
     void enqueueFlush(CompletableFuture<Long> done) {
         queue.add(WriteCallback.completing(done), 0);
-        queue.requireFlush();
+        demand.requireFlush();
     }
 
     /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
@@ -244,7 +237,7 @@ final class StoreParts {
         try {
             await(flushed);
             awaitReaders();
-            onCheckpointer(checkpointer::forceLog);
+            onCheckpointer(checkpoints::forceLog);
             onCheckpointer(this::publishIfChanged);
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
@@ -259,7 +252,7 @@ final class StoreParts {
     }
 
     private void publishIfChanged() throws IOException {
-        if (!checkpointer.upToDate()) {
+        if (!checkpoints.upToDate()) {
             checkpointer.publish();
         }
     }

@@ -7,14 +7,16 @@ import java.util.List;
 final class Writability {
     private final StoreState state;
     private final CommitQueue queue;
+    private final FlushDemand demand;
     private final HeapSpace space;
 
     /** Guarded by the store's lock. */
     private List<Runnable> actions = new ArrayList<>();
 
-    Writability(StoreState state, CommitQueue queue, HeapSpace space) {
+    Writability(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space) {
         this.state = state;
         this.queue = queue;
+        this.demand = demand;
         this.space = space;
     }
 
@@ -41,7 +43,7 @@ final class Writability {
             if (!writableNow()) {
                 actions.add(action);
                 if (!queue.active().roomy()) {
-                    queue.requireFlush();
+                    demand.requireFlush();
                 }
                 return;
             }

@@ -29,13 +29,15 @@ final class WritePath {
 
     private final StoreState state;
     private final CommitQueue queue;
+    private final FlushDemand demand;
     private final HeapSpace space;
     private final int maxValueBytes;
     private long lastRemovalLsn = NO_SEQUENCE;
 
-    WritePath(StoreState state, CommitQueue queue, HeapSpace space, int maxValueBytes) {
+    WritePath(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space, int maxValueBytes) {
         this.state = state;
         this.queue = queue;
+        this.demand = demand;
         this.space = space;
         this.maxValueBytes = maxValueBytes;
     }
@@ -319,7 +321,7 @@ final class WritePath {
     }
 
     private CaravanException halfMade(Throwable broken) {
-        queue.requireForce();
+        demand.requireForce();
         return state.fail(broken);
     }
 }

@@ -100,11 +100,6 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /** How many bytes of disk the log takes. */
-    public long diskBytes() {
-        return (long) files.size() * geometry.segmentBytes();
-    }
-
     /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
