@@ -151,12 +151,12 @@ public final class StoreConfig {
         return heapPressureListener;
     }
 
-    /** Used fraction of {@link #maxHeapBytes()} at which the listener is told. */
+    /** Used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
     public double heapUsedMark() {
         return heapUsedMark;
     }
 
-    /** Fragmentation at which the listener is told. */
+    /** Fragmentation at which the listener is notified. */
     public double heapFragmentationMark() {
         return heapFragmentationMark;
     }

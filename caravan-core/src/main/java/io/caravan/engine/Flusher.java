@@ -182,8 +182,8 @@ final class Flusher {
     }
 
     /**
-     * A frame that could not be forced is taken back: who reads the file may still see it, from memory that the operating
-     * system takes for written, and a store that is opened on it would build on what is not on the disk.
+     * A frame that could not be forced is taken back: whoever reads the file may still see it, in memory that the operating
+     * system takes for written, and a store opened on it would build on what is not on the disk.
      */
     private void force(LogBuffer frame) throws IOException {
         try {
@@ -260,7 +260,7 @@ final class Flusher {
         }
     }
 
-    /** Freed space relieves the heap, which whoever watches its pressure is told of without waiting for a write. */
+    /** Freed space relieves the heap, and whoever watches its pressure learns of that without waiting for a write. */
     private boolean reclaimAndLook() {
         boolean freed = reclaim();
         if (freed) {

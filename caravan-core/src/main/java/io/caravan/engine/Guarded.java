@@ -11,7 +11,7 @@ final class Guarded {
 
     private Guarded() {}
 
-    /** Tells a write's callback of its success; without a lambda, because this is done for every write. */
+    /** Calls a write's callback with its success; without a lambda, because this is done for every write. */
     static void success(WriteCallback callback, long sequence) {
         try {
             callback.success(sequence);
@@ -20,7 +20,7 @@ final class Guarded {
         }
     }
 
-    /** Tells a write's callback of the store's failure. Nothing that it throws keeps the next from being told. */
+    /** Calls a write's callback with the store's failure. Nothing that it throws keeps the next from being called. */
     static void failure(WriteCallback callback, StoreFailedException problem) {
         try {
             callback.failure(problem);

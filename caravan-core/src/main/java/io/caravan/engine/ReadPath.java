@@ -61,7 +61,7 @@ final class ReadPath {
         });
     }
 
-    /** Has the list pinned while its entries are streamed, which is to say whether the stream took all. */
+    /** Pins the list while {@code entries} streams them; it returns whether the stream took all. */
     private void read(long id, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
         Pinned pinned = pin(id);
@@ -120,7 +120,7 @@ final class ReadPath {
         return true;
     }
 
-    /** Copies as many regions as the array takes, under the lock; the cursor is sent to {@code from} if it is not there. */
+    /** Copies as many regions as the array takes, under the lock; moves the cursor to {@code from} if it is not there. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
         state.lock.lock();
@@ -213,8 +213,8 @@ final class ReadPath {
     }
 
     /**
-     * Tells the lists whose creation is durable, after waiting for everything accepted before the call, as any read
-     * does. Ids are collected a partition at a time under the lock and told outside it.
+     * Calls {@code ids} with the lists whose creation is durable, after waiting for everything accepted before the call, as
+     * any read does. Ids are collected a partition at a time under the lock and passed on outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

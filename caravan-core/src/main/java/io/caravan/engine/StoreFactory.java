@@ -49,7 +49,7 @@ final class StoreFactory {
         }
     }
 
-    /** A store keeps the segment sizes that it was created with; a config may not ask for more than fits them. */
+    /** A store keeps the segment sizes that it was created with; a config must not ask for more than fits them. */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
         int needed = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
         if (needed > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES || needed > header.heapSegmentBytes()) {

@@ -42,7 +42,7 @@ final class WritePath {
         this.maxValueBytes = maxValueBytes;
     }
 
-    /** How a value gets into a frame: for arrays and for buffers, neither of which is wrapped for it. */
+    /** How a value gets into a frame: arrays and buffers each have their own way, so that neither is wrapped. */
     private interface Copy<T> {
         void into(ByteBuffer frame, int at, T value, int length);
     }
@@ -100,7 +100,7 @@ final class WritePath {
         });
     }
 
-    /** Of two that are not negative. */
+    /** The sum of two numbers that are not negative, at most {@link Long#MAX_VALUE}. */
     static long saturatedSum(long a, long b) {
         return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
@@ -311,7 +311,7 @@ final class WritePath {
         }
     }
 
-    /** Makes the changes. From here on nothing is refused, so whatever goes wrong leaves a frame half made: final. */
+    /** Makes the changes. Nothing is refused from here on, so whatever goes wrong leaves a frame half made, which is final. */
     private void enter(Runnable changes) {
         try {
             changes.run();
