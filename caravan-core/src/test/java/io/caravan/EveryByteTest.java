@@ -8,6 +8,7 @@ import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.Threading;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Verifier;
@@ -19,6 +20,7 @@ import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreMap;
 import io.caravan.testing.StoreMap.Area;
 import io.caravan.testing.StoreMap.Kind;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -84,7 +86,7 @@ class EveryByteTest {
     @BeforeAll
     static void closeAStore() throws Exception {
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
-        try (Engine store = open(storage)) {
+        try (Engine store = open(storage, Threading.THREADS)) {
             fill(store);
         }
         image = storage.image();
@@ -93,7 +95,7 @@ class EveryByteTest {
     }
 
     /** Segments as small as they may be for a value that takes more than a block. */
-    private static Engine open(ImageStorage storage) throws IOException {
+    private static Engine open(ImageStorage storage, Threading threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
                 .logBufferBytes(3 * Blocks.BLOCK_BYTES)
@@ -101,7 +103,7 @@ class EveryByteTest {
                 .heapSegmentBytes(3 * Blocks.BLOCK_BYTES)
                 .checkpointFloorBytes(1L << 30)
                 .build();
-        return Engine.open(config, storage, System::nanoTime);
+        return Engine.open(config, storage, System::nanoTime, threads);
     }
 
     /** Values in two heap segments, free space between them; behind the older checkpoint a frame that skips a block. */
@@ -246,11 +248,13 @@ class EveryByteTest {
     @Test
     void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() throws Exception {
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
-        try (Engine store = open(storage)) {
+        WatchedThreading threads = new WatchedThreading();
+        try (Engine store = open(storage, threads)) {
             fill(store);
             store.checkpoint();
             append(store, 6, "behind the newest checkpoint", "and the last");
-            DirectoryImage now = settled(storage);
+            threads.awaitRest();
+            DirectoryImage now = storage.image();
             StoreMap open = StoreMap.ofOpen(now, StoreAnatomy.of(now));
             for (StoreMap.Place place : open.used()) {
                 Area area = place.area();
@@ -271,19 +275,6 @@ class EveryByteTest {
             assertThat(texts(store, 6, 2)).containsExactly("2:goes on");
         }
         assertThat(Faults.of(storage.image())).isEmpty();
-    }
-
-    /** What is there once segments are made, and those that no checkpoint needs have been recycled. */
-    private static DirectoryImage settled(ImageStorage storage) throws InterruptedException {
-        DirectoryImage before = storage.image();
-        while (true) {
-            Thread.sleep(20);
-            DirectoryImage now = storage.image();
-            if (now.differences(before).isEmpty()) {
-                return now;
-            }
-            before = now;
-        }
     }
 
     private static void assertNamedWhileOpen(Engine store, ImageStorage storage, Bytes one) {

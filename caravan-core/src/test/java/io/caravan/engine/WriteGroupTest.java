@@ -16,18 +16,18 @@ class WriteGroupTest {
     void aGroupIsForcedWhenItEndsAndOnce() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "before");
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             long forces = store.engine.stats().forces();
             Tellings tellings = new Tellings();
             store.engine.beginGroup();
             for (int i = 0; i < 5; i++) {
                 store.engine.append(1, bytes("value"), tellings.callback(i));
-                FaultyStore.awaitIdleFlusher();
+                store.awaitIdleFlusher();
             }
             assertThat(tellings.all()).isEmpty();
             store.engine.endGroup();
             tellings.await(5);
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             assertThat(store.engine.stats().forces()).isEqualTo(forces + 1);
         }
     }
