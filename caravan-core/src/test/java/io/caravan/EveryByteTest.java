@@ -15,6 +15,7 @@ import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreMap;
@@ -30,6 +31,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
@@ -43,13 +45,16 @@ import org.slf4j.LoggerFactory;
  * is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see {@link
  * StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at once. Each goes
  * through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them every {@value
- * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with.
+ * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
+ * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
  */
 @Timeout(300)
 class EveryByteTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
     private static final int UNUSED_TOGETHER = 32;
     private static final int WHOLE_STEP = 7;
+    /** Without the profile {@code thorough}, one of so many is killed. */
+    private static final int QUICK_SHARE = 12;
     /** Its frame takes two blocks, and its entry more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
@@ -189,6 +194,7 @@ class EveryByteTest {
     }
 
     @Test
+    @Tag("rounds")
     void everyByteOfAClosedStoreIsUnusedOrNamed() {
         List<Bytes> all = everyByte();
         long bytes = all.stream().mapToLong(some -> some.to() - some.from()).sum();
@@ -196,8 +202,12 @@ class EveryByteTest {
                 .isEqualTo(image.files().values().stream()
                         .mapToLong(file -> file.length)
                         .sum());
+        Seeds.forEach(1, seed -> kill(Rounds.oneIn(QUICK_SHARE, all, seed)));
+    }
+
+    private static void kill(List<Bytes> all) {
         Queue<String> failures = new ConcurrentLinkedQueue<>();
-        LOGGER.info("{} bytes killed", bytes);
+        LOGGER.info("{} times some bytes killed", all.size());
         all.parallelStream().forEach(some -> {
             for (Kill kill : Kill.values()) {
                 String problem = problemOf(some, kill);
