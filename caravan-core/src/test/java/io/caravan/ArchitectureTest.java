@@ -7,7 +7,6 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -15,12 +14,10 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
-import io.caravan.testing.Rounds;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -91,22 +88,6 @@ class ArchitectureTest {
     @Test
     void packagesHaveNoCycles() {
         check(slices().matching(ROOT + ".(*)..").should().beFreeOfCycles());
-    }
-
-    /** Or its many rounds would run nowhere. */
-    @Test
-    void whatCountsItsRoundsIsFoundByTheProfileThatMakesMany() {
-        JavaClasses tests = new ClassFileImporter()
-                .withImportOption(ImportOption.Predefined.ONLY_INCLUDE_TESTS)
-                .importPackages(ROOT);
-        List<JavaClass> untagged = tests.stream()
-                .filter(test -> !test.isEquivalentTo(Rounds.class))
-                .filter(test -> test.getDirectDependenciesFromSelf().stream()
-                        .anyMatch(dependency -> dependency.getTargetClass().isEquivalentTo(Rounds.class)))
-                .filter(test -> !test.isAnnotatedWith(Tag.class)
-                        && test.getMethods().stream().noneMatch(method -> method.isAnnotatedWith(Tag.class)))
-                .toList();
-        assertThat(untagged).isEmpty();
     }
 
     private static DescribedPredicate<JavaClass> oursOutsideOf(String name, Sees sees) {

@@ -38,7 +38,7 @@ class FaultAtEveryPointTest {
     void aDiskThatFailsOnceAtAnyPointLosesNothingAcknowledged() {
         Seeds.forEach(1, seed -> {
             int step = Rounds.of(QUICK_SHARE, 1);
-            int point = 1 + (int) Long.remainderUnsigned(seed, step);
+            int point = 1 + Math.floorMod(seed, step);
             while (failsAt(point)) {
                 point += step;
             }

@@ -23,7 +23,7 @@ public final class Rounds {
     /** One of so many cases, other ones for each seed; in the profile all of them. */
     public static <T> List<T> oneIn(int share, List<T> cases, long seed) {
         int step = of(share, 1);
-        int first = (int) Long.remainderUnsigned(seed, step);
+        int first = Math.floorMod(seed, step);
         return IntStream.range(0, cases.size())
                 .filter(i -> i % step == first)
                 .mapToObj(cases::get)

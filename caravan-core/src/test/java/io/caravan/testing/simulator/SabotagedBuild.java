@@ -44,7 +44,7 @@ public final class SabotagedBuild extends ClassLoader {
     }
 
     /** The files that the edits are for, as edited; fails when an edit does not fit. */
-    static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
+    public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {
             Path file = module.resolve(SOURCES).resolve(edit.file() + ".java");
