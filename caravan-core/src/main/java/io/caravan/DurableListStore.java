@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class DurableListStore implements ListStore {
     private final Engine engine;
 
-    private DurableListStore(Engine engine) {
+    /** Around an engine that is open. */
+    DurableListStore(Engine engine) {
         this.engine = engine;
     }
 

@@ -13,10 +13,12 @@ import io.caravan.testing.ListStoreContract;
 import io.caravan.testing.ModelLists;
 import io.caravan.testing.ModelRun;
 import io.caravan.testing.RandomOperations;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -74,8 +76,9 @@ class MemoryListStoreTest extends ListStoreContract {
     }
 
     @Test
+    @Tag("rounds")
     void longRunsAnswerAsTheModelDoes() {
-        Seeds.forEach(5, seed -> {
+        Seeds.forEach(Rounds.of(1, 10), seed -> {
             ModelLists model = new ModelLists(64);
             RandomOperations operations = new RandomOperations(seed, new RandomOperations.Shape(200, 64, 200), model);
             new ModelRun(new MemoryListStore(64), model, same -> same)

@@ -198,7 +198,7 @@ class BackpressureTest {
                 create.awaitReached();
                 Eventually.await("the log's room is used up", () -> !store.engine.writable());
                 store.engine.onWritable(ran::countDown);
-                FaultyStore.awaitIdleFlusher();
+                store.awaitIdleFlusher();
                 assertThat(ran.getCount()).isEqualTo(1);
             }
             Eventually.await("the action ran", () -> ran.getCount() == 0);

@@ -51,14 +51,29 @@ class Invariant08CheckpointOrderTest {
         return store;
     }
 
+    /** The store is writable long before that, so being writable does not tell. */
+    @Test
+    void aStoreIsProvisionedOnlyWhenItHasRecycledWhatACheckpointReleased() throws Exception {
+        try (FaultyStore store = withThreeCheckpoints()) {
+            FutureTask<Void> provisioned = new FutureTask<>(store::awaitProvisioned, null);
+            try (Hold hold = store.faults.hold(RECYCLING)) {
+                store.engine.checkpoint();
+                hold.awaitReached();
+                Thread waiting = new Thread(provisioned, "waits for the provisioner");
+                waiting.start();
+                Eventually.awaitWaitingOrDone(waiting);
+                assertThat(provisioned).isNotDone();
+            }
+            provisioned.get();
+        }
+    }
+
     @Test
     void theOrderIsHeapLogWriteForceRenameDirectoryAndOnlyThenDeletions() {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.forgetCalls();
             store.engine.checkpoint();
-            Eventually.await(
-                    "segments are recycled",
-                    () -> !store.faults.calls(RECYCLING).isEmpty());
+            store.awaitProvisioned();
             List<Call> calls = store.faults.calls();
             int heapForce = first(calls, on(Kind.MAP_FORCE, HEAP));
             int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
@@ -144,9 +159,8 @@ class Invariant08CheckpointOrderTest {
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();
             }
             checkpoint.get();
-            Eventually.await(
-                    "segments are recycled",
-                    () -> !store.faults.calls(RECYCLING).isEmpty());
+            store.awaitProvisioned();
+            assertThat(store.faults.calls(RECYCLING)).isNotEmpty();
         }
     }
 

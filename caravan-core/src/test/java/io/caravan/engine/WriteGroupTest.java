@@ -33,17 +33,17 @@ class WriteGroupTest {
     void aGroupIsForcedWhenItIsClosedAndOnce() {
         try (FaultyStore store = open()) {
             append(store.engine, 1, "before");
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             long forces = store.engine.stats().forces();
             Group group = store.engine.group();
             for (int i = 0; i < 5; i++) {
                 store.engine.append(1, bytes("value"), tellings.callback(i));
-                FaultyStore.awaitIdleFlusher();
+                store.awaitIdleFlusher();
             }
             assertThat(tellings.all()).isEmpty();
             group.close();
             tellings.await(5);
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             assertThat(store.engine.stats().forces()).isEqualTo(forces + 1);
         }
     }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The heap against a plain map of holes, and {@link FreeSpace} that rebuilds it. */
@@ -283,6 +284,7 @@ class IndexedHeapTest {
     }
 
     @Test
+    @Tag("thorough")
     void addressesInTheUpperHalfOfTheAddressSpaceAreFoundInTheirSegments() throws Exception {
         HeapGeometry large = new HeapGeometry(1 << 30);
         int segments = 1 << 11;

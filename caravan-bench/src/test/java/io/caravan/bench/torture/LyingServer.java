@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /** The real server on the real store, with a lie between them: the nested class chosen as main class is the one told. */
 final class LyingServer {
     private static final int EVERY = 100;
-    private static final Duration LATE = Duration.ofMillis(50);
+    /** Longer than a round lasts. */
+    private static final Duration LATE = Duration.ofSeconds(2);
+
     private static final WriteCallback NOBODY = new WriteCallback() {
         @Override
         public void success(long sequence) {}
