@@ -4,7 +4,7 @@ package io.caravan;
 public final class CorruptStoreException extends CaravanException {
     private static final long serialVersionUID = 1L;
 
-    /** Stands for an id or sequence that does not apply. */
+    /** In place of an id or sequence where there is none. */
     public static final long NOT_APPLICABLE = -1;
 
     private final String file;

@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** What has happened to a write before its callback is told of success. */
+/** What has happened to a write before it is acknowledged. */
 public enum Durability {
 
     /** Forced to the disk: survives the process, the operating system and a power loss. */

@@ -1,6 +1,7 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.UninterruptibleThread;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
@@ -8,6 +9,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
@@ -16,13 +19,14 @@ import org.jspecify.annotations.Nullable;
  * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
  * and after a power loss. One process opens a directory at a time.
  *
- * <p>The work is done by {@link Engine}; this class opens it, and sees to it that no thread of a caller's ever does
- * channel I/O, not even here: an interrupt would close the store's files.
+ * <p>{@link Engine} does the work. This class opens it, on a thread of its own: no caller's thread ever does channel I/O,
+ * because an interrupt would close the store's files.
  */
 public final class DurableListStore implements ListStore {
     private final Engine engine;
 
-    private DurableListStore(Engine engine) {
+    /** Around an engine that is open. */
+    DurableListStore(Engine engine) {
         this.engine = engine;
     }
 
@@ -70,7 +74,7 @@ public final class DurableListStore implements ListStore {
 
     private static <T> T onOwnThread(String what, Callable<T> work) {
         FutureTask<T> task = new FutureTask<>(work);
-        Thread thread = new Thread(task, "caravan-open");
+        Thread thread = new UninterruptibleThread(task, "caravan-open");
         thread.start();
         boolean interrupted = false;
         try {
@@ -79,7 +83,7 @@ public final class DurableListStore implements ListStore {
                     return task.get();
                 } catch (InterruptedException e) {
                     interrupted = true;
-                } catch (java.util.concurrent.ExecutionException failed) {
+                } catch (ExecutionException failed) {
                     throw translate(what, failed.getCause());
                 }
             }
@@ -127,6 +131,11 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        return engine.tryWrite(batch, callback);
+    }
+
+    @Override
     public void get(long id, EntryStream stream) {
         engine.get(id, stream);
     }
@@ -134,6 +143,11 @@ public final class DurableListStore implements ListStore {
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
         engine.get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        engine.getNewestFirst(id, beforeSequence, stream);
     }
 
     @Override
@@ -167,13 +181,8 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        engine.beginGroup();
-    }
-
-    @Override
-    public void endGroup() {
-        engine.endGroup();
+    public Group group() {
+        return engine.group();
     }
 
     @Override
@@ -184,6 +193,11 @@ public final class DurableListStore implements ListStore {
     @Override
     public void onWritable(Runnable action) {
         engine.onWritable(action);
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return engine.futureExecutor();
     }
 
     @Override

@@ -2,7 +2,7 @@ package io.caravan;
 
 import java.nio.ByteBuffer;
 
-/** Receives the entries of one list, oldest first, on the reading thread. */
+/** Receives the entries of one list, on the reading thread and in the order that the read says. */
 public interface EntryStream {
 
     /**
@@ -10,10 +10,10 @@ public interface EntryStream {
      *
      * @param value read-only, from position 0 to the value's length, and valid only during the call: copy what is needed
      *     later, as the memory behind it may be unmapped, and touching it then may kill the process
-     * @return false to stop here; {@link #finished()} is then not called
+     * @return false to stop here; {@link #finished()} is not called then
      */
     boolean next(long sequence, ByteBuffer value);
 
-    /** The end of the list was reached. */
+    /** There are no more entries. */
     void finished();
 }

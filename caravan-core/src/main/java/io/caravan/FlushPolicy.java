@@ -9,13 +9,14 @@ import java.time.Duration;
  */
 public sealed interface FlushPolicy {
 
-    /** Flush whenever the flusher is free. Batches form by themselves while a force is under way. */
+    /** Flushes whenever the flusher is free. Batches form by themselves while a force is under way. */
     static FlushPolicy immediate() {
         return Immediate.INSTANCE;
     }
 
     /**
-     * Flush this long after the first waiting write was accepted, or earlier when a buffer is full.
+     * Flushes this long after the first waiting write was accepted, or earlier when a buffer is full or a read, a flush or
+     * a writer without room waits for it.
      *
      * @param delay from 0 to one minute
      */
@@ -27,7 +28,7 @@ public sealed interface FlushPolicy {
     }
 
     /**
-     * Wait only when it pays: from the measured force time {@code tau} and arrival rate {@code lambda} the wait is
+     * Waits only when it pays: from the measured force time {@code tau} and arrival rate {@code lambda} the wait is
      * {@code sqrt(tau / lambda)}, never more than one force, and nothing for a lone writer that waits for each answer.
      * The formula is the optimum of (waiting + cost of forces) for Poisson arrivals, as in the analysis of group commit
      * by Helland, Sammer, Lyon, Carr, Garrett and Reuter, "Group Commit Timers and High Volume Transaction Systems"

@@ -1,10 +1,11 @@
 package io.caravan;
 
 /**
- * Tells an embedding server when to snapshot and trim.
+ * Notifies an embedding server that it should snapshot and trim.
  *
- * <p>Called on a store thread when the heap's used fraction or its fragmentation rises above its mark, and again when
- * both have fallen well below it (a tenth of the mark, so that the listener does not flutter). Must not block.
+ * <p>Called on a store thread when the heap's used fraction or its fragmentation reaches its mark, and again when both
+ * have fallen a tenth below their marks, so that small changes around a mark are not reported. A mark of 1 leaves its
+ * measure out of account. The listener must not block.
  */
 @FunctionalInterface
 public interface HeapPressureListener {

@@ -1,9 +1,9 @@
 package io.caravan;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -15,26 +15,39 @@ import org.jspecify.annotations.Nullable;
  * an empty one.
  *
  * <p><b>Writes</b> are asynchronous. A write that cannot be accepted (see each method) throws, has changed nothing, and
- * its callback is never told. A write that was accepted tells its callback exactly once: {@code success} when it is
- * durable at the store's {@link Durability} level, or {@code failure} when the store failed first. Callbacks run on a
- * store thread, in the order in which the store accepted the writes, and must not block. There, on a store thread, every
- * read ({@code get}, {@code read}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code
- * close} throws {@link IllegalStateException}: it might have to wait for the very thread that calls it. Writes, {@code
- * writable}, {@code onWritable} and {@code stats} work.
+ * its callback is never called. A write that was accepted calls its callback exactly once: {@code success} when it is
+ * durable at the store's {@link Durability} level, or {@code failure} when the store failed first.
  *
- * <p><b>Reads</b> see only what is durable: a read waits for the list's last accepted change, usually microseconds, and
- * then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. What a thread wrote before, told
- * or not, it reads. A stream runs outside the store's locks: it may be slow, may read and write in turn, and what it
- * throws reaches the reader.
+ * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
+ * There, on a store thread, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne}, {@code
+ * readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code close} throws {@link
+ * IllegalStateException}: it might have to wait for the very thread that calls it. Writes, {@code writable}, {@code
+ * onWritable} and {@code stats} work.
  *
- * <p><b>Backpressure.</b> When the log's buffers are full, a write waits for room. A thread that must never wait (an
- * event loop, a callback) asks {@link #writable()} first and leaves an action with {@link #onWritable(Runnable)}.
+ * <p><b>Futures.</b> Each kind of write has a form that returns a future instead, for whoever would rather compose than
+ * be called. It completes with what the callback would get, or with the exception that the write would have thrown; only a
+ * caller's mistakes, such as a null value or a negative count, are thrown all the same. Futures complete on {@link #futureExecutor()}, a little after the callbacks: on a thread of the store's own, one for all of
+ * them, in the order in which the store accepted the writes, unless {@link StoreConfig.Builder#futureExecutor} says
+ * otherwise. What depends on a future may therefore read and write the store, which a callback may not; but while it
+ * runs, no other future of the store completes. So it should be short, hand longer work to the {@code Async} methods, and
+ * compose rather than wait: {@code join} and {@code get} of another future throw {@link IllegalStateException} there. The
+ * store does not bound how many futures wait for their dependents; a writer that is faster than they are has to.
+ *
+ * <p><b>Reads</b> see only what is durable: a read asks for the flush of the list's last accepted change and waits for
+ * it, and then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. A thread reads whatever it
+ * wrote before, acknowledged or not. A stream runs outside the store's locks: it may be slow, may read and write in turn,
+ * and what it throws reaches the reader.
+ *
+ * <p><b>Backpressure.</b> When the log's buffers are full, or the heap has to grow, a write waits for room. A thread that
+ * must never wait (an event loop, a callback) uses {@link #tryWrite}, or asks {@link #writable()} first, and leaves an
+ * action with {@link #onWritable(Runnable)}.
  *
  * <p><b>Threading.</b> All methods may be called by any number of threads. Interrupting a thread inside any of them is
- * harmless: no caller's thread does channel I/O; the interrupt status is kept.
+ * harmless: no caller's thread does channel I/O; the interrupt status is kept. The store's own threads ignore interrupts,
+ * so a callback that sets the interrupt status of its thread does no harm either.
  *
- * <p>Every method but {@link #close()} and {@link #stats()} throws {@link StoreClosedException} once the store is
- * closed, and every write throws {@link StoreFailedException} once it has failed.
+ * <p>Every method but {@link #close()}, {@link #stats()} and {@link #futureExecutor()} throws {@link StoreClosedException}
+ * once the store is closed, and every write throws {@link StoreFailedException} once it has failed.
  */
 public interface ListStore extends AutoCloseable {
 
@@ -58,17 +71,12 @@ public interface ListStore extends AutoCloseable {
     void append(long id, ByteBuffer value, WriteCallback callback);
 
     /**
-     * Appends one value; the future completes with the value's sequence once it is durable, or with the exception that
-     * {@link #append(long, byte[], WriteCallback)} would have thrown or told. Only a null value is thrown.
+     * Appends one value; the future gets the value's sequence once it is durable.
+     *
+     * @see #append(long, byte[], WriteCallback)
      */
     default CompletableFuture<Long> append(long id, byte[] value) {
-        CompletableFuture<Long> future = new CompletableFuture<>();
-        try {
-            append(id, value, WriteCallback.completing(future));
-        } catch (CaravanException refused) {
-            future.completeExceptionally(refused);
-        }
-        return future;
+        return WriteFuture.of(this, callback -> append(id, value, callback));
     }
 
     /**
@@ -81,6 +89,25 @@ public interface ListStore extends AutoCloseable {
      * @throws NotWritableException when called by a callback while there is no room
      */
     void write(WriteBatch batch, WriteCallback callback);
+
+    /**
+     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does; the future gets what its callback gets.
+     */
+    default CompletableFuture<Long> write(WriteBatch batch) {
+        return WriteFuture.of(this, callback -> write(batch, callback));
+    }
+
+    /**
+     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, if there is room for it now. Never waits, on
+     * any thread: when there is no room, it returns false at once, nothing has changed, and the callback is never called.
+     * {@link #onWritable} says when to try again.
+     *
+     * @return whether the write was accepted
+     * @throws SequenceConflictException when an expectation of the batch does not hold
+     * @throws ValueTooLargeException when a value is over the limit, or the whole batch over what fits a log buffer
+     * @throws OutOfSpaceException when heap or log have no space for it, and waiting would not help
+     */
+    boolean tryWrite(WriteBatch batch, WriteCallback callback);
 
     /**
      * Streams every retained entry, oldest first, and then calls {@link EntryStream#finished()}.
@@ -100,6 +127,15 @@ public interface ListStore extends AutoCloseable {
     void get(long id, long fromSequence, EntryStream stream);
 
     /**
+     * Streams the retained entries before a sequence, newest first, and then calls {@link EntryStream#finished()}: for
+     * whoever wants the latest entries, and pages back from them.
+     *
+     * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
+     * @throws CorruptStoreException when an entry's bytes are not those that were appended
+     */
+    void getNewestFirst(long id, long beforeSequence, EntryStream stream);
+
+    /**
      * Drops {@code count} entries from the list's head; all of them when it has fewer. The callback gets the sequence
      * of the first entry that is retained, or that the next append will get when none is. A missing list stays missing,
      * which is a success; the callback gets 0.
@@ -108,78 +144,147 @@ public interface ListStore extends AutoCloseable {
      */
     void trim(long id, long count, WriteCallback callback);
 
+    /** Trims as {@link #trim(long, long, WriteCallback)} does; the future gets what its callback gets. */
+    default CompletableFuture<Long> trim(long id, long count) {
+        return WriteFuture.of(this, callback -> trim(id, count, callback));
+    }
+
     /**
      * Drops all entries before {@code firstSequence}; all entries when the list ends before it. Idempotent. The
-     * callback gets what that of {@link #trim} gets.
+     * callback gets what that of {@link #trim(long, long, WriteCallback)} gets.
      *
      * @param firstSequence zero or more
      */
     void trimTo(long id, long firstSequence, WriteCallback callback);
 
+    /** Trims as {@link #trimTo(long, long, WriteCallback)} does; the future gets what its callback gets. */
+    default CompletableFuture<Long> trimTo(long id, long firstSequence) {
+        return WriteFuture.of(this, callback -> trimTo(id, firstSequence, callback));
+    }
+
     /** Deletes the list. Deleting a missing list is a success. The callback gets -1. */
     void delete(long id, WriteCallback callback);
 
-    /** What the list holds, or null when there is no such list. Waits as a read does, so it tells only what is durable. */
+    /** Deletes the list as {@link #delete(long, WriteCallback)} does; the future gets -1. */
+    default CompletableFuture<Long> delete(long id) {
+        return WriteFuture.of(this, callback -> delete(id, callback));
+    }
+
+    /**
+     * What the list holds, or null when there is no such list. Waits as a read does, so it reports only what is durable.
+     */
     @Nullable
     ListInfo info(long id);
 
     /**
-     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it tells only lists
-     * that are durable; those created or deleted meanwhile may be told or not. The action runs outside the store's locks.
+     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only lists
+     * that are durable; those created or deleted meanwhile may be among them or not. The action runs outside the store's
+     * locks.
      */
     void forEachList(LongConsumer ids);
 
     /** Counters and gauges of this moment. */
     StoreStats stats();
 
-    /** Collects the retained entries of a list; for lists that are known to fit in memory. */
+    /** Collects the retained entries of a list, oldest first; for lists that are known to fit in memory. */
     default List<Entry> read(long id) {
-        List<Entry> entries = new ArrayList<>();
-        get(id, new EntryStream() {
-            @Override
-            public boolean next(long sequence, ByteBuffer value) {
-                byte[] bytes = new byte[value.remaining()];
-                value.get(bytes);
-                entries.add(new Entry(sequence, bytes));
-                return true;
-            }
-
-            @Override
-            public void finished() {}
-        });
-        return entries;
+        EntryCollector collector = new EntryCollector(Integer.MAX_VALUE);
+        get(id, collector);
+        return collector.entries();
     }
 
     /**
-     * Says that a group of writes follows at once: the store may put off making them durable until {@link #endGroup}, so
-     * that they share one force, instead of starting with the first and leaving the others to the next. Other writers'
-     * writes may then wait as well. For whoever has work at hand that came together, as an event loop has; it must
-     * not read what the group wrote, or wait for anything, before it has ended the group. Never waits.
+     * Collects a list's entries from a sequence on, oldest first, up to a limit; none from past the end.
+     *
+     * @param fromSequence zero or more
+     * @param limit the most entries to return, at least 1
+     * @throws TrimmedException when entries from {@code fromSequence} on have been trimmed, all of them included
      */
-    default void beginGroup() {}
+    default List<Entry> read(long id, long fromSequence, int limit) {
+        EntryCollector collector = new EntryCollector(limit);
+        get(id, fromSequence, collector);
+        return collector.entries();
+    }
 
-    /** Ends a group, whatever has become of its writes. Each {@link #beginGroup} must be followed by one. Never waits. */
-    default void endGroup() {}
+    /**
+     * Collects the retained entries before a sequence, newest first, up to a limit.
+     *
+     * @param beforeSequence zero or more; {@link Long#MAX_VALUE} starts with the newest entry
+     * @param limit the most entries to return, at least 1
+     */
+    default List<Entry> readNewestFirst(long id, long beforeSequence, int limit) {
+        EntryCollector collector = new EntryCollector(limit);
+        getNewestFirst(id, beforeSequence, collector);
+        return collector.entries();
+    }
 
-    /** Whether a write would find room now. */
+    /**
+     * One entry, or null when the list has not come to this sequence, or is missing.
+     *
+     * @param sequence zero or more
+     * @throws TrimmedException when the entry has been trimmed
+     */
+    default @Nullable Entry readOne(long id, long sequence) {
+        List<Entry> entries = read(id, sequence, 1);
+        return entries.isEmpty() ? null : entries.get(0);
+    }
+
+    /** Writes that follow each other at once, from {@link #group()} until it is closed. */
+    interface Group extends AutoCloseable {
+
+        /** Ends the group, on any thread and whatever has become of its writes. Idempotent; never waits. */
+        @Override
+        void close();
+    }
+
+    /**
+     * Opens a group: says that several writes follow at once. The store may put off making them durable until the group
+     * is closed, so that they share one force, instead of starting with the first and leaving the others to the next.
+     * Whoever has work at hand that came together, as an event loop has, opens one:
+     *
+     * <pre>{@code
+     * try (ListStore.Group group = store.group()) {
+     *     changes.forEach(change -> store.append(change.id(), change.bytes(), change.callback()));
+     * }
+     * }</pre>
+     *
+     * <p>Other writers' writes may wait as well, but no write waits for a group for much longer than a millisecond: a
+     * group that stays open longer no longer counts. A read or a {@link #flush()} of what a group has written does not
+     * wait for its end. Never waits.
+     */
+    default Group group() {
+        return () -> {};
+    }
+
+    /** Whether a write would most likely find room now. */
     boolean writable();
 
     /**
-     * Runs the action once, at once on this thread or later on a store's, when the store is writable. It is run as well
-     * when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws is logged
-     * and changes nothing.
+     * Runs the action once when the store is writable: at once on this thread, or later on a store thread. It is run as
+     * well when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws is
+     * logged and changes nothing.
      */
     void onWritable(Runnable action);
 
-    /** Returns when everything accepted so far is durable at the store's level and its callbacks have been told. */
+    /**
+     * Where this store's futures complete: the executor that its config names, or a thread of its own, which also runs
+     * whatever else it is handed.
+     */
+    Executor futureExecutor();
+
+    /**
+     * Returns when everything accepted so far is durable at the store's level and its callbacks have been called. Futures
+     * complete a little later.
+     */
     void flush();
 
     /** Publishes a checkpoint and returns when that is done. A store that keeps nothing on disk has nothing to do. */
     void checkpoint();
 
     /**
-     * Makes everything accepted durable, checkpoints, and lets go of the directory. Every callback has been told when it
-     * returns. Idempotent: a second call returns when the first is done.
+     * Makes everything accepted durable, checkpoints, and lets go of the directory. When it returns, every callback has
+     * been called, and every future has completed that completes on the store's own thread (unless it is that thread that
+     * closes). Idempotent: a second call returns when the first is done.
      *
      * @throws StoreFailedException when something accepted could not be made durable, and no call has failed for it
      *     before; the directory is let go of all the same

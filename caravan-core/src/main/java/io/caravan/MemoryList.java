@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.format.EntryLayout;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
@@ -8,6 +9,7 @@ final class MemoryList {
     private final ArrayDeque<byte[]> values = new ArrayDeque<>();
     private long firstSequence;
     private long bytes;
+    private long heapBytes;
 
     long firstSequence() {
         return firstSequence;
@@ -22,6 +24,7 @@ final class MemoryList {
         long sequence = nextSequence();
         values.addLast(value);
         bytes += value.length;
+        heapBytes += EntryLayout.entryBytes(value.length);
         return sequence;
     }
 
@@ -31,10 +34,17 @@ final class MemoryList {
 
     long trimTo(long sequence) {
         while (firstSequence < sequence && !values.isEmpty()) {
-            bytes -= values.removeFirst().length;
+            int length = values.removeFirst().length;
+            bytes -= length;
+            heapBytes -= EntryLayout.entryBytes(length);
             firstSequence++;
         }
         return firstSequence;
+    }
+
+    /** What the retained values would take in a durable store's heap. */
+    long heapBytes() {
+        return heapBytes;
     }
 
     ListInfo info(long id) {

@@ -1,10 +1,18 @@
 package io.caravan;
 
+import io.caravan.engine.SerialThread;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.RecordLayout;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.wal.LogGeometry;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.IntUnaryOperator;
 import java.util.function.LongConsumer;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
@@ -12,21 +20,31 @@ import org.jspecify.annotations.Nullable;
 /**
  * The contract of {@link ListStore} in memory, for tests and caches: nothing is kept, and nothing can fail.
  *
+ * <p>It refuses what a durable store of the same {@link StoreConfig} refuses: values and batches that are too large,
+ * appends that its heap has no space for, expectations that do not hold, reads on a store thread, calls of a closed
+ * store. It has no disk, so none fills up or fails; it has no log buffers, so it is always writable; and its heap has no
+ * holes, so it takes a little more than a fragmented one.
+ *
  * <p>One lock guards all lists. A write is performed under it and is as durable as it will ever be, so its callback is
  * queued at once, under the same lock: the order of acceptance. A read copies the list's references under the lock and
  * streams outside it.
  */
 public final class MemoryListStore implements ListStore {
     private static final String NAME = "memory";
-    private static final int DEFAULT_MAX_VALUE_BYTES = 1024 * 1024;
+    private static final Path NOWHERE = Path.of(NAME);
 
     private final int maxValueBytes;
+    private final int maxBatchBytes;
+    private final long maxHeapBytes;
     private final CallbackThread callbacks = new CallbackThread(NAME);
+    private final SerialThread futureThread = new SerialThread("caravan-" + NAME + "-futures");
+    private final Executor futureExecutor;
     private final Object lock = new Object();
 
     // Guarded by lock.
     private final Map<Long, MemoryList> lists = new HashMap<>();
     private @Nullable CompletableFuture<Void> closed;
+    private long heapBytes;
     private long appends;
     private long appendedBytes;
     private long trims;
@@ -34,18 +52,30 @@ public final class MemoryListStore implements ListStore {
     private long refusals;
     private long readers;
 
-    /** A store that takes values of up to 1 MiB, as a durable one does by default. */
+    /** A store with the limits that a durable one has by default. */
     public MemoryListStore() {
-        this(DEFAULT_MAX_VALUE_BYTES);
+        this(StoreConfig.builder(NOWHERE).build());
     }
 
     /**
-     * A store with another limit.
+     * A store with another limit for values, see {@link StoreConfig.Builder#maxValueBytes}.
      *
-     * @param maxValueBytes greatest length of one value, at least 1
+     * @param maxValueBytes greatest length of one value, in bytes
      */
     public MemoryListStore(int maxValueBytes) {
-        this.maxValueBytes = (int) Arguments.between(maxValueBytes, 1, Integer.MAX_VALUE, "maxValueBytes");
+        this(StoreConfig.builder(NOWHERE).maxValueBytes(maxValueBytes).build());
+    }
+
+    /**
+     * A store with the limits of a durable one that has this config, for tests of what is to run on that one. The
+     * directory is not touched; what is said of durability, flushes, checkpoints and heap pressure is left out of account.
+     */
+    public MemoryListStore(StoreConfig config) {
+        maxValueBytes = config.maxValueBytes();
+        maxBatchBytes = new LogGeometry(config.logSegmentBytes()).maxRecordBytes(config.logBufferBytes());
+        long segments = config.maxHeapBytes() / config.heapSegmentBytes();
+        maxHeapBytes = segments * new HeapGeometry(config.heapSegmentBytes()).usableBytes();
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
     }
 
     @Override
@@ -59,7 +89,8 @@ public final class MemoryListStore implements ListStore {
         Objects.requireNonNull(callback, "callback");
         synchronized (lock) {
             checkTakesWrites();
-            checkFits(value.remaining());
+            checkLength(value.remaining());
+            checkSpace(EntryLayout.entryBytes(value.remaining()));
             callbacks.success(callback, keep(id, copyOf(value)));
         }
     }
@@ -73,6 +104,7 @@ public final class MemoryListStore implements ListStore {
     private long keep(long id, byte[] copy) {
         appends++;
         appendedBytes += copy.length;
+        heapBytes += EntryLayout.entryBytes(copy.length);
         return lists.computeIfAbsent(id, missing -> new MemoryList()).append(copy);
     }
 
@@ -82,10 +114,36 @@ public final class MemoryListStore implements ListStore {
         Objects.requireNonNull(callback, "callback");
         synchronized (lock) {
             checkTakesWrites();
+            checkSizes(batch);
             batch.expectations().forEach(this::checkHolds);
-            batch.operations().forEach(this::checkFits);
             callbacks.success(callback, perform(batch));
         }
+    }
+
+    @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        write(batch, callback);
+        return true;
+    }
+
+    private void checkSizes(WriteBatch batch) {
+        long recordBytes = 0;
+        long neededBytes = 0;
+        for (WriteBatch.Operation operation : batch.operations()) {
+            if (operation instanceof WriteBatch.Append append) {
+                int length = append.value().length;
+                checkLength(length);
+                recordBytes += RecordLayout.appendBytes(length);
+                neededBytes += EntryLayout.entryBytes(length);
+            } else {
+                recordBytes +=
+                        operation instanceof WriteBatch.Trim ? RecordLayout.TRIM_BYTES : RecordLayout.DELETE_BYTES;
+            }
+        }
+        if (recordBytes > maxBatchBytes) {
+            throw refused(new ValueTooLargeException("a batch", recordBytes, maxBatchBytes));
+        }
+        checkSpace(neededBytes);
     }
 
     private void checkHolds(WriteBatch.Expectation expectation) {
@@ -93,12 +151,6 @@ public final class MemoryListStore implements ListStore {
         long actual = list == null ? 0 : list.nextSequence();
         if (actual != expectation.nextSequence()) {
             throw refused(new SequenceConflictException(expectation.id(), expectation.nextSequence(), actual));
-        }
-    }
-
-    private void checkFits(WriteBatch.Operation operation) {
-        if (operation instanceof WriteBatch.Append append) {
-            checkFits(append.value().length);
         }
     }
 
@@ -139,7 +191,13 @@ public final class MemoryListStore implements ListStore {
     private long trim(long id, ToLongFunction<MemoryList> trim) {
         trims++;
         MemoryList list = lists.get(id);
-        return list == null ? 0 : trim.applyAsLong(list);
+        if (list == null) {
+            return 0;
+        }
+        heapBytes -= list.heapBytes();
+        long first = trim.applyAsLong(list);
+        heapBytes += list.heapBytes();
+        return first;
     }
 
     @Override
@@ -154,7 +212,8 @@ public final class MemoryListStore implements ListStore {
 
     private void remove(long id) {
         deletes++;
-        lists.remove(id);
+        MemoryList removed = lists.remove(id);
+        heapBytes -= removed == null ? 0 : removed.heapBytes();
     }
 
     @Override
@@ -169,7 +228,7 @@ public final class MemoryListStore implements ListStore {
             from = list == null ? 0 : list.firstSequence();
             values = valuesFrom(list, from);
         }
-        stream(from, values, stream);
+        stream(stream, values, values.length, i -> i, from);
     }
 
     @Override
@@ -186,7 +245,24 @@ public final class MemoryListStore implements ListStore {
             }
             values = valuesFrom(list, fromSequence);
         }
-        stream(fromSequence, values, stream);
+        stream(stream, values, values.length, i -> i, fromSequence);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        Arguments.notNegative(beforeSequence, "beforeSequence");
+        checkReadsHere("getNewestFirst");
+        long first;
+        byte[][] values;
+        synchronized (lock) {
+            checkOpen();
+            MemoryList list = lists.get(id);
+            first = list == null ? 0 : list.firstSequence();
+            values = valuesFrom(list, first);
+        }
+        int count = (int) Math.max(0, Math.min(values.length, beforeSequence - first));
+        stream(stream, values, count, i -> count - 1 - i, first);
     }
 
     /** Counts a reader as well, whom {@link #stream} lets go. */
@@ -196,10 +272,11 @@ public final class MemoryListStore implements ListStore {
         return values;
     }
 
-    private void stream(long firstSequence, byte[][] values, EntryStream stream) {
+    private void stream(EntryStream stream, byte[][] values, int count, IntUnaryOperator order, long firstSequence) {
         try {
-            for (int i = 0; i < values.length; i++) {
-                if (!stream.next(firstSequence + i, ByteBuffer.wrap(values[i]).asReadOnlyBuffer())) {
+            for (int i = 0; i < count; i++) {
+                int at = order.applyAsInt(i);
+                if (!stream.next(firstSequence + at, ByteBuffer.wrap(values[at]).asReadOnlyBuffer())) {
                     return;
                 }
             }
@@ -278,14 +355,19 @@ public final class MemoryListStore implements ListStore {
     }
 
     @Override
+    public Executor futureExecutor() {
+        return futureExecutor;
+    }
+
+    @Override
     public void flush() {
         callbacks.refuseHere("flush");
-        CompletableFuture<Void> told;
+        CompletableFuture<Void> called;
         synchronized (lock) {
             checkOpen();
-            told = callbacks.toldSoFar();
+            called = callbacks.calledSoFar();
         }
-        told.join();
+        called.join();
     }
 
     @Override
@@ -299,15 +381,16 @@ public final class MemoryListStore implements ListStore {
     @Override
     public void close() {
         callbacks.refuseHere("close");
-        CompletableFuture<Void> told;
+        CompletableFuture<Void> called;
         synchronized (lock) {
             if (closed == null) {
-                closed = callbacks.toldSoFar();
+                closed = callbacks.calledSoFar();
             }
-            told = closed;
+            called = closed;
         }
-        told.join();
+        called.join();
         callbacks.end();
+        futureThread.close();
     }
 
     /** This store could well be read by a callback; but what works here has to work in production. */
@@ -327,9 +410,16 @@ public final class MemoryListStore implements ListStore {
         }
     }
 
-    private void checkFits(int bytes) {
+    private void checkLength(int bytes) {
         if (bytes > maxValueBytes) {
             throw refused(new ValueTooLargeException("a value", bytes, maxValueBytes));
+        }
+    }
+
+    private void checkSpace(long neededBytes) {
+        if (neededBytes > maxHeapBytes - heapBytes) {
+            throw refused(new OutOfSpaceException(NAME + " has no space for " + neededBytes + " bytes: " + heapBytes
+                    + " of " + maxHeapBytes + " bytes are used; trim or delete lists"));
         }
     }
 

@@ -1,6 +1,9 @@
 package io.caravan;
 
-/** Heap or log have no space for a write. Nothing was changed. Trims and deletes still work; appends do again once space has returned, with no restart. */
+/**
+ * Heap or log have no space for a write. Nothing was changed. Trims and deletes still work; appends work again, without a
+ * restart, once there is space.
+ */
 public final class OutOfSpaceException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

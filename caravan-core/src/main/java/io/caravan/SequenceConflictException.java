@@ -1,6 +1,6 @@
 package io.caravan;
 
-/** A batch expected another next sequence of a list. Nothing was changed. */
+/** A list's next sequence is not the one that a batch expected. Nothing was changed. */
 public final class SequenceConflictException extends CaravanException {
     private static final long serialVersionUID = 1L;
 

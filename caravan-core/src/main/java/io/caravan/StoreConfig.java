@@ -3,6 +3,7 @@ package io.caravan;
 import io.caravan.format.EntryLayout;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +37,8 @@ public final class StoreConfig {
     private final double heapUsedMark;
     private final double heapFragmentationMark;
 
+    private final @Nullable Executor futureExecutor;
+
     private StoreConfig(Builder builder) {
         directory = builder.directory;
         durability = builder.durability;
@@ -54,6 +57,7 @@ public final class StoreConfig {
         heapPressureListener = builder.heapPressureListener;
         heapUsedMark = builder.heapUsedMark;
         heapFragmentationMark = builder.heapFragmentationMark;
+        futureExecutor = builder.futureExecutor;
         checkSizesFitTogether();
     }
 
@@ -151,14 +155,19 @@ public final class StoreConfig {
         return heapPressureListener;
     }
 
-    /** Used fraction of {@link #maxHeapBytes()} at which the listener is told. */
+    /** Used fraction of {@link #maxHeapBytes()} at which the listener is notified. */
     public double heapUsedMark() {
         return heapUsedMark;
     }
 
-    /** Fragmentation at which the listener is told. */
+    /** Fragmentation at which the listener is notified. */
     public double heapFragmentationMark() {
         return heapFragmentationMark;
+    }
+
+    /** Where the store's futures complete; null for a thread of the store's own. */
+    public @Nullable Executor futureExecutor() {
+        return futureExecutor;
     }
 
     /** Collects settings; every one has a default. */
@@ -176,6 +185,7 @@ public final class StoreConfig {
         private @Nullable HeapPressureListener heapPressureListener;
         private double heapUsedMark = 0.8;
         private double heapFragmentationMark = 1.0;
+        private @Nullable Executor futureExecutor;
 
         private Builder(Path directory) {
             this.directory = Objects.requireNonNull(directory, "directory");
@@ -236,15 +246,25 @@ public final class StoreConfig {
         }
 
         /**
-         * Asks to be told of heap pressure.
+         * Has the listener notified of heap pressure.
          *
-         * @param usedMark above 0 and at most 1
-         * @param fragmentationMark above 0 and at most 1; 1 means never
+         * @param usedMark above 0 and at most 1; 1 leaves the used fraction out of account
+         * @param fragmentationMark above 0 and at most 1; 1 leaves fragmentation out of account
          */
         public Builder heapPressure(double usedMark, double fragmentationMark, HeapPressureListener listener) {
             heapUsedMark = Arguments.fraction(usedMark, "usedMark");
             heapFragmentationMark = Arguments.fraction(fragmentationMark, "fragmentationMark");
             heapPressureListener = Objects.requireNonNull(listener, "listener");
+            return this;
+        }
+
+        /**
+         * Where the futures of {@link ListStore} complete; by default on one thread of the store's own, in the order in
+         * which the store accepted the writes, and closing the store waits for it. An executor of several threads keeps no
+         * order; closing waits for none of the caller's. A future that the executor rejects completes on a store thread.
+         */
+        public Builder futureExecutor(Executor executor) {
+            futureExecutor = Objects.requireNonNull(executor, "futureExecutor");
             return this;
         }
 

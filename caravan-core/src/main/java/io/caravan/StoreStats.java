@@ -9,15 +9,15 @@ package io.caravan;
  * @param trims trims accepted
  * @param deletes deletions accepted
  * @param refusals writes that were refused, for whatever reason
- * @param failures 1 when the store has failed, and each background act (checkpoint, growth) that failed
+ * @param failures failed checkpoints and failed attempts to grow, and one more when the store itself has failed
  * @param forces forces of the log
  * @param logBytes bytes written to the log
- * @param batchRecords records a flush
+ * @param batchRecords records per flush
  * @param forceNanos duration of one write and force of the log, in nanoseconds
  * @param ackNanos from a flush's first accepted write to its acknowledgement, in nanoseconds
  * @param lists lists that exist
  * @param heap the heap's space
- * @param logBytesSinceCheckpoint log bytes that a recovery would have to replay, about
+ * @param logBytesSinceCheckpoint about how many log bytes a recovery would have to replay
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos how long the last one took, in nanoseconds
  * @param pinnedReaders reads under way
@@ -58,7 +58,7 @@ public record StoreStats(
      * The heap's space, in bytes.
      *
      * @param totalBytes allocated on disk
-     * @param usedBytes in regions that are live or wait for a reader to let go
+     * @param usedBytes in regions that are live, or that readers still have pinned
      * @param largestHoleBytes the greatest contiguous free space
      * @param segmentBytes what a whole segment offers: no hole is larger
      */
@@ -66,7 +66,7 @@ public record StoreStats(
         /** Nothing at all. */
         public static final HeapUse EMPTY = new HeapUse(0, 0, 0, 0, 0);
 
-        /** 1 minus the largest hole over what it could at most be, given the free bytes; 0 when nothing is free. */
+        /** 1 minus the ratio of the largest hole to the largest that the free bytes could make; 0 when nothing is free. */
         public double fragmentation() {
             long possible = Math.min(freeBytes, segmentBytes);
             return possible == 0 ? 0 : 1 - (double) largestHoleBytes / possible;

@@ -23,14 +23,14 @@ public record VerifyReport(
         return faults.isEmpty();
     }
 
-    /** Hears how far a verification has come: when a step begins, and from then on about ten times a second at most. */
+    /** Is called with the progress of a verification: when a step begins, and then about ten times a second at most. */
     @FunctionalInterface
     public interface Progress {
-        /** Says nothing to nobody. */
+        /** Ignores the progress. */
         Progress NONE = (step, done, total) -> {};
 
         /**
-         * So much is done.
+         * A step has come this far.
          *
          * @param step what is being read: "checkpoints", "log", "entries"
          * @param done units read

@@ -106,7 +106,6 @@ class ArchitectureTest {
         return ROOT + "." + name + "..";
     }
 
-    /** Several packages are still to come; a rule over none of them holds. */
     private static void check(ArchRule rule) {
         rule.allowEmptyShould(true).check(MAIN_CLASSES);
     }

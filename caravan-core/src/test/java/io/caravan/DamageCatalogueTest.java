@@ -11,6 +11,8 @@ import io.caravan.format.FileNames;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.HeapEntry;
@@ -29,6 +31,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,7 +55,8 @@ import org.slf4j.LoggerFactory;
  * #SAME_FILE_STEP}th in the other. The files are in memory, each case with its own copy, and each goes through {@link
  * Recovery} as opening does; every {@value #FULL_OPEN_STEP}th also goes through the whole {@link Engine} and is written
  * to. Verification reads the damaged checkpoint in every case, and everything in every {@value #VERIFY_STEP}th; of all
- * other files, everything in every case.
+ * other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in {@value
+ * #QUICK_SHARE} of the flips and truncations, other ones in every run.
  */
 @Timeout(300)
 class DamageCatalogueTest {
@@ -62,6 +66,9 @@ class DamageCatalogueTest {
     private static final int SAME_FILE_STEP = 7;
     private static final int VERIFY_STEP = 5;
     private static final int TRUNCATION_STEP = 127;
+    /** Without the profile {@code thorough}, one byte of so many that it would flip, and one of its truncations. */
+    private static final int QUICK_SHARE = 12;
+
     private static final int SHOWN_FAILURES = 12;
     private static final Pattern FILE_NAME =
             Pattern.compile("(log-[0-9a-f]{16}\\.wal|heap-[0-9a-f]{16}\\.dat|checkpoint-[0-9a-f]{16}\\.ckp)");
@@ -188,9 +195,15 @@ class DamageCatalogueTest {
 
     @ParameterizedTest
     @EnumSource(State.class)
+    @Tag("rounds")
     void aFlippedBitIsHarmlessOrNamed(State state) {
+        Seeds.forEach(1, seed -> flip(state, seed));
+    }
+
+    private static void flip(State state, long seed) {
         Subject subject = subjects.get(state);
-        List<Flip> flips = flips(subject, state == State.KILLED ? List.of() : sameFiles());
+        List<Flip> flips =
+                Rounds.oneIn(QUICK_SHARE, flips(subject, state == State.KILLED ? List.of() : sameFiles()), seed);
         LOGGER.info("{}: {} bytes flipped one at a time", state, flips.size());
         forEach(flips.size(), i -> {
             Flip flip = flips.get(i);
@@ -293,9 +306,14 @@ class DamageCatalogueTest {
 
     @ParameterizedTest
     @EnumSource(State.class)
+    @Tag("rounds")
     void aTruncatedFileIsReplacedOrNamed(State state) {
+        Seeds.forEach(1, seed -> truncate(state, seed));
+    }
+
+    private static void truncate(State state, long seed) {
         Subject subject = subjects.get(state);
-        List<Flip> cuts = cuts(subject);
+        List<Flip> cuts = Rounds.oneIn(QUICK_SHARE, cuts(subject), seed);
         LOGGER.info("{}: {} truncations", state, cuts.size());
         forEach(cuts.size(), i -> {
             Flip cut = cuts.get(i);

@@ -8,17 +8,20 @@ import static io.caravan.testing.StoreCalls.told;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.engine.Engine;
+import io.caravan.engine.Threading;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.Faults;
 import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreMap;
 import io.caravan.testing.StoreMap.Area;
 import io.caravan.testing.StoreMap.Kind;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -28,6 +31,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.Logger;
@@ -41,13 +45,16 @@ import org.slf4j.LoggerFactory;
  * is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see {@link
  * StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at once. Each goes
  * through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them every {@value
- * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with.
+ * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
+ * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
  */
 @Timeout(300)
 class EveryByteTest {
     private static final Logger LOGGER = LoggerFactory.getLogger(EveryByteTest.class);
     private static final int UNUSED_TOGETHER = 32;
     private static final int WHOLE_STEP = 7;
+    /** Without the profile {@code thorough}, one of so many is killed. */
+    private static final int QUICK_SHARE = 12;
     /** Its frame takes two blocks, and its entry more than half of a heap segment. */
     private static final int BIG_VALUE_BYTES = 4100;
 
@@ -84,7 +91,7 @@ class EveryByteTest {
     @BeforeAll
     static void closeAStore() throws Exception {
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
-        try (Engine store = open(storage)) {
+        try (Engine store = open(storage, Threading.THREADS)) {
             fill(store);
         }
         image = storage.image();
@@ -93,7 +100,7 @@ class EveryByteTest {
     }
 
     /** Segments as small as they may be for a value that takes more than a block. */
-    private static Engine open(ImageStorage storage) throws IOException {
+    private static Engine open(ImageStorage storage, Threading threads) throws IOException {
         StoreConfig config = StoreConfig.builder(Path.of("small"))
                 .maxValueBytes(BIG_VALUE_BYTES)
                 .logBufferBytes(3 * Blocks.BLOCK_BYTES)
@@ -101,7 +108,7 @@ class EveryByteTest {
                 .heapSegmentBytes(3 * Blocks.BLOCK_BYTES)
                 .checkpointFloorBytes(1L << 30)
                 .build();
-        return Engine.open(config, storage, System::nanoTime);
+        return Engine.open(config, storage, System::nanoTime, threads);
     }
 
     /** Values in two heap segments, free space between them; behind the older checkpoint a frame that skips a block. */
@@ -187,6 +194,7 @@ class EveryByteTest {
     }
 
     @Test
+    @Tag("rounds")
     void everyByteOfAClosedStoreIsUnusedOrNamed() {
         List<Bytes> all = everyByte();
         long bytes = all.stream().mapToLong(some -> some.to() - some.from()).sum();
@@ -194,8 +202,12 @@ class EveryByteTest {
                 .isEqualTo(image.files().values().stream()
                         .mapToLong(file -> file.length)
                         .sum());
+        Seeds.forEach(1, seed -> kill(Rounds.oneIn(QUICK_SHARE, all, seed)));
+    }
+
+    private static void kill(List<Bytes> all) {
         Queue<String> failures = new ConcurrentLinkedQueue<>();
-        LOGGER.info("{} bytes killed", bytes);
+        LOGGER.info("{} times some bytes killed", all.size());
         all.parallelStream().forEach(some -> {
             for (Kill kill : Kill.values()) {
                 String problem = problemOf(some, kill);
@@ -246,11 +258,13 @@ class EveryByteTest {
     @Test
     void whatAnOpenStoreNeedsIsNamedWhileItIsOpen() throws Exception {
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
-        try (Engine store = open(storage)) {
+        WatchedThreading threads = new WatchedThreading();
+        try (Engine store = open(storage, threads)) {
             fill(store);
             store.checkpoint();
             append(store, 6, "behind the newest checkpoint", "and the last");
-            DirectoryImage now = settled(storage);
+            threads.awaitRest();
+            DirectoryImage now = storage.image();
             StoreMap open = StoreMap.ofOpen(now, StoreAnatomy.of(now));
             for (StoreMap.Place place : open.used()) {
                 Area area = place.area();
@@ -271,19 +285,6 @@ class EveryByteTest {
             assertThat(texts(store, 6, 2)).containsExactly("2:goes on");
         }
         assertThat(Faults.of(storage.image())).isEmpty();
-    }
-
-    /** What is there once segments are made, and those that no checkpoint needs have been recycled. */
-    private static DirectoryImage settled(ImageStorage storage) throws InterruptedException {
-        DirectoryImage before = storage.image();
-        while (true) {
-            Thread.sleep(20);
-            DirectoryImage now = storage.image();
-            if (now.differences(before).isEmpty()) {
-                return now;
-            }
-            before = now;
-        }
     }
 
     private static void assertNamedWhileOpen(Engine store, ImageStorage storage, Bytes one) {

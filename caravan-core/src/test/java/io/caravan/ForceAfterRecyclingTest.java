@@ -3,6 +3,7 @@ package io.caravan;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.WatchedThreading;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,9 +21,10 @@ class ForceAfterRecyclingTest {
     @Test
     void aRecoveredStoreWritesOnAfterItsReplayedSegmentsWereRecycled() throws Exception {
         Path killed = work.resolve("killed");
-        try (ListStore store = open(work.resolve("store"))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore store = threads.open(config(work.resolve("store")))) {
             fillSegments(store, 3);
-            DirectoryImage.ofSettled(work.resolve("store")).writeTo(killed);
+            DirectoryImage.ofSettled(work.resolve("store"), threads).writeTo(killed);
         }
         try (ListStore store = open(killed)) {
             writesOnAfterCheckpoints(store);
@@ -41,12 +43,16 @@ class ForceAfterRecyclingTest {
     }
 
     private static ListStore open(Path directory) {
-        return DurableListStore.open(StoreConfig.builder(directory)
+        return DurableListStore.open(config(directory));
+    }
+
+    private static StoreConfig config(Path directory) {
+        return StoreConfig.builder(directory)
                 .maxValueBytes(8 * 1024)
                 .logBufferBytes(16 * 1024)
                 .logSegmentBytes(SEGMENT_BYTES)
                 .heapSegmentBytes(1 << 20)
-                .build());
+                .build();
     }
 
     private static void fillSegments(ListStore store, int count) {

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.testing.DirectoryImage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
@@ -27,14 +28,15 @@ class OpenStoreDamageTest {
 
     @BeforeEach
     void openWithFramesBehindACheckpoint() throws Exception {
-        store = DurableListStore.open(SmallStore.config(directory).build());
+        WatchedThreading threads = new WatchedThreading();
+        store = new DurableListStore(threads.open(SmallStore.config(directory).build()));
         append(store, 1, "a", "b", "c");
         append(store, 2, "x", "y");
         store.checkpoint();
         append(store, 1, "d");
         append(store, 1, "e");
         append(store, 1, "f");
-        anatomy = StoreAnatomy.of(DirectoryImage.ofSettled(directory));
+        anatomy = StoreAnatomy.of(DirectoryImage.ofSettled(directory, threads));
         assertThat(verify()).isEmpty();
     }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -82,22 +83,27 @@ class RepairTest {
     /** The files as a kill would leave them. */
     private Path killedAfterAppends(int count) throws Exception {
         Path killed = work.resolve("killed");
-        try (ListStore store = open(work.resolve("store"))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore store = threads.open(config(work.resolve("store")))) {
             for (int i = 0; i < count; i++) {
                 store.append(1, new byte[] {(byte) i}).join();
             }
-            DirectoryImage.ofSettled(work.resolve("store")).writeTo(killed);
+            DirectoryImage.ofSettled(work.resolve("store"), threads).writeTo(killed);
         }
         return killed;
     }
 
     private static ListStore open(Path directory) {
-        return DurableListStore.open(StoreConfig.builder(directory)
+        return DurableListStore.open(config(directory));
+    }
+
+    private static StoreConfig config(Path directory) {
+        return StoreConfig.builder(directory)
                 .maxValueBytes(BLOCK)
                 .logBufferBytes(4 * BLOCK)
                 .logSegmentBytes(16 * BLOCK)
                 .heapSegmentBytes(16 * BLOCK)
-                .build());
+                .build();
     }
 
     private static byte[] flip(Path file, int offset) throws IOException {

@@ -6,7 +6,7 @@ import io.caravan.wal.LogBuffer;
 import java.util.Arrays;
 
 /**
- * One group commit: a frame and the callbacks to tell once it is durable. Filled under the store's lock, then owned by
+ * One group commit: a frame, and the callbacks to call once it is durable. Filled under the store's lock, then owned by
  * the flusher until it is cleared.
  */
 final class Commit {
@@ -18,7 +18,7 @@ final class Commit {
     private WriteCallback[] callbacks = new WriteCallback[FIRST_CAPACITY];
     private long[] sequences = new long[FIRST_CAPACITY];
     private int count;
-    private int told;
+    private int notified;
     private long firstNanos;
     private long segment = -1;
 
@@ -39,9 +39,9 @@ final class Commit {
         segment = logSegment;
     }
 
-    /** Whether it has all the callbacks that it may have. */
+    /** Whether it has all the callbacks that a write may add; a flush adds its own all the same. */
     boolean full() {
-        return count == MAX_CALLBACKS;
+        return count >= MAX_CALLBACKS;
     }
 
     /** Whether less than half of it is used. */
@@ -75,26 +75,26 @@ final class Commit {
         sequences[count++] = sequence;
     }
 
-    /** Tells every callback of success, in order. */
+    /** Calls every callback with its success, in order. */
     void acknowledge() {
-        while (told < count) {
-            int next = told++;
+        while (notified < count) {
+            int next = notified++;
             Guarded.success(callbacks[next], sequences[next]);
         }
     }
 
-    /** Tells every callback that was not told yet of the failure, in order. */
+    /** Calls every callback that was not called yet with the failure, in order. */
     void fail(StoreFailedException problem) {
-        while (told < count) {
-            int next = told++;
-            Guarded.run("A write's callback", () -> callbacks[next].failure(problem));
+        while (notified < count) {
+            int next = notified++;
+            Guarded.failure(callbacks[next], problem);
         }
     }
 
     void clear() {
         Arrays.fill(callbacks, 0, count, null);
         count = 0;
-        told = 0;
+        notified = 0;
         segment = -1;
         frame.clear();
     }

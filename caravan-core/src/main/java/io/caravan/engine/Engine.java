@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -21,14 +22,12 @@ import org.jspecify.annotations.Nullable;
 public final class Engine implements ListStore {
     private final StoreParts parts;
     private final StoreState state;
-    private final CommitQueue queue;
     private final WritePath writes;
     private final ReadPath reads;
 
     private Engine(StoreParts parts) {
         this.parts = parts;
         this.state = parts.state;
-        this.queue = parts.queue;
         this.writes = parts.writes;
         this.reads = parts.reads;
     }
@@ -95,6 +94,12 @@ public final class Engine implements ListStore {
     }
 
     @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        Objects.requireNonNull(callback, "callback");
+        return writes.tryWrite(batch, callback);
+    }
+
+    @Override
     public void get(long id, EntryStream stream) {
         Objects.requireNonNull(stream, "stream");
         reads.get(id, ReadPath.FROM_FIRST, stream);
@@ -104,6 +109,12 @@ public final class Engine implements ListStore {
     public void get(long id, long fromSequence, EntryStream stream) {
         Objects.requireNonNull(stream, "stream");
         reads.get(id, notNegative(fromSequence, "fromSequence"), stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        Objects.requireNonNull(stream, "stream");
+        reads.getNewestFirst(id, notNegative(beforeSequence, "beforeSequence"), stream);
     }
 
     @Override
@@ -143,54 +154,24 @@ public final class Engine implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        state.lock.lock();
-        try {
-            queue.beginGroup();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    @Override
-    public void endGroup() {
-        state.lock.lock();
-        try {
-            queue.endGroup();
-        } finally {
-            state.lock.unlock();
-        }
+    public Group group() {
+        return parts.demand.openGroup();
     }
 
     @Override
     public boolean writable() {
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            return writableNow();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private boolean writableNow() {
-        return state.failure() != null || queue.writable() && parts.space.writable();
+        return parts.writability.writable();
     }
 
     @Override
     public void onWritable(Runnable action) {
         Objects.requireNonNull(action, "action");
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            if (!writableNow()) {
-                queue.whenWritable(action);
-                return;
-            }
-        } finally {
-            state.lock.unlock();
-        }
-        action.run();
+        parts.writability.onWritable(action);
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return parts.futureExecutor;
     }
 
     @Override
@@ -212,6 +193,12 @@ public final class Engine implements ListStore {
         StoreState.checkMayWait("checkpoint");
         state.checkWritable();
         parts.onCheckpointer(parts.checkpointer::publish);
+    }
+
+    /** Work with a store's files, done on the checkpointer's thread. */
+    @FunctionalInterface
+    public interface FileTask {
+        void run() throws IOException;
     }
 
     /** Runs a task on the checkpointer's thread, where no file is recycled or replaced meanwhile. */
@@ -262,7 +249,7 @@ public final class Engine implements ListStore {
 
     /** Numbers of the checkpoints kept, oldest first; on the checkpointer's thread. */
     public List<Long> checkpointNumbers() {
-        return parts.checkpointer.kept();
+        return parts.checkpoints.kept();
     }
 
     /** Up to where the log is forced. */

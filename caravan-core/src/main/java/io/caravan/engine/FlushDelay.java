@@ -8,7 +8,7 @@ final class FlushDelay {
     /** Weight of the newest measurement in the running averages. */
     private static final double WEIGHT = 1.0 / 8;
 
-    /** No measurement, however wrong, makes a write wait longer: a stalled disk or a clock that jumped must not. */
+    /** However wrong a measurement is, as after a stall of the disk or a jump of the clock, no write waits longer. */
     private static final long MAX_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final FlushPolicy policy;

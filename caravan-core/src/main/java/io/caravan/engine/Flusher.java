@@ -1,13 +1,13 @@
 package io.caravan.engine;
 
 import io.caravan.Durability;
+import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
+import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.format.RecordLayout;
-import io.caravan.heap.HeapFile;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
-import java.util.List;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +25,9 @@ final class Flusher {
 
     private final StoreState state;
     private final CommitQueue queue;
+    private final FlushDemand demand;
     private final HeapSpace space;
+    private final Writability writability;
     private final LogWriter writer;
     private final Durability durability;
     private final FlushDelay delay;
@@ -39,25 +41,27 @@ final class Flusher {
     Flusher(
             StoreState state,
             CommitQueue queue,
+            FlushDemand demand,
             HeapSpace space,
-            LogWriter writer,
-            HeapFile heapFile,
+            Writability writability,
+            Recovered recovered,
             Gates gates,
-            Durability durability,
-            FlushDelay delay,
-            PreciseSleeper sleeper,
+            StoreConfig config,
             LongSupplier clock,
             Runnable afterFlush) {
         this.state = state;
         this.queue = queue;
+        this.demand = demand;
         this.space = space;
-        this.writer = writer;
-        this.toHeap = new HeapApplier(heapFile);
+        this.writability = writability;
+        CheckpointHeader newest = recovered.newest();
+        this.writer = new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), recovered.end());
+        this.toHeap = new HeapApplier(recovered.heapFile());
         this.forced = gates.forced();
         this.applied = gates.applied();
-        this.durability = durability;
-        this.delay = delay;
-        this.sleeper = sleeper;
+        this.durability = config.durability();
+        this.delay = new FlushDelay(config.flushPolicy());
+        this.sleeper = new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors());
         this.clock = clock;
         this.afterFlush = afterFlush;
     }
@@ -67,28 +71,49 @@ final class Flusher {
 
     /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
     long step() {
+        if (state.failure() != null) {
+            return stepOfFailed();
+        }
         if (!workWaits()) {
-            runWritableActions();
-            return reclaimAndLook() ? 0 : Worker.UNTIL_WOKEN;
+            writability.runActions();
+            return reclaimAndLook() ? 0 : restNanos();
         }
         long delayNanos = delayNanos();
         if (delayNanos > 0) {
-            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, queue::urgent);
+            long parkNanos = sleeper.parkOrSpin(clock.getAsLong() + delayNanos, demand::urgent);
             if (parkNanos > 0) {
                 return Math.min(parkNanos, delayNanos);
             }
         }
         flush();
-        runWritableActions();
+        writability.runActions();
         reclaim();
         afterFlush.run();
         return 0;
     }
 
+    /** A failed store has nothing to do but to tell those who wait. */
+    private long stepOfFailed() {
+        if (workWaits()) {
+            flush();
+        }
+        writability.runActions();
+        return Worker.UNTIL_WOKEN;
+    }
+
     private boolean workWaits() {
         state.lock.lock();
         try {
-            return queue.hasWork();
+            return demand.hasWork();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private long restNanos() {
+        state.lock.lock();
+        try {
+            return demand.restNanos();
         } finally {
             state.lock.unlock();
         }
@@ -98,7 +123,7 @@ final class Flusher {
     private long delayNanos() {
         state.lock.lock();
         try {
-            if (queue.urgent() || queue.active().count() == 0) {
+            if (demand.urgent() || queue.active().count() == 0) {
                 return 0;
             }
             long waitedNanos = clock.getAsLong() - queue.active().firstNanos();
@@ -114,21 +139,24 @@ final class Flusher {
         long end;
         state.lock.lock();
         try {
-            force = queue.takeForceWanted() || durability == Durability.SYNC;
+            force = demand.takeForceWanted() || durability == Durability.SYNC;
             commit = queue.seal();
             end = queue.tail();
         } finally {
             state.lock.unlock();
         }
-        StoreFailedException failure = state.failure();
-        if (failure != null) {
-            forced.fail(failure);
-            applied.fail(failure);
-            commit.fail(failure);
-        } else {
-            flushOrFail(commit, force, end);
+        try {
+            StoreFailedException failure = state.failure();
+            if (failure != null) {
+                forced.fail(failure);
+                applied.fail(failure);
+                commit.fail(failure);
+            } else {
+                flushOrFail(commit, force, end);
+            }
+        } finally {
+            release(commit);
         }
-        release(commit);
     }
 
     private void flushOrFail(Commit commit, boolean force, long end) {
@@ -154,8 +182,8 @@ final class Flusher {
     }
 
     /**
-     * A frame that could not be forced is taken back: who reads the file may still see it, from memory that the operating
-     * system takes for written, and a store that is opened on it would build on what is not on the disk.
+     * A frame that could not be forced is taken back: whoever reads the file may still see it, in memory that the operating
+     * system takes for written, and a store opened on it would build on what is not on the disk.
      */
     private void force(LogBuffer frame) throws IOException {
         try {
@@ -176,17 +204,21 @@ final class Flusher {
         }
     }
 
-    /** Makes the store fail; whatever waits is told. May be called by any store thread. */
+    /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */
     void fail(Throwable cause) {
-        LOG.error("{} has failed and must be reopened", state.name(), cause);
         StoreFailedException failure;
         state.lock.lock();
         try {
+            if (state.failure() != null) {
+                LOG.error("{} had failed already, and now this", state.name(), cause);
+                return;
+            }
             failure = state.fail(cause);
-            queue.requireForce();
+            demand.requireForce();
         } finally {
             state.lock.unlock();
         }
+        LOG.error("{} has failed and must be reopened", state.name(), cause);
         forced.fail(failure);
         applied.fail(failure);
     }
@@ -228,25 +260,12 @@ final class Flusher {
         }
     }
 
-    /** Freed space relieves the heap, which whoever watches its pressure is told of without waiting for a write. */
+    /** Freed space relieves the heap, and whoever watches its pressure learns of that without waiting for a write. */
     private boolean reclaimAndLook() {
         boolean freed = reclaim();
         if (freed) {
             afterFlush.run();
         }
         return freed;
-    }
-
-    private void runWritableActions() {
-        List<Runnable> actions;
-        state.lock.lock();
-        try {
-            actions = state.failure() != null || queue.writable() && space.writable()
-                    ? queue.takeWritableActions()
-                    : List.of();
-        } finally {
-            state.lock.unlock();
-        }
-        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -10,7 +11,7 @@ final class Guarded {
 
     private Guarded() {}
 
-    /** Tells a write's callback of its success; without a lambda, as this is done for every write. */
+    /** Calls a write's callback with its success; without a lambda, because this is done for every write. */
     static void success(WriteCallback callback, long sequence) {
         try {
             callback.success(sequence);
@@ -19,7 +20,16 @@ final class Guarded {
         }
     }
 
-    /** Runs an action of a user's; {@code what} names it in the log. */
+    /** Calls a write's callback with the store's failure. Nothing that it throws keeps the next from being called. */
+    static void failure(WriteCallback callback, StoreFailedException problem) {
+        try {
+            callback.failure(problem);
+        } catch (Throwable thrown) {
+            log("A write's callback", thrown);
+        }
+    }
+
+    /** Runs a user's action; {@code what} names it in the log. */
     static void run(String what, Runnable action) {
         try {
             action.run();

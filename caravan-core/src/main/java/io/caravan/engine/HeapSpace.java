@@ -6,6 +6,7 @@ import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and shrinking.
@@ -19,8 +20,8 @@ final class HeapSpace {
     private static final int SLICE = 256;
 
     private final StoreState state;
-    private final CommitQueue queue;
-    private final Provisioner provisioner;
+    private final FlushDemand demand;
+    private final Runnable wakeProvisioner;
     private final LsnGate forced;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
@@ -28,18 +29,20 @@ final class HeapSpace {
     private int segments;
     private int peakSegments;
     private boolean growthDemanded;
+    /** Why the disk has no space for another segment, as far as is known. */
+    private @Nullable String growthProblem;
 
     HeapSpace(
             StoreState state,
-            CommitQueue queue,
-            Provisioner provisioner,
+            FlushDemand demand,
+            Runnable wakeProvisioner,
             LsnGate forced,
             HeapGeometry geometry,
             int segments,
             long maxHeapBytes) {
         this.state = state;
-        this.queue = queue;
-        this.provisioner = provisioner;
+        this.demand = demand;
+        this.wakeProvisioner = wakeProvisioner;
         this.forced = forced;
         this.geometry = geometry;
         this.segments = segments;
@@ -47,8 +50,12 @@ final class HeapSpace {
         this.maxHeapBytes = maxHeapBytes;
     }
 
-    /** Allocates a region. Waits for the heap to grow if it can, and refuses if it cannot. */
-    long allocate(int bytes) {
+    /**
+     * Allocates a region. Waits for the heap to grow if it can, and refuses if it cannot.
+     *
+     * @param mayWait whether the caller may wait
+     */
+    long allocate(int bytes, boolean mayWait) {
         state.checkWritable();
         while (true) {
             long address = state.heap.allocate(bytes);
@@ -59,36 +66,36 @@ final class HeapSpace {
             if (reclaimSlice()) {
                 state.letOthersIn();
             } else {
-                makeSpace(bytes);
+                makeSpace(bytes, mayWait);
             }
         }
     }
 
-    private void makeSpace(int bytes) {
+    private void makeSpace(int bytes, boolean mayWait) {
         if (bytes > geometry.usableBytes()) {
             throw new ValueTooLargeException("an entry", bytes, geometry.usableBytes());
         }
-        if (mayGrow() && !provisioner.heapStarved()) {
+        if (mayGrow() && growthProblem == null) {
             growthDemanded = true;
-            provisioner.wake();
+            wakeProvisioner.run();
         } else if (!reclaims.isEmpty()) {
-            queue.requireForce();
+            demand.requireForce();
         } else {
             throw new OutOfSpaceException(state.name() + " has no hole of " + bytes + " bytes: "
                     + state.heap.usedBytes() + " bytes of its heap are used and " + state.heap.freeBytes()
                     + " free, the largest hole has " + state.heap.largestHoleBytes() + "; "
-                    + (mayGrow() ? provisioner.starvedBecause() : "maxHeapBytes is " + maxHeapBytes)
+                    + (mayGrow() ? growthProblem : "maxHeapBytes is " + maxHeapBytes)
                     + (state.heap.full()
                             ? "; it keeps no more holes, so close and open the store to free the rest"
                             : "")
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
-        queue.awaitChange();
+        state.awaitRoom(mayWait);
     }
 
     private void growAhead() {
-        if (wantsGrowth() && !provisioner.heapStarved()) {
-            provisioner.wake();
+        if (wantsGrowth() && growthProblem == null) {
+            wakeProvisioner.run();
         }
     }
 
@@ -106,7 +113,7 @@ final class HeapSpace {
 
     /** Whether an append would probably find space, or be refused, without waiting for the heap to grow. */
     boolean writable() {
-        return !wantsGrowth() || provisioner.heapStarved() || !growthDemanded && hasLargeHole();
+        return !wantsGrowth() || growthProblem != null || !growthDemanded && hasLargeHole();
     }
 
     private boolean mayGrow() {
@@ -125,6 +132,11 @@ final class HeapSpace {
         growthDemanded = false;
         peakSegments = Math.max(peakSegments, segments);
         state.changed.signalAll();
+    }
+
+    /** Notes why the disk has no space for another segment; null when it has, or nobody has asked it for more. */
+    void growthProblem(@Nullable String problem) {
+        growthProblem = problem;
     }
 
     int segments() {

@@ -1,12 +1,12 @@
 package io.caravan.engine;
 
 /**
- * Lets the log go first while a checkpoint forces the heap: a disk that has been given a whole heap to write keeps the log
- * waiting, and with it everybody who writes. A burst has the disk nearly for itself; under a load that lasts the heap gets
- * as many bytes written as the log, or the log would outgrow what the checkpoint is to make unnecessary.
+ * Lets the log go first while a checkpoint forces the heap: a disk that has a whole heap to write keeps the log waiting,
+ * and with it every writer. A burst has the disk nearly to itself; under a lasting load the heap gets as many bytes written
+ * as the log does, or the log would outgrow what the checkpoint makes unnecessary.
  */
 final class LogFirst {
-    /** Of the least distance between checkpoints: by how much the log may grow faster than the heap is forced. */
+    /** By how many of the least distances between checkpoints the log may be ahead of the heap. */
     private static final int BURST = 4;
 
     private final StoreState state;
@@ -25,8 +25,8 @@ final class LogFirst {
     }
 
     /**
-     * Comes after each portion of the heap. Waits for the flush that is under way, if there is one, but not when the log
-     * is ahead by more than a burst.
+     * Called after each portion of the heap. Waits for the flush that is under way, if there is one, unless the log is
+     * ahead by more than a burst.
      */
     void afterForcing(int bytes) {
         forcedBytes += bytes;

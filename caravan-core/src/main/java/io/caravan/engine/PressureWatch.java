@@ -6,11 +6,13 @@ import io.caravan.StoreStats.HeapUse;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a {@link HeapPressureListener} when a mark is crossed, with hysteresis: pressure is over only when both measures
- * have fallen a tenth below their marks. Used by the flusher only.
+ * Notifies a {@link HeapPressureListener} when a mark is crossed, with hysteresis: pressure is over only when both
+ * measures have fallen a tenth below their marks. Used by the flusher only.
  */
 final class PressureWatch {
     private static final double RELIEF = 0.9;
+    /** A mark that is never reached, and keeps no pressure from ending. */
+    private static final double NEVER = 1;
 
     private final @Nullable HeapPressureListener listener;
     private final double usedMark;
@@ -32,19 +34,27 @@ final class PressureWatch {
     void look(HeapUse use) {
         double used = (double) use.usedBytes() / maxHeapBytes;
         double fragmentation = use.fragmentation();
-        boolean above = used >= usedMark || fragmentation >= fragmentationMark;
-        boolean below = used < usedMark * RELIEF && fragmentation < fragmentationMark * RELIEF;
-        if (high ? below : above) {
+        boolean crossed = high
+                ? isOver(used, usedMark) && isOver(fragmentation, fragmentationMark)
+                : isReached(used, usedMark) || isReached(fragmentation, fragmentationMark);
+        if (crossed) {
             high = !high;
-            tell(used, fragmentation);
+            notifyListener(used, fragmentation);
         }
     }
 
-    private void tell(double used, double fragmentation) {
-        HeapPressureListener told = listener;
-        if (told == null) {
-            return;
+    private static boolean isReached(double measure, double mark) {
+        return mark != NEVER && measure >= mark;
+    }
+
+    private static boolean isOver(double measure, double mark) {
+        return mark == NEVER || measure < mark * RELIEF;
+    }
+
+    private void notifyListener(double used, double fragmentation) {
+        HeapPressureListener notified = listener;
+        if (notified != null) {
+            Guarded.run("A heap-pressure listener", () -> notified.pressure(high, used, fragmentation));
         }
-        Guarded.run("A heap-pressure listener", () -> told.pressure(high, used, fragmentation));
     }
 }

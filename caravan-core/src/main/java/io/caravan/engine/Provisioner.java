@@ -4,15 +4,17 @@ import io.caravan.heap.HeapFile;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes log and heap segments ahead of need, and takes away those that no checkpoint needs any more. The only one that
- * adds or removes files of either, so neither has a race to lose.
+ * Makes log and heap segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds or
+ * removes files of either, so there is no race to lose.
  *
- * <p>When the disk has no space it says so ({@link #logStarved()}, {@link #heapStarved()}) and tries again until it has.
+ * <p>When the disk has no space it says so ({@link #logStarved()}, {@link HeapSpace#growthProblem}) and tries again until
+ * it has.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -25,41 +27,32 @@ final class Provisioner {
     private final StoreState state;
     private final LogSegments log;
     private final HeapFile heapFile;
-    private Runnable wake = () -> {};
-    private Runnable wakeFlusher = () -> {};
-    private Runnable wakeCheckpointer = () -> {};
-    private @Nullable HeapSpace space;
+    private final HeapSpace space;
+    private final Wakes wakes;
 
     private volatile long enteredSegment;
     private volatile long lastReadySegment;
     private volatile long neededLogSegment;
     private volatile int neededHeapSegments = Integer.MAX_VALUE;
     private volatile @Nullable IOException logProblem;
-    private volatile @Nullable IOException heapProblem;
+    private @Nullable IOException heapProblem;
 
-    Provisioner(StoreState state, LogSegments log, HeapFile heapFile, long segment, long neededLogSegment) {
+    Provisioner(StoreState state, HeapSpace space, Recovered recovered, Wakes wakes) {
         this.state = state;
-        this.log = log;
-        this.heapFile = heapFile;
-        this.enteredSegment = segment;
-        this.neededLogSegment = neededLogSegment;
+        this.space = space;
+        this.wakes = wakes;
+        this.log = recovered.log();
+        this.heapFile = recovered.heapFile();
+        this.enteredSegment = log.geometry().segmentOf(recovered.end().position());
+        this.neededLogSegment = recovered.neededLogSegment();
         this.lastReadySegment = log.last();
     }
 
-    /**
-     * Sets whom it serves and tells.
-     *
-     * @param wakeCheckpointing is run as long as the log cannot grow: a checkpoint may free some of it
-     */
-    void serve(HeapSpace heapSpace, Runnable wakeWorker, Runnable wakeFlushing, Runnable wakeCheckpointing) {
-        space = heapSpace;
-        wake = wakeWorker;
-        wakeFlusher = wakeFlushing;
-        wakeCheckpointer = wakeCheckpointing;
-    }
+    /** How the workers of an open store are woken. */
+    record Wakes(Runnable flusher, Runnable checkpointer, Runnable provisioner) {}
 
     void wake() {
-        wake.run();
+        wakes.provisioner().run();
     }
 
     /** Frames are now placed in this segment. */
@@ -83,12 +76,9 @@ final class Provisioner {
         return neededLogSegment;
     }
 
-    boolean heapStarved() {
-        return heapProblem != null;
-    }
-
-    String starvedBecause() {
-        IOException problem = logProblem != null ? logProblem : heapProblem;
+    /** Why the log cannot grow. */
+    String logProblem() {
+        IOException problem = logProblem;
         return problem == null ? "the disk had no space a moment ago" : String.valueOf(problem.getMessage());
     }
 
@@ -111,11 +101,14 @@ final class Provisioner {
     long step() {
         logProblem = attempt("log", logProblem, this::provideLog);
         heapProblem = attempt("heap", heapProblem, this::provideHeap);
+        String problem = heapProblem == null ? null : heapProblem.getMessage();
+        locked(() -> space.growthProblem(problem));
         signalChange();
         if (logStarved()) {
-            wakeCheckpointer.run();
+            // A checkpoint may make log segments free.
+            wakes.checkpointer().run();
         }
-        return logStarved() || heapStarved() ? RETRY_NANOS : Worker.UNTIL_WOKEN;
+        return logStarved() || heapProblem != null ? RETRY_NANOS : Worker.UNTIL_WOKEN;
     }
 
     private interface Act {
@@ -133,7 +126,7 @@ final class Provisioner {
             if (before == null) {
                 countFailure();
                 LOG.warn(
-                        "{}: the {} cannot grow, so appends may be refused; trying on: {}",
+                        "{}: the {} cannot grow, so appends may be refused; trying again: {}",
                         state.name(),
                         what,
                         refused.toString());
@@ -153,29 +146,31 @@ final class Provisioner {
     }
 
     private void provideHeap() throws IOException {
-        HeapSpace served = space;
-        if (served == null) {
-            return;
-        }
-        while (locked(served::wantsGrowth)) {
-            if (heapFile.segmentCount() == locked(served::segments)) {
+        while (read(space::wantsGrowth)) {
+            if (heapFile.segmentCount() == read(space::segments)) {
                 heapFile.createNext();
             }
-            locked(() -> {
-                served.addSegment();
-                return true;
-            });
+            locked(space::addSegment);
         }
-        int needed = locked(() -> Math.max(neededHeapSegments, served.segments()));
+        int needed = read(() -> Math.max(neededHeapSegments, space.segments()));
         if (heapFile.segmentCount() > needed) {
             heapFile.dropFrom(needed);
         }
     }
 
-    private <T> T locked(java.util.function.Supplier<T> action) {
+    private <T> T read(Supplier<T> value) {
         state.lock.lock();
         try {
-            return action.get();
+            return value.get();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private void locked(Runnable action) {
+        state.lock.lock();
+        try {
+            action.run();
         } finally {
             state.lock.unlock();
         }
@@ -185,12 +180,9 @@ final class Provisioner {
         locked(() -> state.counters.failures++);
     }
 
-    /** Tells those who wait for space, and the flusher, which tells those who wait for writability. */
+    /** Wakes those who wait for space, and the flusher, which runs the actions of those who wait for writability. */
     private void signalChange() {
-        locked(() -> {
-            state.changed.signalAll();
-            return true;
-        });
-        wakeFlusher.run();
+        locked(state.changed::signalAll);
+        wakes.flusher().run();
     }
 }

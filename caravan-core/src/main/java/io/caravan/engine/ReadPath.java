@@ -9,6 +9,7 @@ import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,24 +52,31 @@ final class ReadPath {
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
+        read(id, fromSequence, stream, pinned -> {
+            long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
+            if (from < pinned.first()) {
+                throw new TrimmedException(id, from, pinned.first());
+            }
+            return from >= pinned.next() || stream(pinned, from, stream);
+        });
+    }
+
+    /** Pins the list from a sequence on while {@code entries} streams; it returns whether the stream took all. */
+    private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
         Pinned pinned = pin(id, fromSequence);
         if (pinned == null) {
             stream.finished();
             return;
         }
-        boolean more;
+        boolean all;
         try {
             applied.awaitPast(pinned.lastLsn());
-            long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
-            if (from < pinned.first()) {
-                throw new TrimmedException(id, from, pinned.first());
-            }
-            more = from >= pinned.next() || stream(pinned, from, stream);
+            all = entries.test(pinned);
         } finally {
             unpin(pinned);
         }
-        if (more) {
+        if (all) {
             stream.finished();
         }
     }
@@ -89,7 +97,34 @@ final class ReadPath {
         return true;
     }
 
-    /** Copies as many regions as the array takes, under the lock; the cursor is sent to {@code from} if it is not there. */
+    /** Streams the retained entries before a sequence, newest first. */
+    void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        read(
+                id,
+                FROM_FIRST,
+                stream,
+                pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
+    }
+
+    private boolean streamBackwards(Pinned pinned, long before, EntryStream stream) {
+        ListCursor cursor = new ListCursor();
+        long[] regions = new long[(int) Math.max(0, Math.min(SLICE, before - pinned.first()))];
+        long end = before;
+        while (end > pinned.first()) {
+            long start = Math.max(pinned.first(), end - regions.length);
+            int count = copySlice(pinned, start, end, cursor, regions);
+            for (int i = count - 1; i >= 0; i--) {
+                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), start + i);
+                if (!stream.next(start + i, value)) {
+                    return false;
+                }
+            }
+            end = start;
+        }
+        return true;
+    }
+
+    /** Copies as many regions as the array takes, under the lock; moves the cursor to {@code from} if it is not there. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
         state.lock.lock();
@@ -166,6 +201,7 @@ final class ReadPath {
                 ListIndex.Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
                 heapFile.retain();
                 state.counters.pinnedReaders++;
+                queue.requireFlushOf(index.lastLsn(list));
                 return new Pinned(
                         pin,
                         id,
@@ -177,6 +213,7 @@ final class ReadPath {
                         index.heldBytes(list));
             }
             removalLsn = writes.lastRemovalLsn();
+            queue.requireFlushOf(removalLsn);
         } finally {
             state.lock.unlock();
         }
@@ -198,8 +235,8 @@ final class ReadPath {
     }
 
     /**
-     * Tells the lists whose creation is durable, after waiting for everything accepted before the call, as any read
-     * does. Ids are collected a partition at a time under the lock and told outside it.
+     * Calls {@code ids} with the lists whose creation is durable, after waiting for everything accepted before the call, as
+     * any read does. Ids are collected a partition at a time under the lock and passed on outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
@@ -216,6 +253,7 @@ final class ReadPath {
     private long lastRemovalLsn() {
         state.lock.lock();
         try {
+            queue.requireFlushOf(writes.lastRemovalLsn());
             return writes.lastRemovalLsn();
         } finally {
             state.lock.unlock();
@@ -226,6 +264,7 @@ final class ReadPath {
         state.lock.lock();
         try {
             state.checkOpen();
+            queue.requireFlushOf(queue.nextLsn() - 1);
             return queue.nextLsn();
         } finally {
             state.lock.unlock();

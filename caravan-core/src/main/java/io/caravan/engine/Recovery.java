@@ -92,16 +92,16 @@ public final class Recovery {
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
-        Recovered recovered = null;
+        Replayed replayed = null;
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
         int countedHeapSegments = 0;
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
-                if (recovered == null) {
-                    recovered = recoverFrom(reader);
+                if (replayed == null) {
+                    replayed = replay(reader, reader.header().endLsn());
                 }
-                requireSameStore(reader, recovered.newest());
+                requireSameStore(reader, replayed.header());
                 good.add(number);
                 neededLogSegment = segmentOfStart(reader.header());
                 countedHeapSegments =
@@ -114,11 +114,41 @@ public final class Recovery {
                 bad.add(number);
             }
         }
-        if (recovered == null) {
+        if (replayed == null) {
             throw allBad(firstProblem);
         }
         Collections.reverse(good);
-        return withCheckpoints(recovered, good, bad, neededLogSegment, countedHeapSegments);
+        if (!bad.isEmpty() && bad.get(0) > replayed.header().number()) {
+            cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
+        }
+        return recovered(replayed, good, bad, neededLogSegment, countedHeapSegments);
+    }
+
+    /** A checkpoint, and what the log behind it made of it. */
+    private record Replayed(
+            CheckpointHeader header,
+            long checkpointBytes,
+            LogSegments log,
+            LogScanner.End end,
+            HeapFile heapFile,
+            ListIndex index,
+            IndexedHeap heap) {}
+
+    private Recovered recovered(
+            Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment, int countedHeapSegments) {
+        return new Recovered(
+                replayed.header(),
+                replayed.checkpointBytes(),
+                good,
+                bad,
+                neededLogSegment,
+                countedHeapSegments,
+                replayed.log(),
+                replayed.end(),
+                replayed.heapFile(),
+                replayed.index(),
+                replayed.heap(),
+                cases);
     }
 
     private boolean isOf(CorruptStoreException problem, long checkpoint) {
@@ -149,26 +179,6 @@ public final class Recovery {
         return problem;
     }
 
-    private Recovered withCheckpoints(
-            Recovered found, List<Long> good, List<Long> bad, long neededLogSegment, int countedHeapSegments) {
-        if (!bad.isEmpty() && bad.get(0) > found.newest().number()) {
-            cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
-        }
-        return new Recovered(
-                found.newest(),
-                found.newestBytes(),
-                good,
-                bad,
-                neededLogSegment,
-                countedHeapSegments,
-                found.log(),
-                found.end(),
-                found.heapFile(),
-                found.index(),
-                found.heap(),
-                cases);
-    }
-
     /** Rebuilds the state from one checkpoint and the log behind it, but for the heap's bytes. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
         return recoverFrom(reader, reader.header().endLsn());
@@ -176,6 +186,11 @@ public final class Recovery {
 
     /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
+        Replayed replayed = replay(reader, neededEndLsn);
+        return recovered(replayed, List.of(), List.of(), 0, replayed.header().heapSegments());
+    }
+
+    private Replayed replay(CheckpointReader reader, long neededEndLsn) throws IOException {
         CheckpointHeader header = reader.header();
         requireOurPartitions(reader);
         HeapFile heapFile = openHeap(header);
@@ -192,19 +207,7 @@ public final class Recovery {
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
             IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
             noteEnd(end);
-            return new Recovered(
-                    header,
-                    reader.fileBytes(),
-                    List.of(),
-                    List.of(),
-                    0,
-                    header.heapSegments(),
-                    log,
-                    end,
-                    heapFile,
-                    replay.index(),
-                    heap,
-                    cases);
+            return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap);
         } catch (IOException | RuntimeException failed) {
             heapFile.close();
             log.close();

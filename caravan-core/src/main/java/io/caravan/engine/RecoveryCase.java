@@ -34,39 +34,22 @@ package io.caravan.engine;
  * <p>A refusal changes nothing on disk: everything is read and decided first, and only then is anything written.
  */
 public enum RecoveryCase {
-    NOTHING_THERE(Decision.CREATE),
-    CREATION_CUT_OFF(Decision.CREATE),
-    CLEAN_CLOSE(Decision.OPEN),
-    FRAMES_TO_REPLAY(Decision.OPEN),
-    TORN_TAIL(Decision.OPEN),
-    BAD_FRAME_WITH_VALID_ONES_AFTER(Decision.REFUSE),
-    MISSING_LOG_SEGMENT(Decision.REFUSE),
-    MISSING_HEAP_SEGMENT(Decision.REFUSE),
-    NEWEST_CHECKPOINT_BAD(Decision.OPEN),
-    ALL_CHECKPOINTS_BAD(Decision.REFUSE),
-    CHECKPOINT_NEWER_THAN_LOG(Decision.REFUSE),
-    HALF_MADE_SEGMENT(Decision.OPEN),
-    VERSION_TOO_NEW(Decision.REFUSE),
-    OTHER_STORES_SEGMENT(Decision.REFUSE),
-    LEFTOVER_TEMPORARY_FILES(Decision.OPEN),
-    LOCKED(Decision.REFUSE),
-    NOT_A_DIRECTORY(Decision.REFUSE),
-    UNKNOWN_FILES(Decision.REFUSE);
-
-    /** What is done about a case. */
-    public enum Decision {
-        CREATE,
-        OPEN,
-        REFUSE
-    }
-
-    private final Decision decision;
-
-    RecoveryCase(Decision decision) {
-        this.decision = decision;
-    }
-
-    public Decision decision() {
-        return decision;
-    }
+    NOTHING_THERE,
+    CREATION_CUT_OFF,
+    CLEAN_CLOSE,
+    FRAMES_TO_REPLAY,
+    TORN_TAIL,
+    BAD_FRAME_WITH_VALID_ONES_AFTER,
+    MISSING_LOG_SEGMENT,
+    MISSING_HEAP_SEGMENT,
+    NEWEST_CHECKPOINT_BAD,
+    ALL_CHECKPOINTS_BAD,
+    CHECKPOINT_NEWER_THAN_LOG,
+    HALF_MADE_SEGMENT,
+    VERSION_TOO_NEW,
+    OTHER_STORES_SEGMENT,
+    LEFTOVER_TEMPORARY_FILES,
+    LOCKED,
+    NOT_A_DIRECTORY,
+    UNKNOWN_FILES
 }

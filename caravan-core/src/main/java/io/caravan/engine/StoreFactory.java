@@ -52,7 +52,7 @@ final class StoreFactory {
         }
     }
 
-    /** A store keeps the segment sizes that it was created with; a config may not ask for more than fits them. */
+    /** A store keeps the segment sizes that it was created with; a config must not ask for more than fits them. */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
         int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
         int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());

@@ -1,18 +1,19 @@
 package io.caravan.engine;
 
-import io.caravan.CaravanException;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
-import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.io.Storage;
-import io.caravan.wal.LogWriter;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogScanner;
 import java.io.IOException;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -28,13 +29,18 @@ final class StoreParts {
     private final Recovered recovered;
     private final Threading threading;
     final StoreState state;
+    final FlushDemand demand;
     final CommitQueue queue;
     final HeapSpace space;
+    final Writability writability;
     final WritePath writes;
     final ReadPath reads;
     final Provisioner provisioner;
+    final Checkpoints checkpoints;
     final Checkpointer checkpointer;
     final LsnGate forced;
+    final Executor futureExecutor;
+    private final SerialThread futureThread;
     private final PressureWatch pressure;
     private final Worker flusherWorker;
     private final Worker checkpointerWorker;
@@ -44,68 +50,68 @@ final class StoreParts {
         this.storage = storage;
         this.recovered = recovered;
         this.threading = threading;
-        CheckpointHeader newest = recovered.newest();
-        var logGeometry = recovered.log().geometry();
-        var end = recovered.end();
+        LogGeometry logGeometry = recovered.log().geometry();
+        LogScanner.End end = recovered.end();
+        Flusher.Gates gates = new Flusher.Gates(
+                new LsnGate(recovered.newest().startLsn(), threading), new LsnGate(end.position(), threading));
+        forced = gates.forced();
+        // The parts know how to wake each other's workers, which come last.
+        Provisioner.Wakes wakes =
+                new Provisioner.Wakes(this::wakeFlusher, this::wakeCheckpointer, this::wakeProvisioner);
         state = new StoreState(
                 "store " + config.directory() + " (" + config.durability() + ")",
                 recovered.index(),
                 recovered.heap(),
                 threading);
-        provisioner = new Provisioner(
-                state,
-                recovered.log(),
-                recovered.heapFile(),
-                logGeometry.segmentOf(end.position()),
-                recovered.neededLogSegment());
-        queue = new CommitQueue(state, provisioner, logGeometry, config.logBufferBytes(), end, clock);
-        Flusher.Gates gates =
-                new Flusher.Gates(new LsnGate(newest.startLsn(), threading), new LsnGate(end.position(), threading));
-        forced = gates.forced();
+        Commit first = new Commit(config.logBufferBytes());
+        demand = new FlushDemand(state, first, wakes.flusher(), clock);
         space = new HeapSpace(
                 state,
-                queue,
-                provisioner,
-                gates.forced(),
+                demand,
+                wakes.provisioner(),
+                forced,
                 recovered.heapFile().geometry(),
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
-        writes = new WritePath(state, queue, space, config.maxValueBytes());
+        provisioner = new Provisioner(state, space, recovered, wakes);
+        LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
+        queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
+        writability = new Writability(state, queue, demand, space);
+        writes = new WritePath(state, queue, demand, space, config.maxValueBytes());
         reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
         pressure = new PressureWatch(config);
         Flusher flusher = new Flusher(
-                state,
-                queue,
-                space,
-                new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), end),
-                recovered.heapFile(),
-                gates,
-                config.durability(),
-                new FlushDelay(config.flushPolicy()),
-                new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors()),
-                clock,
-                this::afterFlush);
+                state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
+        checkpoints = new Checkpoints(
+                state, queue, demand, space, provisioner, gates, storage, recovered, config.checkpointFloorBytes());
         checkpointer = new Checkpointer(
                 state,
-                queue,
-                space,
+                checkpoints,
                 provisioner,
-                recovered.heapFile(),
-                storage,
+                gates.applied(),
                 logGeometry,
-                gates,
-                recovered,
-                config.checkpointFloorBytes(),
-                config.checkpointFraction(),
+                config,
+                wakes.checkpointer(),
                 flusher::fail,
                 clock);
         String suffix = " " + config.directory().getFileName();
         flusherWorker = threading.worker("caravan-flusher" + suffix, flusher::step, flusher::fail);
         checkpointerWorker = threading.worker("caravan-checkpointer" + suffix, checkpointer::step, flusher::fail);
         provisionerWorker = threading.worker("caravan-provisioner" + suffix, provisioner::step, flusher::fail);
-        queue.onWork(flusherWorker::wake);
-        checkpointer.onWork(checkpointerWorker::wake);
-        provisioner.serve(space, provisionerWorker::wake, flusherWorker::wake, checkpointerWorker::wake);
+        futureThread = new SerialThread("caravan-futures" + suffix);
+        futureExecutor = Objects.requireNonNullElse(config.futureExecutor(), futureThread);
+    }
+
+    private void wakeFlusher() {
+        flusherWorker.wake();
+    }
+
+    private void wakeCheckpointer() {
+        checkpointerWorker.wake();
+    }
+
+    private void wakeProvisioner() {
+        provisionerWorker.wake();
     }
 
     void start() {
@@ -127,12 +133,13 @@ final class StoreParts {
     }
 
     /**
-     * What was replayed is made durable before anybody can see it: the frames were in the log's files, but a process that
-     * died before its force may have left them in the operating system's memory only. The checkpoint makes it independent
-     * of those log bytes; a disk too full for one keeps nobody from opening, as the forced log has everything.
+     * Makes what was replayed durable before anybody can see it: the frames were in the log's files, but a process that
+     * died before its force may have left them in the operating system's memory only. The checkpoint makes the store
+     * independent of those log bytes. A disk too full for one keeps nobody from opening, because the forced log has
+     * everything; any other problem does.
      */
     private void settleReplayed() {
-        onCheckpointer(checkpointer::forceLog);
+        onCheckpointer(checkpoints::forceLog);
         try {
             onCheckpointer(checkpointer::publish);
         } catch (StoreIoException noSpace) {
@@ -140,7 +147,10 @@ final class StoreParts {
                 throw noSpace;
             }
             checkpointer.overdue();
-            LOG.warn("{}: no checkpoint of what was replayed; the log has everything", state.name(), noSpace);
+            LOG.warn(
+                    "{}: no checkpoint of what was replayed, because the disk refused it; the log has everything",
+                    state.name(),
+                    noSpace);
         }
     }
 
@@ -152,20 +162,26 @@ final class StoreParts {
     }
 
     /** Runs a task on the checkpointer's thread, and waits for it. */
-    void onCheckpointer(FileTask task) {
+    void onCheckpointer(Engine.FileTask task) {
         await(checkpointer.submit(task));
     }
 
-    /** Waits, whatever interrupts; problems come out as they are. */
+    /** Waits, whatever interrupts. Problems come out as they are, but for those of the operating system. */
     <T> T await(CompletableFuture<T> done) {
         try {
             return threading.join(done);
         } catch (CompletionException failed) {
             Throwable cause = failed.getCause();
-            if (cause instanceof CaravanException problem) {
+            if (cause instanceof IOException problem) {
+                throw new StoreIoException(state.name() + ": " + problem, problem);
+            }
+            if (cause instanceof RuntimeException problem) {
                 throw problem;
             }
-            throw new StoreIoException(state.name() + ": " + cause, cause == null ? failed : cause);
+            if (cause instanceof Error broken) {
+                throw broken;
+            }
+            throw failed;
         }
     }
 
@@ -186,7 +202,7 @@ final class StoreParts {
     /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
     void enqueueFlush(CompletableFuture<Long> done) {
         queue.add(WriteCallback.completing(done), 0);
-        queue.requireFlush();
+        demand.requireFlush();
     }
 
     /** Makes everything accepted durable, checkpoints, stops the threads and lets go of the files; once. */
@@ -208,7 +224,8 @@ final class StoreParts {
         } finally {
             releaseEverything();
             state.endClose();
-            runWritableActions();
+            writability.runActionsOfClosed();
+            futureThread.close();
         }
         StoreFailedException failure = state.failure();
         if (failure != null && !failedBefore) {
@@ -220,31 +237,24 @@ final class StoreParts {
         try {
             await(flushed);
             awaitReaders();
-            onCheckpointer(checkpointer::forceLog);
+            onCheckpointer(checkpoints::forceLog);
             onCheckpointer(this::publishIfChanged);
-        } catch (CaravanException problem) {
+        } catch (StoreIoException noSpace) {
             if (state.failure() == null) {
-                LOG.warn("{}: closed without a last checkpoint; the log has everything", state.name(), problem);
+                LOG.warn(
+                        "{}: closed without a last checkpoint, because the disk refused it; the log has everything",
+                        state.name(),
+                        noSpace);
             }
+        } catch (StoreFailedException failed) {
+            // Reported by close, unless an earlier call has failed for it.
         }
     }
 
     private void publishIfChanged() throws IOException {
-        if (!checkpointer.upToDate()) {
+        if (!checkpoints.upToDate()) {
             checkpointer.publish();
         }
-    }
-
-    /** Whoever still waits for writability now finds the store closed. */
-    private void runWritableActions() {
-        List<Runnable> actions;
-        state.lock.lock();
-        try {
-            actions = queue.takeWritableActions();
-        } finally {
-            state.lock.unlock();
-        }
-        actions.forEach(action -> Guarded.run("An action that waited for writability", action));
     }
 
     private void awaitReaders() {
@@ -289,6 +299,7 @@ final class StoreParts {
     /** Lets go of everything but the storage, for a store that could not be started. */
     void abandon() throws IOException {
         stopWorkers();
+        futureThread.close();
         recovered.close();
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.NotWritableException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.heap.IndexedHeap;
@@ -99,8 +100,22 @@ final class StoreState {
     }
 
     /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
-    void awaitChange() {
+    private void awaitChange() {
         threading.await(changed);
+    }
+
+    /**
+     * Waits for room, space, failure or closing, and checks that writing still makes sense. Under the lock, which it lets
+     * go of.
+     *
+     * @throws NotWritableException when the caller may not wait, as no store thread may
+     */
+    void awaitRoom(boolean mayWait) {
+        if (!mayWait || WorkerThread.onStoreThread()) {
+            throw new NotWritableException(name);
+        }
+        awaitChange();
+        checkWritable();
     }
 
     void endClose() {

@@ -32,7 +32,7 @@ public interface Threading {
     /**
      * A worker that is not started yet.
      *
-     * @param crashed is told what a step threw, after which the worker waits to be woken
+     * @param crashed is called with what a step threw, after which the worker waits to be woken
      */
     Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
 

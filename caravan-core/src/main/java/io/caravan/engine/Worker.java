@@ -5,7 +5,7 @@ package io.caravan.engine;
  * is in the step, so that whoever provides the {@link Threading} decides what runs when.
  */
 public interface Worker {
-    /** What a step answers when only being woken can give it work. */
+    /** What a step returns when it has nothing to do until it is woken. */
     long UNTIL_WOKEN = Long.MAX_VALUE;
 
     /** One unit of work. */

@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 /** A {@link Worker} that is a thread of its own, which parks between its steps. */
 final class WorkerThread implements Worker {
 
-    /** Marks the threads that must never wait for the store, as the store may be waiting for them. */
-    static final class StoreThread extends Thread {
+    /** Marks the threads that must never wait for the store, because the store may be waiting for them. */
+    static final class StoreThread extends UninterruptibleThread {
         StoreThread(Runnable task, String name) {
             super(task, name);
             setDaemon(true);

@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.CaravanException;
+import io.caravan.NotWritableException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.SequenceConflictException;
 import io.caravan.ValueTooLargeException;
@@ -29,18 +30,20 @@ final class WritePath {
 
     private final StoreState state;
     private final CommitQueue queue;
+    private final FlushDemand demand;
     private final HeapSpace space;
     private final int maxValueBytes;
     private long lastRemovalLsn = NO_SEQUENCE;
 
-    WritePath(StoreState state, CommitQueue queue, HeapSpace space, int maxValueBytes) {
+    WritePath(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space, int maxValueBytes) {
         this.state = state;
         this.queue = queue;
+        this.demand = demand;
         this.space = space;
         this.maxValueBytes = maxValueBytes;
     }
 
-    /** How a value gets into a frame: for arrays and for buffers, neither of which is wrapped for it. */
+    /** How a value gets into a frame: arrays and buffers each have their own way, so that neither is wrapped. */
     private interface Copy<T> {
         void into(ByteBuffer frame, int at, T value, int length);
     }
@@ -48,20 +51,25 @@ final class WritePath {
     void append(long id, ByteBuffer value, WriteCallback callback) {
         int length = checkLength(value.remaining());
         int crc = Checksums.crc32c(value, value.position(), length);
-        append(id, value, length, crc, BUFFER, callback);
+        append(id, value, length, crc, BUFFER, callback, true);
     }
 
     void append(long id, byte[] value, WriteCallback callback) {
+        append(id, value, callback, true);
+    }
+
+    private void append(long id, byte[] value, WriteCallback callback, boolean mayWait) {
         int length = checkLength(value.length);
-        append(id, value, length, Checksums.crc32c(value), ARRAY, callback);
+        append(id, value, length, Checksums.crc32c(value), ARRAY, callback, mayWait);
     }
 
     /** Spelled out, with no lambda: this is the one write that happens millions of times, and makes no garbage. */
-    private <T> void append(long id, T value, int length, int crc, Copy<T> copy, WriteCallback callback) {
+    private <T> void append(
+            long id, T value, int length, int crc, Copy<T> copy, WriteCallback callback, boolean mayWait) {
         state.lock.lock();
         try {
-            long address = space.allocate(EntryLayout.entryBytes(length));
-            Commit commit = roomForAppend(id, address, length);
+            long address = space.allocate(EntryLayout.entryBytes(length), mayWait);
+            Commit commit = roomForAppend(id, address, length, mayWait);
             try {
                 queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy, address));
             } catch (RuntimeException | Error broken) {
@@ -75,9 +83,9 @@ final class WritePath {
         }
     }
 
-    private Commit roomForAppend(long id, long address, int length) {
+    private Commit roomForAppend(long id, long address, int length, boolean mayWait) {
         try {
-            Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false);
+            Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false, mayWait);
             if (state.index.listsLeft() == 0) {
                 requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
             }
@@ -90,28 +98,28 @@ final class WritePath {
 
     void trim(long id, long count, WriteCallback callback) {
         admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true);
+            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
             int list = state.index.find(id);
             long to = list == ListIndex.NONE ? 0 : saturatedSum(state.index.first(list), count);
             enter(() -> queue.add(callback, putTrim(commit.frame(), id, to)));
         });
     }
 
-    /** Of two that are not negative. */
+    /** The sum of two numbers that are not negative, at most {@link Long#MAX_VALUE}. */
     static long saturatedSum(long a, long b) {
         return a + b < 0 ? Long.MAX_VALUE : a + b;
     }
 
     void trimTo(long id, long firstSequence, WriteCallback callback) {
         admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true);
+            Commit commit = queue.makeRoom(RecordLayout.TRIM_BYTES, true, true);
             enter(() -> queue.add(callback, putTrim(commit.frame(), id, firstSequence)));
         });
     }
 
     void delete(long id, WriteCallback callback) {
         admit(() -> {
-            Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true);
+            Commit commit = queue.makeRoom(RecordLayout.DELETE_BYTES, true, true);
             enter(() -> {
                 putDelete(commit.frame(), id);
                 queue.add(callback, NO_SEQUENCE);
@@ -120,20 +128,34 @@ final class WritePath {
     }
 
     void write(WriteBatch batch, WriteCallback callback) {
+        write(batch, callback, true);
+    }
+
+    /** Writes the batch, if there is room for it now. */
+    boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        try {
+            write(batch, callback, false);
+            return true;
+        } catch (NotWritableException noRoom) {
+            return false;
+        }
+    }
+
+    private void write(WriteBatch batch, WriteCallback callback, boolean mayWait) {
         List<WriteBatch.Operation> operations = batch.operations();
         if (operations.size() == 1
                 && operations.get(0) instanceof WriteBatch.Append append
                 && batch.expectations().isEmpty()) {
-            append(append.id(), append.value(), callback);
+            append(append.id(), append.value(), callback, mayWait);
             return;
         }
         int[] crcs = new int[operations.size()];
         int bytes = measure(operations, crcs);
         boolean appends = operations.stream().anyMatch(WriteBatch.Append.class::isInstance);
         admit(() -> {
-            long[] addresses = allocateAll(operations);
+            long[] addresses = allocateAll(operations, mayWait);
             try {
-                Commit commit = queue.makeRoom(bytes, !appends);
+                Commit commit = queue.makeRoom(bytes, !appends, mayWait);
                 checkExpectations(batch.expectations());
                 if (appends && state.index.listsLeft() < operations.size()) {
                     requireLists(listsNeeded(operations));
@@ -183,13 +205,13 @@ final class WritePath {
         }
     }
 
-    private long[] allocateAll(List<WriteBatch.Operation> operations) {
+    private long[] allocateAll(List<WriteBatch.Operation> operations, boolean mayWait) {
         long[] addresses = new long[operations.size()];
         Arrays.fill(addresses, Heap.NONE);
         for (int i = 0; i < addresses.length; i++) {
             if (operations.get(i) instanceof WriteBatch.Append append) {
                 try {
-                    addresses[i] = space.allocate(EntryLayout.entryBytes(append.value().length));
+                    addresses[i] = space.allocate(EntryLayout.entryBytes(append.value().length), mayWait);
                 } catch (CaravanException refused) {
                     giveBackAll(operations, addresses, i);
                     throw refused;
@@ -313,7 +335,7 @@ final class WritePath {
         }
     }
 
-    /** Makes the changes. From here on nothing is refused, so whatever goes wrong leaves a frame half made: final. */
+    /** Makes the changes. Nothing is refused from here on, so whatever goes wrong leaves a frame half made, which is final. */
     private void enter(Runnable changes) {
         try {
             changes.run();
@@ -323,7 +345,7 @@ final class WritePath {
     }
 
     private CaravanException halfMade(Throwable broken) {
-        queue.requireForce();
+        demand.requireForce();
         return state.fail(broken);
     }
 }

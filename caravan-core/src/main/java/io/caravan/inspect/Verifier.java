@@ -10,7 +10,6 @@ import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
-import io.caravan.engine.FileTask;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.format.FileNames;
@@ -175,7 +174,7 @@ public final class Verifier {
     }
 
     /** Reads something, and makes a fault of whatever is wrong with it. */
-    private void attempt(FileTask reading) {
+    private void attempt(Engine.FileTask reading) {
         try {
             reading.run();
         } catch (CaravanException problem) {

@@ -24,17 +24,22 @@ public final class FileStorage implements Storage {
         this.lock = lock;
     }
 
+    /** How a directory's entries are made durable. */
+    @FunctionalInterface
+    interface DirectoryForce {
+        void force(Path directory) throws IOException;
+    }
+
     /**
-     * Opens and locks the directory. A missing one is created durably, with its parents.
+     * Opens and locks the directory. If it is missing it is created, with its parents. Its own entry is durable then,
+     * whoever created it, unless this user may not read its parent.
      *
      * @throws StoreDirectoryException when the path is not a directory or cannot be written
      * @throws io.caravan.StoreLockedException when its store is open elsewhere
      */
     public static FileStorage openOrCreate(Path directory) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
-        if (!Files.exists(absolute)) {
-            createDurably(absolute);
-        }
+        createDurably(absolute, FileStorage::force);
         return open(absolute);
     }
 
@@ -53,18 +58,21 @@ public final class FileStorage implements Storage {
         return new FileStorage(absolute, DirectoryLock.acquire(absolute));
     }
 
-    private static void createDurably(Path directory) throws IOException {
+    /** A directory that is there already is forced too: whoever created it, an opening that was killed too, may not have. */
+    static void createDurably(Path directory, DirectoryForce force) throws IOException {
         Path parent = directory.getParent();
-        if (parent != null && !Files.exists(parent)) {
-            createDurably(parent);
+        if (!Files.exists(directory)) {
+            if (parent != null) {
+                createDurably(parent, force);
+            }
+            try {
+                Files.createDirectory(directory);
+            } catch (IOException refused) {
+                throw new StoreDirectoryException(directory + " cannot be created: " + refused);
+            }
         }
-        try {
-            Files.createDirectory(directory);
-        } catch (IOException refused) {
-            throw new StoreDirectoryException(directory + " cannot be created: " + refused);
-        }
-        if (parent != null) {
-            force(parent);
+        if (parent != null && Files.isReadable(parent)) {
+            force.force(parent);
         }
     }
 

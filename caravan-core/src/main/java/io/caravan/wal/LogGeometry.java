@@ -1,6 +1,7 @@
 package io.caravan.wal;
 
 import io.caravan.format.Blocks;
+import io.caravan.format.FrameLayout;
 
 /**
  * How the log lies in segment files: a log sequence number (LSN) is a byte position, segment n holds the positions from
@@ -23,6 +24,11 @@ public record LogGeometry(int segmentBytes) {
     /** Where a segment's first frame is. */
     public long firstFrame(long segment) {
         return startOf(segment) + Blocks.BLOCK_BYTES;
+    }
+
+    /** The most that the records of one frame can take: it fits a segment, and the buffer in which it is put together. */
+    public int maxRecordBytes(int bufferBytes) {
+        return Math.min(bufferBytes, remaining(firstFrame(0))) - FrameLayout.HEADER_BYTES;
     }
 
     /** Bytes from a position to its segment's end. */

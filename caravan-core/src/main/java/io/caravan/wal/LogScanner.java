@@ -42,12 +42,12 @@ public final class LogScanner {
      */
     public record End(long position, long previousLsn, long frames, boolean torn) {}
 
-    /** Stands for no position at all. */
+    /** In place of a position where there is none. */
     public static final long NOWHERE = -1;
 
     /**
-     * Torn frames may follow each other in a segment but not overlap. More than so many segments' worth in one segment are
-     * a lie, which would have the same bytes summed again and again.
+     * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot be
+     * genuine, and checking them would sum the same bytes again and again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 

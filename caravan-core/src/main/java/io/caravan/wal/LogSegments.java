@@ -100,11 +100,6 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /** How many bytes of disk the log takes. */
-    public long diskBytes() {
-        return (long) files.size() * geometry.segmentBytes();
-    }
-
     /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
     public void prepareNext() throws IOException {
         long segment = files.isEmpty() ? 0 : last() + 1;
@@ -121,8 +116,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Lets go of the segments before {@code needed}, turning the oldest into the next ones until {@code ahead} is ready,
-     * and deleting the rest.
+     * Retires the segments before {@code needed}: renames the oldest to be the next ones, until {@code ahead} is ready, and
+     * deletes the rest.
      */
     public void retireBefore(long needed, long ahead) throws IOException {
         while (!files.isEmpty() && first() < needed) {
@@ -165,7 +160,7 @@ public final class LogSegments implements AutoCloseable {
         file(geometry.segmentOf(lsn)).write(ByteBuffer.allocate(FrameLayout.HEADER_BYTES), geometry.offsetOf(lsn));
     }
 
-    /** Withdraws once more what looks withdrawn, or as if nothing had ever been here. */
+    /** Withdraws a frame once more that looks withdrawn, or as if it had never been written. */
     public void withdrawAgain(long lsn) throws IOException {
         ByteBuffer header = ByteBuffer.allocate(FrameLayout.HEADER_BYTES);
         file(geometry.segmentOf(lsn)).read(header, geometry.offsetOf(lsn));

@@ -62,7 +62,7 @@ public final class LogWriter {
         firstUnforcedSegment = NONE;
     }
 
-    /** Makes the frame that was written last invalid, as its force has failed; forces nothing. */
+    /** Makes the frame that was written last invalid, because its force has failed; forces nothing. */
     public void withdraw(LogBuffer frame) throws IOException {
         if (!frame.isEmpty()) {
             segments.withdraw(frame.baseLsn());

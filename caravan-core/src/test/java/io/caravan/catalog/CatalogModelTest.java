@@ -7,6 +7,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random edits against a plain map, and a crash after every batch that the store took. */
@@ -30,8 +32,9 @@ class CatalogModelTest {
     private record Expected(long firstSequence, long nextSequence, Attributes attributes) {}
 
     @Test
+    @Tag("rounds")
     void everyPrefixOfTheBatchesIsTheCatalogOfItsMoment() {
-        Seeds.forEach(6, CatalogModelTest::run);
+        Seeds.forEach(Rounds.of(2, 20), CatalogModelTest::run);
     }
 
     private static void run(long seed) {

@@ -9,6 +9,7 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.NotWritableException;
+import io.caravan.WriteBatch;
 import io.caravan.testing.CallbackContract;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
@@ -59,6 +60,59 @@ class BackpressureTest {
             }
             assertThat(append.get()).isEqualTo(0);
             assertThat(store.engine.stats().appends()).isEqualTo(4);
+        }
+    }
+
+    /** A flush adds a callback to a commit that has all that writes may add. */
+    @Test
+    void aCommitWithMoreCallbacksThanWritesMayAddIsFull() {
+        Commit commit = new Commit(8192);
+        while (!commit.full()) {
+            commit.add(NOBODY, 0);
+        }
+        commit.add(NOBODY, 0);
+        assertThat(commit.full()).isTrue();
+    }
+
+    @Test
+    void aTrialWriteFindsNoRoomAtOnceAndChangesNothing() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            Tellings tellings = new Tellings();
+            WriteBatch batch = WriteBatch.create().append(2, LARGE).append(3, bytes("small"));
+            WriteBatch append = WriteBatch.create().append(2, LARGE);
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                fillTheActiveBuffer(store, force);
+                long usedBytes = store.engine.stats().heap().usedBytes();
+                assertThat(store.engine.tryWrite(batch, tellings.callback(1))).isFalse();
+                assertThat(store.engine.tryWrite(append, tellings.callback(2))).isFalse();
+                assertThat(store.engine.stats().heap().usedBytes()).isEqualTo(usedBytes);
+            }
+            store.engine.flush();
+            assertThat(store.engine.info(2)).isNull();
+            assertThat(tellings.all()).isEmpty();
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            store.engine.onWritable(() -> writable.complete(null));
+            await(writable);
+            assertThat(store.engine.tryWrite(batch, tellings.callback(3))).isTrue();
+            tellings.await(1);
+        }
+    }
+
+    @Test
+    void aTrialWriteDoesNotWaitForTheHeapToGrow() {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.awaitProvisioned();
+            try (Hold create = store.faults.hold(on(Kind.CREATE, FaultyStore.HEAP + "|.*heap.*"))) {
+                WriteBatch batch = WriteBatch.create().append(1, LARGE);
+                int accepted = 0;
+                while (store.engine.tryWrite(batch, NOBODY)) {
+                    accepted++;
+                    store.engine.flush();
+                }
+                assertThat(accepted).isBetween(1, 10);
+                assertThat(store.engine.info(1).nextSequence()).isEqualTo(accepted);
+            }
         }
     }
 
@@ -144,7 +198,7 @@ class BackpressureTest {
                 create.awaitReached();
                 Eventually.await("the log's room is used up", () -> !store.engine.writable());
                 store.engine.onWritable(ran::countDown);
-                FaultyStore.awaitIdleFlusher();
+                store.awaitIdleFlusher();
                 assertThat(ran.getCount()).isEqualTo(1);
             }
             Eventually.await("the action ran", () -> ran.getCount() == 0);

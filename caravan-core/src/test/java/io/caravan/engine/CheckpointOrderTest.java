@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.VerifyReport;
 import io.caravan.inspect.Verifier;
 import io.caravan.testing.DirectoryImage;
-import io.caravan.testing.Eventually;
 import io.caravan.testing.ImageStorage;
 import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreContents;
+import io.caravan.testing.WatchedThreading;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeMap;
@@ -29,7 +29,9 @@ class CheckpointOrderTest {
         List<DirectoryImage> moments = new CopyOnWriteArrayList<>();
         ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
         StoreContents contents;
-        try (Engine engine = Engine.open(SmallStore.config(Path.of("image")).build(), storage, System::nanoTime)) {
+        WatchedThreading threads = new WatchedThreading();
+        try (Engine engine =
+                Engine.open(SmallStore.config(Path.of("image")).build(), storage, System::nanoTime, threads)) {
             for (int round = 0; round < 4; round++) {
                 for (int i = 0; i < 20; i++) {
                     append(engine, i % 3, "round " + round + " value " + i);
@@ -37,22 +39,15 @@ class CheckpointOrderTest {
                 await(engine.append(9, bytes(4_000, round)));
                 told(callback -> engine.trim(1, 5, callback));
                 contents = StoreContents.of(engine);
+                threads.awaitRest();
                 // Quiet now: what changes from here on is the checkpoint's doing.
                 storage.afterEachStep(() -> moments.add(storage.image()));
                 engine.checkpoint();
-                awaitIdleProvisioner();
+                // The provisioner takes away what the checkpoint has released.
+                threads.awaitRest();
                 storage.afterEachStep(() -> {});
                 check(moments, contents);
                 moments.clear();
-            }
-        }
-    }
-
-    /** The provisioner takes away what the checkpoint has released. */
-    private static void awaitIdleProvisioner() {
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().equals("caravan-provisioner image")) {
-                Eventually.awaitWaitingOrDone(thread);
             }
         }
     }

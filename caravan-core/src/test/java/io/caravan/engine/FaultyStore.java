@@ -4,9 +4,9 @@ import static io.caravan.testing.StoreCalls.bytes;
 
 import io.caravan.StoreConfig;
 import io.caravan.inspect.Verifier;
-import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -33,13 +33,14 @@ final class FaultyStore implements AutoCloseable {
     final MemoryStorage disk;
     final FaultStorage faults;
     final Engine engine;
+    private final WatchedThreading threads = new WatchedThreading();
 
     private FaultyStore(StoreConfig config, MemoryStorage disk, LongSupplier clock) {
         this.config = config;
         this.disk = disk;
         this.faults = new FaultStorage(disk);
         try {
-            this.engine = Engine.open(config, faults, clock);
+            this.engine = Engine.open(config, faults, clock, threads);
         } catch (IOException refused) {
             throw new UncheckedIOException(refused);
         }
@@ -81,18 +82,14 @@ final class FaultyStore implements AutoCloseable {
         return open(config, disk.processKill());
     }
 
-    /** Returns when the provisioner has made all that it makes ahead, so that it stays out of a test's way. */
+    /** Returns when the provisioner has made, recycled and deleted all that it is to, so that it stays out of a test's way. */
     void awaitProvisioned() {
-        Eventually.await("log segments are ready", engine::writable);
+        threads.awaitRest("caravan-provisioner");
     }
 
-    /** Returns when the flusher, of the only store that is open, waits to be woken. */
-    static void awaitIdleFlusher() {
-        for (Thread thread : Thread.getAllStackTraces().keySet()) {
-            if (thread.getName().equals("caravan-flusher memory")) {
-                Eventually.awaitWaitingOrDone(thread);
-            }
-        }
+    /** Returns when the flusher has nothing to do. */
+    void awaitIdleFlusher() {
+        threads.awaitRest("caravan-flusher");
     }
 
     /** Appends values of so many bytes to one list, all in flight together, and waits for them. */

@@ -1,13 +1,26 @@
 package io.caravan.engine;
 
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.caravan.FlushPolicy;
+import io.caravan.ListStore;
+import io.caravan.testing.MemoryStorage;
+import io.caravan.testing.Patient;
+import io.caravan.testing.StoreCalls;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** How long a flush waits, and how precisely. */
+@Patient
 class FlushTimingTest {
     private static final long MILLI = 1_000_000;
 
@@ -25,6 +38,50 @@ class FlushTimingTest {
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
         delay.flushed(1, 50 * MILLI, 60 * MILLI);
         assertThat(delay.nanos()).isEqualTo(3 * MILLI);
+    }
+
+    /** A store whose delay never ends, because its clock stands still. */
+    private static FaultyStore neverFlushing() {
+        return FaultyStore.open(
+                FaultyStore.small()
+                        .flushPolicy(FlushPolicy.fixedDelay(Duration.ofMinutes(1)))
+                        .build(),
+                new MemoryStorage(),
+                () -> 0);
+    }
+
+    static Stream<Arguments> reads() {
+        return Stream.of(
+                read("a list", store -> StoreCalls.texts(store, 1)),
+                read("a list that was deleted", store -> StoreCalls.texts(store, 2)),
+                read("what a list holds", store -> store.info(1)),
+                read("all lists", store -> store.forEachList(id -> {})));
+    }
+
+    private static Arguments read(String name, Consumer<ListStore> read) {
+        return Arguments.argumentSet(name, read);
+    }
+
+    @ParameterizedTest
+    @MethodSource("reads")
+    void aReadDoesNotWaitOutTheDelay(Consumer<ListStore> read) {
+        try (FaultyStore store = neverFlushing()) {
+            store.engine.append(1, bytes("value"), NOBODY);
+            store.engine.append(2, bytes("value"), NOBODY);
+            store.engine.delete(2, NOBODY);
+            read.accept(store.engine);
+        }
+    }
+
+    @Test
+    void whoeverWaitsForWritabilityDoesNotWaitOutTheDelay() {
+        try (FaultyStore store = neverFlushing()) {
+            store.awaitProvisioned();
+            store.engine.append(1, bytes(FaultyStore.MAX_VALUE_BYTES, 1), NOBODY);
+            CompletableFuture<Void> writable = new CompletableFuture<>();
+            store.engine.onWritable(() -> writable.complete(null));
+            StoreCalls.await(writable);
+        }
     }
 
     /** Flushes so many times, this many nanoseconds apart, each with so many writes. */

@@ -33,7 +33,7 @@ class Invariant01AcknowledgementFollowsTheForceTest {
     void noCallbackFiresWhileTheForceIsHeld() {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "before");
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             Tellings tellings = new Tellings();
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
                 store.engine.append(1, bytes("first of the held batch"), tellings.callback(1));

@@ -9,12 +9,14 @@ import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.Durability;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.FileNames;
 import io.caravan.testing.Eventually;
+import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
@@ -49,14 +51,29 @@ class Invariant08CheckpointOrderTest {
         return store;
     }
 
+    /** The store is writable long before that, so being writable does not tell. */
+    @Test
+    void aStoreIsProvisionedOnlyWhenItHasRecycledWhatACheckpointReleased() throws Exception {
+        try (FaultyStore store = withThreeCheckpoints()) {
+            FutureTask<Void> provisioned = new FutureTask<>(store::awaitProvisioned, null);
+            try (Hold hold = store.faults.hold(RECYCLING)) {
+                store.engine.checkpoint();
+                hold.awaitReached();
+                Thread waiting = new Thread(provisioned, "waits for the provisioner");
+                waiting.start();
+                Eventually.awaitWaitingOrDone(waiting);
+                assertThat(provisioned).isNotDone();
+            }
+            provisioned.get();
+        }
+    }
+
     @Test
     void theOrderIsHeapLogWriteForceRenameDirectoryAndOnlyThenDeletions() {
         try (FaultyStore store = withThreeCheckpoints()) {
             store.faults.forgetCalls();
             store.engine.checkpoint();
-            Eventually.await(
-                    "segments are recycled",
-                    () -> !store.faults.calls(RECYCLING).isEmpty());
+            store.awaitProvisioned();
             List<Call> calls = store.faults.calls();
             int heapForce = first(calls, on(Kind.MAP_FORCE, HEAP));
             int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
@@ -142,9 +159,8 @@ class Invariant08CheckpointOrderTest {
                 assertThat(store.faults.calls(RECYCLING)).isEmpty();
             }
             checkpoint.get();
-            Eventually.await(
-                    "segments are recycled",
-                    () -> !store.faults.calls(RECYCLING).isEmpty());
+            store.awaitProvisioned();
+            assertThat(store.faults.calls(RECYCLING)).isNotEmpty();
         }
     }
 
@@ -222,6 +238,27 @@ class Invariant08CheckpointOrderTest {
                 store.engine.checkpoint();
                 assertThat(store.files(CHECKPOINT)).hasSize(2).isNotEqualTo(before);
             }
+        }
+    }
+
+    /** A full disk keeps nobody from opening or closing; anything else that goes wrong must not pass for one. */
+    @Test
+    void whatBreaksACheckpointOtherThanTheDiskIsThrownByOpeningAndByClosing() {
+        Predicate<FaultStorage.Call> broken = call -> {
+            if (on(Kind.CREATE, UNFINISHED_CHECKPOINT).test(call)) {
+                throw new IllegalStateException("broken on purpose");
+            }
+            return false;
+        };
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "to be replayed");
+            FaultStorage faults = new FaultStorage(store.disk.processKill());
+            faults.fail(broken);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> Engine.open(store.config, faults, System::nanoTime))
+                    .withMessage("broken on purpose");
+            store.faults.fail(broken);
+            assertThatIllegalStateException().isThrownBy(store.engine::close).withMessage("broken on purpose");
         }
     }
 }

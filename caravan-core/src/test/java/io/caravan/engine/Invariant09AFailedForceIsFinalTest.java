@@ -12,9 +12,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.caravan.CaravanException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Hold;
@@ -23,10 +25,16 @@ import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -108,6 +116,74 @@ class Invariant09AFailedForceIsFinalTest {
             }
             assertThat(append(reopened.engine, 1, "goes on")).isEqualTo(found.size());
             reopened.closeAndVerify();
+        }
+    }
+
+    /** Threads whose flusher breaks after each of its steps. */
+    private static final class BrokenFlusher implements Threading {
+        private final WatchedThreading threads = new WatchedThreading();
+        private final AtomicInteger steps = new AtomicInteger();
+        private final AtomicBoolean breaks = new AtomicBoolean();
+
+        @Override
+        public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
+            return threads.worker(
+                    name,
+                    () -> {
+                        long waitNanos = step.run();
+                        if (name.startsWith("caravan-flusher") && breaks.get()) {
+                            throw new IllegalStateException("step " + steps.incrementAndGet() + ", broken on purpose");
+                        }
+                        return waitNanos;
+                    },
+                    crashed);
+        }
+
+        @Override
+        public void await(Condition changed) {
+            threads.await(changed);
+        }
+
+        @Override
+        public <T> T join(CompletableFuture<T> done) {
+            return threads.join(done);
+        }
+    }
+
+    @Test
+    void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
+        BrokenFlusher threading = new BrokenFlusher();
+        Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, threading);
+        threading.threads.awaitRest("caravan-flusher");
+        threading.breaks.set(true);
+        engine.append(1, bytes("x"), NOBODY);
+        Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
+        Eventually.await("the failure was told", () -> threading.steps.get() >= 2);
+        threading.threads.awaitRest("caravan-flusher");
+        assertThat(threading.steps.get()).isLessThan(10);
+        engine.close();
+    }
+
+    @Test
+    void everybodyIsToldOfAFailureEvenIfACallbackBreaks() {
+        try (FaultyStore store = FaultyStore.open()) {
+            Tellings tellings = new Tellings();
+            store.faults.fail(on(Kind.FORCE, LOG));
+            try (Hold write = store.faults.hold(on(Kind.WRITE, LOG))) {
+                store.engine.append(1, bytes("in flight"), tellings.callback(0));
+                write.awaitReached();
+                store.engine.append(1, bytes("next"), new WriteCallback() {
+                    @Override
+                    public void success(long sequence) {}
+
+                    @Override
+                    public void failure(CaravanException problem) {
+                        throw new InternalError("on purpose");
+                    }
+                });
+                store.engine.append(1, bytes("last"), tellings.callback(1));
+            }
+            assertThat(tellings.await(2)).allMatch(telling -> telling.problem() != null);
         }
     }
 

@@ -3,7 +3,6 @@ package io.caravan.engine;
 import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.HEAP_SEGMENT_BYTES;
 import static io.caravan.engine.FaultyStore.LOG;
-import static io.caravan.engine.FaultyStore.LOG_SEGMENT_BYTES;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
@@ -22,8 +21,6 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
-import io.caravan.format.FrameLayout;
-import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
@@ -33,9 +30,7 @@ import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
-import io.caravan.wal.LogGeometry;
-import io.caravan.wal.LogScanner;
-import io.caravan.wal.LogSegments;
+import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -209,56 +204,65 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 state, null, null, new LsnGate(0, Threading.THREADS), geometry, 0, 100 * HEAP_SEGMENT_BYTES);
         int tooLarge = geometry.usableBytes() + 8;
         ValueTooLargeException refusal =
-                catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge));
+                catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge, true));
         assertThat(refusal.bytes()).isEqualTo(tooLarge);
         assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
     }
 
-    /** What an index that is full of lists refuses is just a new list; a deleted one makes room when it is freed. */
+    /** A store whose index has room for so few lists. */
+    private static StoreParts withRoomForLists(int lists, StoreConfig config, MemoryStorage disk) throws IOException {
+        StoreFactory.create(disk, config);
+        Recovered created = new Recovery(disk, false).recover();
+        Recovered limited = new Recovered(
+                created.newest(),
+                created.newestBytes(),
+                created.checkpoints(),
+                created.badCheckpoints(),
+                created.neededLogSegment(),
+                created.countedHeapSegments(),
+                created.log(),
+                created.end(),
+                created.heapFile(),
+                new ListIndex(lists),
+                created.heap(),
+                created.cases());
+        return new StoreParts(config, disk, limited, System::nanoTime, Threading.THREADS);
+    }
+
+    private static OutOfSpaceException refusal(StoreParts parts, WriteBatch batch) {
+        return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NOBODY));
+    }
+
+    /** An index that is full of lists refuses new ones only; a deleted list makes room when it is freed. */
     @Test
     void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
+        StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
-        LogGeometry logGeometry = new LogGeometry(LOG_SEGMENT_BYTES);
-        LogSegments log = new LogSegments(disk, logGeometry, 1);
-        log.prepareNext();
-        log.prepareNext();
-        HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
-        HeapFile heapFile = new HeapFile(disk, geometry, 1, false);
-        StoreState state = new StoreState("test", new ListIndex(2), new IndexedHeap(), Threading.THREADS);
-        Provisioner provisioner = new Provisioner(state, log, heapFile, 0, 0);
-        LogScanner.End end = new LogScanner.End(logGeometry.firstFrame(0), FrameLayout.NO_FRAME, 0, false);
-        CommitQueue queue = new CommitQueue(state, provisioner, logGeometry, 8192, end, System::nanoTime);
-        LsnGate forced = new LsnGate(0, Threading.THREADS);
-        HeapSpace space = new HeapSpace(state, queue, provisioner, forced, geometry, 0, HEAP_SEGMENT_BYTES);
-        WritePath writes = new WritePath(state, queue, space, 1000);
-        state.lock.lock();
-        space.addSegment();
-        state.lock.unlock();
-
-        writes.append(1, bytes("a"), NOBODY);
-        writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
-        long used = state.heap.usedBytes();
-        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.append(3, bytes("x"), NOBODY)))
-                .hasMessageContaining("has 2 lists and room for 0 more");
-        WriteBatch batch = WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"));
-        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.write(batch, NOBODY)))
+        StoreParts parts = withRoomForLists(2, config, disk);
+        parts.start();
+        parts.writes.append(1, bytes("a"), NOBODY);
+        parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
+        long used = parts.heapUse().usedBytes();
+        WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
+        assertThat(refusal(parts, newList)).hasMessageContaining("has 2 lists and room for 0 more");
+        assertThat(refusal(parts, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
                 .isNotNull();
-        assertThat(state.heap.usedBytes()).isEqualTo(used);
-        assertThat(state.index.next(state.index.find(1))).isEqualTo(2);
-
-        writes.append(1, bytes("d"), NOBODY);
-        writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NOBODY);
-        writes.delete(2, NOBODY);
-        assertThat(catchThrowableOfType(OutOfSpaceException.class, () -> writes.append(3, bytes("x"), NOBODY)))
-                .as("its place is free when its last region is")
+        assertThat(refusal(parts, WriteBatch.create().delete(2).append(2, bytes("x"))))
                 .isNotNull();
-        forced.advance(Long.MAX_VALUE);
-        state.lock.lock();
-        assertThat(space.reclaimSlice()).isTrue();
-        state.lock.unlock();
-        writes.append(3, bytes("g"), NOBODY);
-        assertThat(state.index.next(state.index.find(3))).isEqualTo(1);
-        assertThat(state.failure()).isNull();
+        assertThat(parts.heapUse().usedBytes()).isEqualTo(used);
+
+        parts.writes.append(1, bytes("d"), NOBODY);
+        parts.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NOBODY);
+        parts.writes.delete(2, NOBODY);
+        Eventually.await("the deleted list is freed", () -> refusal(parts, newList) == null);
+        assertThat(parts.state.failure()).isNull();
+        parts.close();
+        try (FaultyStore opened = FaultyStore.open(config, disk)) {
+            assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
+            assertThat(opened.engine.info(2)).isNull();
+            assertThat(texts(opened.engine, 3)).containsExactly("0:new");
+            opened.closeAndVerify();
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import static io.caravan.testing.StoreCalls.NOBODY;
 import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,17 +12,24 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
 import io.caravan.WriteCallback;
+import io.caravan.testing.CallbackContract;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.InterruptContract;
 import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Invariant 12: no thread of the user's ever does channel I/O, so an interrupt cannot close the store's files. (Each
@@ -83,9 +91,83 @@ class Invariant12InterruptsCloseNothingTest {
                 assertThat(Thread.interrupted()).isTrue();
                 append(store, 3, "goes on");
             }
-            assertThat(store.read(3)).hasSize(17);
+            assertThat(store.read(3)).hasSize(19);
             assertThat(store.verify(VerifyReport.Progress.NONE).faults()).isEmpty();
         }
+    }
+
+    static Stream<Arguments> foreignCode() {
+        return Stream.of(
+                foreign("a callback", (store, code) -> store.append(1, bytes("a"), CallbackContract.onSuccess(code))),
+                foreign("a future's dependent", (store, code) -> {
+                    CompletableFuture<Long> future = new CompletableFuture<>();
+                    CompletableFuture<Void> dependent = future.thenRun(code);
+                    store.append(1, bytes("a"), WriteCallback.completing(future));
+                    await(dependent);
+                }),
+                foreign(
+                        "an action that waited for writability",
+                        (store, code) -> CallbackContract.inCallback(store, () -> {
+                            store.append(2, bytes(4000, 1), NOBODY);
+                            store.append(2, bytes(3000, 1), NOBODY);
+                            assertThat(store.writable()).isFalse();
+                            store.onWritable(code);
+                        })),
+                foreign("the pressure listener", (store, code) -> {
+                    onPressure.set(code);
+                    for (int i = 0; i < 5; i++) {
+                        append(store, 2, "x".repeat(4000));
+                    }
+                }));
+    }
+
+    private static final AtomicReference<Runnable> onPressure = new AtomicReference<>(() -> {});
+
+    private static Arguments foreign(String name, BiConsumer<ListStore, Runnable> runs) {
+        return Arguments.argumentSet(name, runs);
+    }
+
+    @ParameterizedTest
+    @MethodSource("foreignCode")
+    void foreignCodeThatInterruptsItsThreadClosesNothing(BiConsumer<ListStore, Runnable> runs) {
+        onPressure.set(() -> {});
+        StoreConfig config = StoreConfig.builder(directory)
+                .maxValueBytes(4096)
+                .logBufferBytes(8192)
+                .logSegmentBytes(16 * 1024)
+                .heapSegmentBytes(64 * 1024)
+                .maxHeapBytes(64 * 1024)
+                .heapPressure(
+                        0.25, 1, (high, used, fragmentation) -> onPressure.get().run())
+                .build();
+        CompletableFuture<Thread> ranOn = new CompletableFuture<>();
+        try (DurableListStore store = DurableListStore.open(config)) {
+            runs.accept(store, () -> {
+                Thread.currentThread().interrupt();
+                ranOn.complete(Thread.currentThread());
+            });
+            assertThat(await(ranOn).getName()).startsWith("caravan-flusher");
+            append(store, 3, "the store", "goes on");
+            store.checkpoint();
+            assertThat(store.stats().failures()).isZero();
+        }
+    }
+
+    @Test
+    void aProgressListenerThatInterruptsItsThreadClosesNothing() {
+        try (DurableListStore store = DurableListStore.open(small())) {
+            append(store, 1, "a");
+            assertThat(store.verify((step, done, total) ->
+                                    Thread.currentThread().interrupt())
+                            .faults())
+                    .isEmpty();
+            store.checkpoint();
+        }
+        assertThat(DurableListStore.verify(
+                                directory,
+                                (step, done, total) -> Thread.currentThread().interrupt())
+                        .faults())
+                .isEmpty();
     }
 
     /** By the names of the threads: all that touches a file's bytes, while the store is open, is the store's own. */

@@ -213,7 +213,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
                 write.awaitReached();
                 told(told -> store.engine.trim(7, count, told));
                 await(store.engine.append(7, bytes("behind")));
-                FaultyStore.awaitIdleFlusher();
+                store.awaitIdleFlusher();
             }
             checkpoint.get();
             try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {

@@ -66,6 +66,19 @@ class PressureWatchTest {
     }
 
     @Test
+    void aMarkOfOneIsNeverReachedAndKeepsNoPressureFromEnding() {
+        PressureWatch usedOnly = watch(0.8, 1);
+        usedOnly.look(new HeapUse(MAX, (long) (0.85 * MAX), 1000, 0, 1000));
+        usedOnly.look(new HeapUse(MAX, (long) (0.1 * MAX), 1000, 0, 1000));
+        assertThat(told).containsExactly(true, false);
+        told.clear();
+        PressureWatch fragmentationOnly = watch(1, 0.5);
+        fragmentationOnly.look(new HeapUse(MAX, MAX, 1000, 100, 1000));
+        fragmentationOnly.look(new HeapUse(MAX, MAX, 1000, 1000, 1000));
+        assertThat(told).containsExactly(true, false);
+    }
+
+    @Test
     void aListenerThatThrowsIsToldOfTheNextCrossingAllTheSame() {
         List<Boolean> seen = new ArrayList<>();
         PressureWatch watch = new PressureWatch(FaultyStore.small()

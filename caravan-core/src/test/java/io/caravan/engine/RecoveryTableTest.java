@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.CaravanException;
 import io.caravan.CorruptStoreException;
 import io.caravan.DurableListStore;
+import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.StoreLockedException;
@@ -25,6 +26,7 @@ import io.caravan.testing.SmallStore;
 import io.caravan.testing.StoreAnatomy;
 import io.caravan.testing.StoreAnatomy.Frame;
 import io.caravan.testing.StoreContents;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.ByteBuffer;
@@ -161,13 +163,14 @@ class RecoveryTableTest {
         Path live = directory.resolve("live");
         DirectoryImage full;
         StoreContents before;
-        try (DurableListStore filling = DurableListStore.open(config(live))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 6; i++) {
                 append(filling, 1, "v" + i);
             }
             before = StoreContents.of(filling);
             append(filling, 1, "in the segment's last block");
-            full = DirectoryImage.ofSettled(live);
+            full = DirectoryImage.ofSettled(live, threads);
         }
         Frame last = StoreAnatomy.of(full).lastFrame();
         assertThat(last.offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
@@ -179,13 +182,14 @@ class RecoveryTableTest {
         Path live = directory.resolve("live");
         DirectoryImage full;
         StoreContents before;
-        try (DurableListStore filling = DurableListStore.open(config(live))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 6; i++) {
                 append(filling, 1, "v" + i);
             }
             before = StoreContents.of(filling);
             await(filling.append(2, bytes(SmallStore.MAX_VALUE_BYTES, 2)));
-            full = DirectoryImage.ofSettled(live);
+            full = DirectoryImage.ofSettled(live, threads);
         }
         Frame last = StoreAnatomy.of(full).lastFrame();
         assertThat(last.file()).isEqualTo(FileNames.LOG.of(1));
@@ -326,12 +330,13 @@ class RecoveryTableTest {
         Path live = directory.resolve("live");
         DirectoryImage full;
         StoreContents contents;
-        try (DurableListStore filling = DurableListStore.open(config(live))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore filling = threads.open(config(live))) {
             for (int i = 0; i < 7; i++) {
                 append(filling, 1, "v" + i);
             }
             contents = StoreContents.of(filling);
-            full = DirectoryImage.ofSettled(live);
+            full = DirectoryImage.ofSettled(live, threads);
         }
         assertThat(StoreAnatomy.of(full).lastFrame().offset()).isEqualTo(32 * 1024 - Blocks.BLOCK_BYTES);
         String next = FileNames.LOG.of(1);
@@ -420,9 +425,10 @@ class RecoveryTableTest {
 
     @Test
     void lockedIsRefused() throws Exception {
-        try (DurableListStore open = DurableListStore.open(config(directory))) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore open = threads.open(config(directory))) {
             append(open, 1, "a");
-            DirectoryImage before = DirectoryImage.ofSettled(directory);
+            DirectoryImage before = DirectoryImage.ofSettled(directory, threads);
             assertThat(catchThrowableOfType(StoreLockedException.class, () -> DurableListStore.open(config(directory))))
                     .hasMessageContaining(directory.getFileName().toString());
             assertThat(DirectoryImage.of(directory).differences(before)).isEmpty();

@@ -10,10 +10,12 @@ import io.caravan.format.FileNames;
 import io.caravan.testing.CrashStorage;
 import io.caravan.testing.Directors;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -22,8 +24,9 @@ class WithdrawnFrameTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    @Tag("rounds")
     void itDoesNotComeBackOnceTheStoreWasOpenedWithoutIt(boolean theFirstOpeningFailsToo) {
-        Seeds.forEach(50, seed -> {
+        Seeds.forEach(Rounds.of(10, 100), seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             CrashStorage disk = new CrashStorage(seed);
             Engine failing = open(disk);

@@ -254,7 +254,7 @@ class HeapFileTest {
      * of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
      */
     @Test
-    @Tag("large")
+    @Tag("thorough")
     void aHeapOfMoreThanFourGibibytesKeepsEveryAddress() throws Exception {
         int segmentBytes = (int) (GIB / 2 + 4096);
         int segments = 8;

@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The heap against a plain map of holes, and {@link FreeSpace} that rebuilds it. */
@@ -364,6 +365,7 @@ class IndexedHeapTest {
     }
 
     @Test
+    @Tag("thorough")
     void addressesInTheUpperHalfOfTheAddressSpaceAreFoundInTheirSegments() throws Exception {
         HeapGeometry large = new HeapGeometry(1 << 30);
         int segments = 1 << 11;

@@ -3,6 +3,7 @@ package io.caravan.index;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.format.Region;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -216,8 +218,9 @@ class ListIndexTest {
     }
 
     @Test
+    @Tag("rounds")
     void whateverIsDoneItIsLikeTheModel() {
-        Seeds.forEach(10, seed -> {
+        Seeds.forEach(Rounds.of(2, 20), seed -> {
             Both both = new Both(seed);
             Random random = both.random;
             for (int i = 0; i < OPERATIONS; i++) {
@@ -346,8 +349,9 @@ class ListIndexTest {
 
     /** A list of just the wrong length has begun a chunk that it hardly uses: 20 bytes more, at most. */
     @Test
+    @Tag("rounds")
     void noLengthOfListTakesMuchMoreThanTheBounds() {
-        int lists = 5_000;
+        int lists = Rounds.of(1_000, 5_000);
         for (int entriesEach = 1; entriesEach <= 150; entriesEach++) {
             ListIndex index = new ListIndex();
             long empty = index.memoryBytes();

@@ -198,6 +198,61 @@ public interface BatchContract extends ContractFixture {
     }
 
     @Test
+    default void aBatchThatIsTooLargeChangesNothing() {
+        append(store(), 1, "a");
+        WriteBatch batch = WriteBatch.create().delete(1).expect(1, 77);
+        for (int i = 0; i < 3; i++) {
+            batch.append(2, bytes(maxValueBytes(), i));
+        }
+        Tellings tellings = new Tellings();
+        assertThatExceptionOfType(ValueTooLargeException.class)
+                .isThrownBy(() -> store().write(batch, tellings.callback(1)))
+                .withMessageContaining("a batch");
+        assertThat(append(store(), 1, "b")).isEqualTo(1);
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+        assertThat(store().info(2)).isNull();
+        assertThat(tellings.all()).isEmpty();
+    }
+
+    @Test
+    default void sizesAreCheckedBeforeExpectations() {
+        Tellings tellings = new Tellings();
+        assertThatExceptionOfType(ValueTooLargeException.class)
+                .isThrownBy(() -> store().write(
+                                WriteBatch.create().expect(1, 77).append(1, bytes(maxValueBytes() + 1, 0)),
+                                tellings.callback(1)));
+    }
+
+    @Test
+    default void aBatchThatFindsRoomIsPerformedAtOnce() {
+        CompletableFuture<Void> writable = new CompletableFuture<>();
+        store().onWritable(() -> writable.complete(null));
+        await(writable);
+        assertThat(told(told -> assertThat(store().tryWrite(
+                                        WriteBatch.create()
+                                                .append(1, bytes("a"))
+                                                .append(1, bytes("b")),
+                                        told))
+                        .isTrue()))
+                .isEqualTo(1);
+        assertThat(texts(store(), 1)).containsExactly("0:a", "1:b");
+    }
+
+    @Test
+    default void tryingToWriteThrowsWhatWritingThrows() {
+        append(store(), 1, "a");
+        Tellings tellings = new Tellings();
+        assertThatExceptionOfType(SequenceConflictException.class)
+                .isThrownBy(
+                        () -> store().tryWrite(WriteBatch.create().expect(1, 0).delete(1), tellings.callback(1)));
+        assertThatExceptionOfType(ValueTooLargeException.class)
+                .isThrownBy(() -> store().tryWrite(
+                                WriteBatch.create().append(1, bytes(maxValueBytes() + 1, 0)), tellings.callback(2)));
+        assertThat(append(store(), 1, "b")).isEqualTo(1);
+        assertThat(tellings.all()).isEmpty();
+    }
+
+    @Test
     default void theValuesOfABatchAreCopiedByWrite() {
         byte[] value = bytes("mine");
         WriteBatch batch = WriteBatch.create().append(1, value);

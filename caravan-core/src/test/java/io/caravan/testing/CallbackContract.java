@@ -141,6 +141,8 @@ public interface CallbackContract extends ContractFixture {
                 call("get from", store -> store.get(1, 0, each((sequence, value) -> {}))),
                 call("get of a missing list", store -> store.get(77, each((sequence, value) -> {}))),
                 call("read", store -> store.read(1)),
+                call("read one", store -> store.readOne(1, 0)),
+                call("get newest first", store -> store.getNewestFirst(1, 1, each((sequence, value) -> {}))),
                 call("info", store -> store.info(1)),
                 call("forEachList", store -> store.forEachList(id -> {})),
                 call("flush", ListStore::flush),

@@ -8,7 +8,7 @@ public interface ContractFixture {
     /** The open store under test, empty at the start of each test. */
     ListStore store();
 
-    /** Its limit, at least 64 bytes. */
+    /** Its limit, at least 64 bytes; three such values are more than a batch may have. */
     int maxValueBytes();
 
     /** Closes the store and, when it keeps things, opens it again; returns what {@link #store()} is from now on. */

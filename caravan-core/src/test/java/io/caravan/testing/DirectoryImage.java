@@ -1,6 +1,5 @@
 package io.caravan.testing;
 
-import io.caravan.format.FileNames;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -25,7 +24,6 @@ import java.util.stream.Stream;
  */
 public record DirectoryImage(SortedMap<String, byte[]> files) {
     private static final String LOCK = "caravan.lock";
-    private static final int SETTLING_MILLIS = 20;
 
     /** What is in the directory now. */
     public static DirectoryImage of(Path directory) {
@@ -43,31 +41,10 @@ public record DirectoryImage(SortedMap<String, byte[]> files) {
         return new DirectoryImage(files);
     }
 
-    /** What is in the directory of an open store once its background work has come to rest. */
-    public static DirectoryImage ofSettled(Path directory) throws InterruptedException {
-        DirectoryImage before = of(directory);
-        while (true) {
-            Thread.sleep(SETTLING_MILLIS);
-            DirectoryImage now = ofWhatStays(directory);
-            if (now != null && now.differences(before).isEmpty() && now.isFinished()) {
-                return now;
-            }
-            before = now == null ? before : now;
-        }
-    }
-
-    /** Whether no file is being made. */
-    private boolean isFinished() {
-        return files.keySet().stream().noneMatch(FileNames::isTemporary);
-    }
-
-    /** An image, or null when a file went away while it was taken. */
-    private static DirectoryImage ofWhatStays(Path directory) {
-        try {
-            return of(directory);
-        } catch (UncheckedIOException moved) {
-            return null;
-        }
+    /** What is in the directory of a store that is open with these threads, once its background work is done. */
+    public static DirectoryImage ofSettled(Path directory, WatchedThreading threads) {
+        threads.awaitRest();
+        return of(directory);
     }
 
     /** Writes the files into a directory, which is created when it is missing. */

@@ -7,6 +7,7 @@ import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
 
 /** Passes every call on to another store; tests override what they want to go wrong. */
@@ -33,6 +34,11 @@ public class ForwardingListStore implements ListStore {
     }
 
     @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        return store.tryWrite(batch, callback);
+    }
+
+    @Override
     public void get(long id, EntryStream stream) {
         store.get(id, stream);
     }
@@ -40,6 +46,11 @@ public class ForwardingListStore implements ListStore {
     @Override
     public void get(long id, long fromSequence, EntryStream stream) {
         store.get(id, fromSequence, stream);
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        store.getNewestFirst(id, beforeSequence, stream);
     }
 
     @Override
@@ -73,13 +84,8 @@ public class ForwardingListStore implements ListStore {
     }
 
     @Override
-    public void beginGroup() {
-        store.beginGroup();
-    }
-
-    @Override
-    public void endGroup() {
-        store.endGroup();
+    public Group group() {
+        return store.group();
     }
 
     @Override
@@ -90,6 +96,11 @@ public class ForwardingListStore implements ListStore {
     @Override
     public void onWritable(Runnable action) {
         store.onWritable(action);
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return store.futureExecutor();
     }
 
     @Override

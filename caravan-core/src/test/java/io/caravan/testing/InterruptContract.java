@@ -37,6 +37,12 @@ public interface InterruptContract extends ContractFixture {
                 call(
                         "write",
                         (store, callback) -> store.write(WriteBatch.create().append(1, bytes("x")), callback)),
+                call("try to write", (store, callback) -> {
+                    if (!store.tryWrite(WriteBatch.create().append(1, bytes("x")), callback)) {
+                        callback.success(0);
+                    }
+                }),
+                call("get newest first", reading(store -> store.getNewestFirst(1, 9, each((sequence, value) -> {})))),
                 call("trim", (store, callback) -> store.trim(1, 1, callback)),
                 call("trimTo", (store, callback) -> store.trimTo(1, 1, callback)),
                 call("delete", (store, callback) -> store.delete(1, callback)),

@@ -113,6 +113,7 @@ public interface LifecycleContract extends ContractFixture {
                 call(
                         "write",
                         (store, callback) -> store.write(WriteBatch.create().append(1, bytes("a")), callback)),
+                call("try to write", (store, callback) -> store.tryWrite(WriteBatch.create(), callback)),
                 call("write empty", (store, callback) -> store.write(WriteBatch.create(), callback)),
                 call("trim", (store, callback) -> store.trim(1, 1, callback)),
                 call("trimTo", (store, callback) -> store.trimTo(1, 1, callback)),
@@ -120,6 +121,11 @@ public interface LifecycleContract extends ContractFixture {
                 call("delete", (store, callback) -> store.delete(1, callback)),
                 call("get", (store, callback) -> store.get(1, each((sequence, value) -> {}))),
                 call("get from", (store, callback) -> store.get(1, 0, each((sequence, value) -> {}))),
+                call(
+                        "get newest first",
+                        (store, callback) -> store.getNewestFirst(1, 9, each((sequence, value) -> {}))),
+                call("read one", (store, callback) -> store.readOne(1, 0)),
+                call("append too much", (store, callback) -> store.append(1, new byte[1 << 20], callback)),
                 call("read", (store, callback) -> store.read(1)),
                 call("info", (store, callback) -> store.info(1)),
                 call("forEachList", (store, callback) -> store.forEachList(id -> {})),
@@ -144,13 +150,6 @@ public interface LifecycleContract extends ContractFixture {
                 .isThrownBy(() -> call.accept(closed, tellings.callback(1)));
         closed.close();
         assertThat(tellings.all()).isEmpty();
-    }
-
-    @Test
-    default void theFutureOfAnAppendToAClosedStoreFails() {
-        store().close();
-        CompletableFuture<Long> refused = store().append(1, bytes("a"));
-        assertThatThrownBy(() -> await(refused)).isInstanceOf(StoreClosedException.class);
     }
 
     @Test

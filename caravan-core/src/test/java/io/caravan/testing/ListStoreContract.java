@@ -24,6 +24,7 @@ public abstract class ListStoreContract
                 TrimContract,
                 ReadContract,
                 CallbackContract,
+                FutureContract,
                 LifecycleContract,
                 InterruptContract,
                 ConcurrencyContract {

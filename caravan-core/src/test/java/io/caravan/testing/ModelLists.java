@@ -83,16 +83,16 @@ public final class ModelLists {
     }
 
     private @Nullable Outcome refusal(WriteBatch batch) {
+        for (WriteBatch.Operation operation : batch.operations()) {
+            if (operation instanceof WriteBatch.Append append && isTooLarge(append.value())) {
+                return tooLarge(append.value());
+            }
+        }
         for (WriteBatch.Expectation expected : batch.expectations()) {
             long actual = nextSequence(expected.id());
             if (actual != expected.nextSequence()) {
                 return Outcome.Refused.of(
                         new SequenceConflictException(expected.id(), expected.nextSequence(), actual));
-            }
-        }
-        for (WriteBatch.Operation operation : batch.operations()) {
-            if (operation instanceof WriteBatch.Append append && isTooLarge(append.value())) {
-                return tooLarge(append.value());
             }
         }
         return null;

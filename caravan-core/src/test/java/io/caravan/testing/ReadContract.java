@@ -274,6 +274,92 @@ public interface ReadContract extends ContractFixture {
     }
 
     @Test
+    default void aReadMayStartAtASequenceAndHaveALimit() {
+        append(store(), 1, "a", "b", "c", "d");
+        told(told -> store().trim(1, 1, told));
+        assertThat(sequences(store().read(1, 1, 2))).containsExactly(1L, 2L);
+        assertThat(sequences(store().read(1, 3, 9))).containsExactly(3L);
+        assertThat(store().read(1, 4, 1)).isEmpty();
+        assertThat(store().read(7, 0, 1)).isEmpty();
+        assertThat(catchThrowableOfType(TrimmedException.class, () -> store().read(1, 0, 1)))
+                .isNotNull();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> store().read(1, 1, 0))
+                .withMessageContaining("limit");
+    }
+
+    private static List<Long> sequences(List<Entry> entries) {
+        return entries.stream().map(Entry::sequence).toList();
+    }
+
+    @Test
+    default void oneEntryIsReadByItsSequence() {
+        append(store(), 1, "a", "b", "c");
+        told(told -> store().trim(1, 1, told));
+        assertThat(store().readOne(1, 2).sequence()).isEqualTo(2);
+        assertThat(store().readOne(1, 1).value()).isEqualTo(bytes("b"));
+        assertThat(store().readOne(1, 3)).isNull();
+        assertThat(store().readOne(7, 0)).isNull();
+        assertThat(catchThrowableOfType(TrimmedException.class, () -> store().readOne(1, 0)))
+                .isNotNull();
+        assertThatIllegalArgumentException().isThrownBy(() -> store().readOne(1, -1));
+    }
+
+    private List<String> callsOfGetNewestFirst(long id, long beforeSequence, int stopAfter) {
+        Recorder recorder = new Recorder(stopAfter);
+        store().getNewestFirst(id, beforeSequence, recorder);
+        return recorder.calls;
+    }
+
+    @Test
+    default void aReadMayGoBackFromTheNewestEntry() {
+        append(store(), 1, "a", "b", "c", "d");
+        told(told -> store().trim(1, 1, told));
+        assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 99)).containsExactly("3:d", "2:c", "1:b", "finished");
+        assertThat(callsOfGetNewestFirst(1, 3, 99)).containsExactly("2:c", "1:b", "finished");
+        assertThat(callsOfGetNewestFirst(1, Long.MAX_VALUE, 2)).containsExactly("3:d", "2:c");
+        assertThat(callsOfGetNewestFirst(1, 1, 99)).containsExactly("finished");
+        assertThat(callsOfGetNewestFirst(1, 0, 99)).containsExactly("finished");
+        assertThat(callsOfGetNewestFirst(7, Long.MAX_VALUE, 99)).containsExactly("finished");
+        assertThat(sequences(store().readNewestFirst(1, Long.MAX_VALUE, 2))).containsExactly(3L, 2L);
+        assertThat(sequences(store().readNewestFirst(1, 2, 2))).containsExactly(1L);
+        assertThatIllegalArgumentException().isThrownBy(() -> store().getNewestFirst(1, -1, new Recorder(9)));
+    }
+
+    @Test
+    default void aLongListIsReadBackWhole() {
+        List<Value> expected = new ArrayList<>();
+        for (int i = 0; i < 2_000; i++) {
+            byte[] value = bytes(i % 50, i);
+            store().append(1, value, NOBODY);
+            expected.add(0, Value.of(i, value));
+        }
+        told(told -> store().trim(1, 100, told));
+        List<Value> seen = new ArrayList<>();
+        store().getNewestFirst(
+                        1,
+                        Long.MAX_VALUE,
+                        each((sequence, value) -> seen.add(Value.of(sequence, StoreCalls.copyOf(value)))));
+        assertThat(seen).isEqualTo(expected.subList(0, 1_900));
+    }
+
+    @Test
+    default void aReadThatGoesBackSeesTheListOfOneMomentThoughTheStreamChangesIt() {
+        append(store(), 1, "a", "b", "c");
+        List<String> seen = new ArrayList<>();
+        store().getNewestFirst(1, Long.MAX_VALUE, each((sequence, value) -> {
+            seen.add(sequence + ":" + UTF_8.decode(value));
+            if (sequence == 2) {
+                append(store(), 1, "d");
+                told(told -> store().delete(1, told));
+                append(store(), 1, "new");
+            }
+        }));
+        assertThat(seen).containsExactly("2:c", "1:b", "0:a");
+        assertThat(store().stats().pinnedReaders()).isEqualTo(0);
+    }
+
+    @Test
     default void infoTellsWhatAListHolds() {
         append(store(), 1, "a", "", "ccc");
         assertThat(store().info(1)).isEqualTo(new ListInfo(1, 0, 3, 4));

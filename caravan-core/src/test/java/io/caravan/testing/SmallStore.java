@@ -4,7 +4,6 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.told;
 
-import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
@@ -37,11 +36,12 @@ public record SmallStore(
     }
 
     /** Builds it in an empty directory. Every write is a frame of its own. */
-    public static SmallStore build(Path directory) throws InterruptedException {
+    public static SmallStore build(Path directory) {
         DirectoryImage open;
         StoreContents contents;
         StoreContents beforeLastFrame;
-        try (DurableListStore store = DurableListStore.open(config(directory).build())) {
+        WatchedThreading threads = new WatchedThreading();
+        try (ListStore store = threads.open(config(directory).build())) {
             fillTwoHeapSegments(store);
             appendRound(store, 0);
             store.checkpoint();
@@ -52,7 +52,7 @@ public record SmallStore(
             beforeLastFrame = StoreContents.of(store);
             append(store, 3, 33);
             contents = StoreContents.of(store);
-            open = DirectoryImage.ofSettled(directory);
+            open = DirectoryImage.ofSettled(directory, threads);
         }
         return new SmallStore(open, DirectoryImage.of(directory), contents, beforeLastFrame);
     }

@@ -294,7 +294,6 @@ class LogTest {
         segments.retireBefore(3, 3);
         assertThat(storage.list()).containsExactly(name(3));
         assertThat(segments.first()).isEqualTo(3);
-        assertThat(segments.diskBytes()).isEqualTo(GEOMETRY.segmentBytes());
     }
 
     @Test

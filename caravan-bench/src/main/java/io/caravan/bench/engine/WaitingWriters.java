@@ -2,6 +2,7 @@ package io.caravan.bench.engine;
 
 import io.caravan.Durability;
 import io.caravan.ListStore;
+import io.caravan.WriteCallback;
 import io.caravan.bench.engine.WaitingAppends.Append;
 import io.caravan.bench.peers.GroupCommit;
 import io.caravan.bench.peers.Peer;
@@ -20,6 +21,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Writers that each wait for an acknowledgement before the next append. One alone is bound by a force of the disk, many by
@@ -88,7 +90,11 @@ final class WaitingWriters implements Measure {
     private Contestant caravan(Durability durability) {
         return new Contestant(Contestant.CARAVAN, durability.name(), directory -> {
             try (ListStore store = stores.open(directory, durability)) {
-                return append((id, value) -> store.append(id, value).get());
+                return append((id, value) -> {
+                    CompletableFuture<Long> durable = new CompletableFuture<>();
+                    store.append(id, value, WriteCallback.completing(durable));
+                    durable.get();
+                });
             }
         });
     }

@@ -4,6 +4,7 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.WriteCallback;
 import io.caravan.bench.Directories;
 import io.caravan.bench.engine.WaitingAppends;
 import io.caravan.bench.engine.Workload;
@@ -21,6 +22,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -141,8 +143,11 @@ final class PolicySweep implements Measure {
     }
 
     private Measurement waiting(ListStore store) throws IOException, InterruptedException {
-        return new WaitingAppends(workload, WRITERS, waitingMillis)
-                .run((id, value) -> store.append(id, value).get());
+        return new WaitingAppends(workload, WRITERS, waitingMillis).run((id, value) -> {
+            CompletableFuture<Long> durable = new CompletableFuture<>();
+            store.append(id, value, WriteCallback.completing(durable));
+            durable.get();
+        });
     }
 
     /** A force is counted after what it covers was acknowledged: one more append makes sure that the last is counted. */

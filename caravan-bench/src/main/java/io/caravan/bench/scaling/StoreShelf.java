@@ -104,13 +104,11 @@ final class StoreShelf {
     /** In groups, so that the log has few frames that are not full. */
     private static void fill(ListStore store, Size size) {
         byte[] value = new byte[VALUE_BYTES];
-        for (int i = 0; i < size.entries(); i++) {
-            if (i % GROUP == 0) {
-                store.beginGroup();
-            }
-            store.append(i % size.lists(), value, CALLBACK);
-            if (i % GROUP == GROUP - 1 || i == size.entries() - 1) {
-                store.endGroup();
+        for (int start = 0; start < size.entries(); start += GROUP) {
+            try (ListStore.Group group = store.group()) {
+                for (int i = start; i < Math.min(start + GROUP, size.entries()); i++) {
+                    store.append(i % size.lists(), value, CALLBACK);
+                }
             }
         }
         store.flush();

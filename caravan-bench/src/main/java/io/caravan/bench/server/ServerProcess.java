@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** The Caravan server in a process of ours, on a free port of the loopback address; can be started again and again. */
 public final class ServerProcess implements AutoCloseable {
     /** The server's own main class. */
-    public static final String MAIN = "io.caravan.server.Main";
+    public static final String MAIN = "io.caravan.server.cli.Main";
 
     private static final String HOST = "127.0.0.1";
     private static final String ARCHIVE = "--archive";

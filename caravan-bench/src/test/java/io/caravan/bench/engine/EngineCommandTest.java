@@ -7,11 +7,14 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.caravan.bench.ChildJvm;
 import io.caravan.bench.Main;
 import io.caravan.bench.peers.Peer;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,6 +32,7 @@ class EngineCommandTest {
     private Path directory;
 
     @Test
+    @Tag("thorough")
     void measuresAndReports() throws IOException {
         Path out = directory.resolve("out");
         Path work = directory.resolve("work");
@@ -124,16 +128,23 @@ class EngineCommandTest {
     @Test
     void aSignalLeavesNothingBehind() throws IOException {
         Path work = directory.resolve("work");
-        List<String> arguments = List.of("engine", "--quick", "--runs", "1000000", "--dir", work.toString());
+        List<String> arguments = List.of("snapshot", "--quick", "--runs", "1000000", "--dir", work.toString());
         try (ChildJvm child = ChildJvm.start(Main.class.getName(), arguments, directory.resolve("log"))) {
-            while (!child.output().contains("run 2 of")) {
-                assertThat(child.alive()).as(child.output()).isTrue();
-                Thread.onSpinWait();
-            }
+            Eventually.await(
+                    "a second run", () -> !child.alive() || outputOf(child).contains("run 2 of"));
+            assertThat(child.alive()).as(child.output()).isTrue();
             assertThat(work).exists();
             child.terminate();
             assertThat(child.awaitExit()).isEqualTo(SIGTERM);
             assertThat(work).as(child.output()).doesNotExist();
+        }
+    }
+
+    private static String outputOf(ChildJvm child) {
+        try {
+            return child.output();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
         }
     }
 

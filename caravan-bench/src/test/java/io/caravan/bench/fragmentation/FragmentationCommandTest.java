@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.bench.SuiteRun;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ class FragmentationCommandTest {
     private Path out;
 
     @Test
+    @Tag("thorough")
     void livesOnBothHeaps() throws IOException {
         JsonNode rows = SuiteRun.quickly("fragmentation", out);
         assertThat(rows).hasSize(1 + 2 * Turnovers.LOOKS.size());

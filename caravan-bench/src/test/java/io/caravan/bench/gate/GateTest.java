@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -63,6 +64,13 @@ class GateTest {
 
     @ParameterizedTest
     @EnumSource(Slowdown.class)
+    void fitsTheSource(Slowdown slowdown) throws IOException {
+        assertThat(SabotagedBuild.sources(CORE, slowdown.edits)).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Slowdown.class)
+    @Tag("thorough")
     void stopsABuildThatIsSlower(Slowdown slowdown) throws Exception {
         SabotagedBuild build = SabotagedBuild.of(CORE, slowdown.edits, directory);
         assertThat(gate(build)).isEqualTo(1);
@@ -70,6 +78,7 @@ class GateTest {
     }
 
     @Test
+    @Tag("thorough")
     void letsThisBuildThrough() throws Exception {
         assertThat(gate(SabotagedBuild.of(CORE, List.of(), directory))).isZero();
         assertThat(over()).isEmpty();

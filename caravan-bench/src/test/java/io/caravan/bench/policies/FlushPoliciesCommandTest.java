@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.bench.SuiteRun;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ class FlushPoliciesCommandTest {
     private Path out;
 
     @Test
+    @Tag("thorough")
     void measuresEveryPolicyAtEveryRate() throws IOException {
         JsonNode rows = SuiteRun.quickly("flush-policies", out);
         assertThat(rows).hasSize((PolicySweep.RATES.size() + 1) * (NamedPolicy.ALL.size() + 1));

@@ -8,18 +8,20 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.bench.ProgressLine;
 import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.Rounds;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Replays of a small made-up session, through stores that keep it and through one that does not. */
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
-    private static final int KILLS = 3;
+    private static final int KILLS = Rounds.of(1, 3);
 
     @TempDir
     private Path directory;
@@ -48,12 +50,14 @@ class PlayerTest {
     }
 
     @Test
+    @Tag("rounds")
     void throughADurableStoreThatIsKilled() throws IOException, InterruptedException {
         ReplayReport report = play(new HostedTarget(directory.resolve("data"), directory.resolve("log")), KILLS);
         assertThat(report.reopenNanos()).hasSize(KILLS);
     }
 
     @Test
+    @Tag("rounds")
     void throughAServerThatIsKilled() throws IOException, InterruptedException {
         ServerProcess server = new ServerProcess(directory.resolve("data"), directory.resolve("log"));
         ReplayReport report = play(RespTarget.spawned(server, "replay"), KILLS);

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,7 @@ class SeedsCommandTest {
     private Path directory;
 
     @Test
+    @Tag("thorough")
     void everyHeadlineStandsBesideWhatCaravanDoes() throws IOException {
         Path out = directory.resolve("out");
         Path work = directory.resolve("work");

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +19,7 @@ class ServiceCommandTest {
     private Path directory;
 
     @Test
+    @Tag("thorough")
     void measuresEverySecondAndDrawsIt() throws IOException {
         Path out = directory.resolve("out");
         Path work = directory.resolve("work");

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.caravan.bench.SuiteRun;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,6 +16,7 @@ class TimersCommandTest {
     private Path out;
 
     @Test
+    @Tag("thorough")
     void measuresEveryWaitOnBothMachines() throws IOException {
         JsonNode rows = SuiteRun.quickly("timers", out);
         assertThat(rows).hasSize(10 + 2 * 5 * 8);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ class FullDiskTest {
     private Path directory;
 
     @Test
+    @Tag("thorough")
     void nothingIsLostOnAFullDisk() throws IOException, InterruptedException {
         try (SmallVolume volume = SmallVolume.mount(directory)) {
             TortureOptions options =

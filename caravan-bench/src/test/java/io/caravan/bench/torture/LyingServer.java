@@ -7,8 +7,8 @@ import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
-import io.caravan.server.Server;
-import io.caravan.server.ServerConfig;
+import io.caravan.server.app.Server;
+import io.caravan.server.app.ServerConfig;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
@@ -20,7 +20,9 @@ import java.util.concurrent.atomic.AtomicLong;
 /** The real server on the real store, with a lie between them: the nested class chosen as main class is the one told. */
 final class LyingServer {
     private static final int EVERY = 100;
-    private static final Duration LATE = Duration.ofMillis(50);
+    /** Longer than a round lasts. */
+    private static final Duration LATE = Duration.ofSeconds(2);
+
     private static final WriteCallback NOBODY = new WriteCallback() {
         @Override
         public void success(long sequence) {}

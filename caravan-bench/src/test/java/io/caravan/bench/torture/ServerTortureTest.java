@@ -3,21 +3,24 @@ package io.caravan.bench.torture;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.bench.server.ServerProcess;
+import io.caravan.testing.Rounds;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real server under the harness, as it is and sabotaged. */
 class ServerTortureTest {
     private static final long SEED = 1;
-    private static final int FEW_ROUNDS = 2;
+    private static final int FEW_ROUNDS = Rounds.of(1, 5);
     private static final int MANY_ROUNDS = 10;
 
     @TempDir
     private Path directory;
 
     @Test
+    @Tag("rounds")
     void nothingThatAServerAcknowledgedIsLostToAKill() throws IOException, InterruptedException {
         TortureSummary summary = torture(ServerProcess.MAIN, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
@@ -27,6 +30,7 @@ class ServerTortureTest {
     }
 
     @Test
+    @Tag("thorough")
     void aServerThatAnswersBeforeTheForceIsCaught() throws IOException, InterruptedException {
         TortureSummary summary = torture(LyingServer.AnswersEarly.class.getName(), MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));
@@ -34,6 +38,7 @@ class ServerTortureTest {
     }
 
     @Test
+    @Tag("thorough")
     void aServerThatForgetsWritesIsCaught() throws IOException, InterruptedException {
         TortureSummary summary = torture(LyingServer.ForgetsWrites.class.getName(), MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));

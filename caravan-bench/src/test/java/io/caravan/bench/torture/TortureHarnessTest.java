@@ -6,6 +6,7 @@ import io.caravan.VerifyReport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The harness itself: it must clear a store that keeps its promises, and catch every one that does not. */
 class TortureHarnessTest {
     private static final long SEED = 42;
+    private static final int FEW_ROUNDS = 2;
     private static final int MANY_ROUNDS = 60;
 
     @TempDir
@@ -21,14 +23,15 @@ class TortureHarnessTest {
 
     @Test
     void clearsAStoreThatKeepsItsPromises() throws IOException, InterruptedException {
-        TortureSummary summary = torture(ToyStore.Lie.NONE, 3);
+        TortureSummary summary = torture(ToyStore.Lie.NONE, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
-        assertThat(summary.rounds()).isEqualTo(3);
+        assertThat(summary.rounds()).isEqualTo(FEW_ROUNDS);
         assertThat(summary.acknowledged()).isPositive();
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    @Tag("thorough")
     void catchesALie(ToyStore.Lie lie) throws IOException, InterruptedException {
         TortureSummary summary = torture(lie, MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));

@@ -2,21 +2,24 @@ package io.caravan.bench.torture;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.testing.Rounds;
 import java.io.IOException;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The real store under the harness, as it is and sabotaged. */
 class TortureTest {
     private static final long SEED = 7;
-    private static final int FEW_ROUNDS = 4;
+    private static final int FEW_ROUNDS = Rounds.of(2, 10);
     private static final int MANY_ROUNDS = 60;
 
     @TempDir
     private Path directory;
 
     @Test
+    @Tag("rounds")
     void nothingAcknowledgedIsLostToAKill() throws IOException, InterruptedException {
         TortureSummary summary = torture(TortureChild.class, FEW_ROUNDS);
         assertThat(summary.problems()).isEmpty();
@@ -25,6 +28,7 @@ class TortureTest {
     }
 
     @Test
+    @Tag("thorough")
     void acknowledgingBeforeTheLogIsHandedToTheOperatingSystemIsCaught() throws IOException, InterruptedException {
         TortureSummary summary = torture(SabotagedChild.class, MANY_ROUNDS);
         assertThat(summary.problems()).anyMatch(problem -> problem.contains("not as acknowledged"));

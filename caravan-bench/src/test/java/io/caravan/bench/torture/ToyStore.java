@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
@@ -183,6 +184,12 @@ final class ToyStore implements ListStore {
         callback.success(told);
     }
 
+    @Override
+    public boolean tryWrite(WriteBatch batch, WriteCallback callback) {
+        write(batch, callback);
+        return true;
+    }
+
     private synchronized void one(WriteBatch batch, WriteCallback callback) {
         persist(batch.operations());
         callback.success(apply(batch.operations().get(0)));
@@ -300,6 +307,16 @@ final class ToyStore implements ListStore {
             stream.next(i, ByteBuffer.wrap(list.values.get(i)).asReadOnlyBuffer());
         }
         stream.finished();
+    }
+
+    @Override
+    public void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
+        throw new UnsupportedOperationException("the harness reads oldest first");
+    }
+
+    @Override
+    public Executor futureExecutor() {
+        return Runnable::run;
     }
 
     @Override

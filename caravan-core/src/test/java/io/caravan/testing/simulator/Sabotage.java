@@ -24,12 +24,12 @@ enum Sabotage {
             "            if (force) {\n",
             "            apply(commit.frame());\n            if (force) {\n")),
     PUBLISH_A_CHECKPOINT_BEFORE_ITS_HEAP_IS_FORCED(
-            edit("engine/Checkpointer", "heapFile.force(logFirst::afterForcing);", "heapFile.check(0);")),
+            edit("engine/Checkpoints", "heapFile.force(logFirst::afterForcing);", "heapFile.check(0);")),
     FORCE_ONLY_THE_PORTION_THAT_A_VALUE_BEGINS_IN(
             edit("heap/HeapSegment", "slice <= (offset + bytes - 1) / sliceBytes", "slice <= offset / sliceBytes")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
-            "engine/Checkpointer",
-            "logGeometry.segmentOf(newest.header().startLsn());",
+            "engine/Checkpoints",
+            "logGeometry.segmentOf(newest.startLsn());",
             "logGeometry.segmentOf(header.startLsn());")),
     ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
             edit("format/FrameLayout", "                || segment.getLong(at + LSN) != identity.lsn()", ""),
@@ -75,7 +75,7 @@ enum Sabotage {
             "        logProblem = logProblem != null ? logProblem : attempt(")),
     CLOSE_WITHOUT_FORCING_THE_LOG(edit(
             "engine/StoreParts",
-            "            onCheckpointer(checkpointer::forceLog);\n            onCheckpointer(this::publishIfChanged);",
+            "            onCheckpointer(checkpoints::forceLog);\n            onCheckpointer(this::publishIfChanged);",
             "            onCheckpointer(this::publishIfChanged);"));
 
     private final List<SourceEdit> edits;

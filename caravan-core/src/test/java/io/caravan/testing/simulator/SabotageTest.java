@@ -8,12 +8,16 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongConsumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The simulator catches every sabotage, so that its silence means something; prints in how many cuts. */
+/**
+ * The simulator catches every sabotage, so that its silence means something; prints after how many cuts. Most of it runs in
+ * the profile {@code thorough} only.
+ */
 class SabotageTest {
     private static final long SEED = 1;
     private static final long CUTS = 800_000;
@@ -22,9 +26,26 @@ class SabotageTest {
     @TempDir
     Path folder;
 
+    /** One that takes few cuts. */
+    @Test
+    void anAcknowledgementBeforeTheForceIsCaught() throws Exception {
+        assertCaught(Sabotage.ACKNOWLEDGE_BEFORE_THE_FORCE);
+    }
+
     @ParameterizedTest
     @EnumSource(Sabotage.class)
+    void fitsTheSource(Sabotage sabotage) throws IOException {
+        assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits())).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Sabotage.class)
+    @Tag("thorough")
     void isCaught(Sabotage sabotage) throws Exception {
+        assertCaught(sabotage);
+    }
+
+    private void assertCaught(Sabotage sabotage) throws Exception {
         Object report = simulate(SabotagedBuild.of(sabotage.edits(), folder), CUTS);
         Object failure = call(report, "failure");
         assertThat(failure).as("after %s cuts", call(report, "cuts")).isNotNull();
@@ -35,6 +56,7 @@ class SabotageTest {
 
     /** What catches the others says nothing of a build made in the same way, of the same seeds, with nothing broken. */
     @Test
+    @Tag("thorough")
     void anHonestBuildIsNotCaught() throws Exception {
         Object report = simulate(SabotagedBuild.of(List.of(), folder), CUTS_OF_AN_HONEST_BUILD);
         assertThat(call(report, "failure")).isNull();

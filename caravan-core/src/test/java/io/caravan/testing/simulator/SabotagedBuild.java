@@ -35,18 +35,23 @@ public final class SabotagedBuild extends ClassLoader {
 
     /** Compiles the sabotaged files of the module in a directory into an empty folder. */
     public static SabotagedBuild of(Path module, List<SourceEdit> edits, Path folder) throws IOException {
-        Path root = module.resolve(SOURCES);
+        Map<Path, String> sources = sources(module, edits);
+        Path classes = Files.createDirectories(folder.resolve("classes"));
+        if (!sources.isEmpty()) {
+            compile(write(sources, module.resolve(SOURCES), folder.resolve("sources")), classes);
+        }
+        return new SabotagedBuild(classes);
+    }
+
+    /** The files that the edits are for, as edited; fails when an edit does not fit. */
+    public static Map<Path, String> sources(Path module, List<SourceEdit> edits) throws IOException {
         Map<Path, String> sources = new HashMap<>();
         for (SourceEdit edit : edits) {
-            Path file = root.resolve(edit.file() + ".java");
+            Path file = module.resolve(SOURCES).resolve(edit.file() + ".java");
             String source = sources.containsKey(file) ? sources.get(file) : Files.readString(file);
             sources.put(file, apply(edit, source));
         }
-        Path classes = Files.createDirectories(folder.resolve("classes"));
-        if (!sources.isEmpty()) {
-            compile(write(sources, root, folder.resolve("sources")), classes);
-        }
-        return new SabotagedBuild(classes);
+        return sources;
     }
 
     private static String apply(SourceEdit edit, String source) {

@@ -22,6 +22,7 @@ final class Simulation {
 
     static final RandomOperations.Shape SHAPE = new RandomOperations.Shape(12, MAX_VALUE_BYTES, 4 * KIB);
 
+    private final int lives;
     private final SplittableRandom random;
     private final Story story;
     private final StoreConfig config;
@@ -29,6 +30,11 @@ final class Simulation {
     private long cuts;
 
     Simulation(long seed, boolean told) {
+        this(seed, told, LIVES);
+    }
+
+    Simulation(long seed, boolean told, int lives) {
+        this.lives = lives;
         random = new SplittableRandom(seed);
         story = new Story(told);
         config = StoreConfig.builder(Path.of("simulated"))
@@ -53,7 +59,7 @@ final class Simulation {
         CrashStorage disk = new CrashStorage(random.nextLong());
         History history = new History(new ModelLists(MAX_VALUE_BYTES));
         boolean failed = false;
-        for (int i = 0; i < LIVES; i++) {
+        for (int i = 0; i < lives; i++) {
             Life life = new Life(this, disk, history, failed);
             life.live();
             checkNoFailure();

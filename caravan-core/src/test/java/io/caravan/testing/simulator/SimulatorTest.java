@@ -2,17 +2,20 @@ package io.caravan.testing.simulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A few thousand cuts; {@code scripts/torture --simulate} makes as many as one likes. */
 class SimulatorTest {
-    private static final long CUTS = 20_000;
+    private static final long CUTS = Rounds.of(2_000, 50_000);
     private static final Duration TIME = Duration.ofMinutes(1);
 
     @Test
+    @Tag("rounds")
     void nothingAcknowledgedIsLost() {
         Seeds.forEach(1, seed -> {
             Simulator.Report report =
@@ -32,12 +35,14 @@ class SimulatorTest {
 
     /** What a seed does depends on nothing else, or a failure could not be looked at again. */
     @Test
+    @Tag("rounds")
     void aSeedTellsTheSameStoryAgain() {
-        Seeds.forEach(3, seed -> assertThat(story(seed)).isNotEmpty().isEqualTo(story(seed)));
+        Seeds.forEach(
+                Rounds.of(1, 3), seed -> assertThat(story(seed)).isNotEmpty().isEqualTo(story(seed)));
     }
 
     private static List<String> story(long seed) {
-        Simulation simulation = new Simulation(seed, true);
+        Simulation simulation = new Simulation(seed, true, Rounds.of(1, 6));
         simulation.run();
         return simulation.story().lines();
     }

@@ -1,6 +1,7 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;

@@ -1,6 +1,7 @@
 package io.caravan.server.archive;
 
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.RootCodec;

@@ -1,7 +1,8 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.SnapshotHeader;

@@ -35,6 +35,9 @@ import org.slf4j.LoggerFactory;
  * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
  */
 public final class DocumentService implements AutoCloseable {
+    /** The store's list that holds the catalog. */
+    public static final long CATALOG_LIST_ID = 0;
+
     /** Number of parts that the documents' names fall into. */
     public static final int STRIPES = Catalog.STRIPES;
 
@@ -323,14 +326,9 @@ public final class DocumentService implements AutoCloseable {
         return trouble.current();
     }
 
-    /** See {@link ListStore#beginGroup()}. */
-    public void beginGroup() {
-        store.beginGroup();
-    }
-
-    /** See {@link ListStore#endGroup()}. */
-    public void endGroup() {
-        store.endGroup();
+    /** See {@link ListStore#group()}. */
+    public ListStore.Group group() {
+        return store.group();
     }
 
     /** See {@link ListStore#writable()}. */

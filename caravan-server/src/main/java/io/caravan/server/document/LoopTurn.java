@@ -1,6 +1,9 @@
 package io.caravan.server.document;
 
+import io.caravan.ListStore;
+import java.util.Objects;
 import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The changes that an event loop makes in one turn, in which it reads from all connections that have something: they are a
@@ -9,7 +12,7 @@ import java.util.concurrent.Executor;
 public final class LoopTurn {
     private final DocumentService documents;
     private final Executor loop;
-    private boolean begun;
+    private ListStore.@Nullable Group group;
 
     /**
      * Turns of this loop.
@@ -23,15 +26,15 @@ public final class LoopTurn {
 
     /** A change follows. */
     public void willWrite() {
-        if (!begun) {
+        if (group == null) {
             loop.execute(this::end);
-            begun = true;
-            documents.beginGroup();
+            group = documents.group();
         }
     }
 
     private void end() {
-        begun = false;
-        documents.endGroup();
+        ListStore.Group ended = Objects.requireNonNull(group);
+        group = null;
+        ended.close();
     }
 }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;

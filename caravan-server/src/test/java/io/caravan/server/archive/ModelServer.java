@@ -3,8 +3,9 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException.Reason;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;

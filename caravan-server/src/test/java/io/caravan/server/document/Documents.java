@@ -22,11 +22,11 @@ final class Documents implements AutoCloseable {
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private DocumentService service;
 
-    Documents() {
+    public Documents() {
         this(new MemoryListStore());
     }
 
-    Documents(ListStore store) {
+    public Documents(ListStore store) {
         this.store = store;
         this.service = open();
     }

@@ -1,7 +1,6 @@
 package io.caravan.server.archive.format;
 
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 
 /** What is wrong with an object's bytes, told the same way for all kinds of objects. */
 final class ArchiveErrors {

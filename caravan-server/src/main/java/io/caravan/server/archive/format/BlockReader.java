@@ -58,7 +58,7 @@ final class BlockReader {
      * Reads what is here of so many bytes, at least one.
      *
      * @return how many it was
-     * @throws io.caravan.server.archive.ArchiveException {@code CORRUPT} when there is none
+     * @throws io.caravan.server.archive.format.ArchiveException {@code CORRUPT} when there is none
      */
     int read(byte[] target, int from, int length) {
         if (!hasMore()) {

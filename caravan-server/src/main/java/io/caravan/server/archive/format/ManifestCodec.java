@@ -1,7 +1,6 @@
 package io.caravan.server.archive.format;
 
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 
 /** Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread. */
 public final class ManifestCodec {

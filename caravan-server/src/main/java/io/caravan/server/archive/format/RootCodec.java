@@ -1,7 +1,6 @@
 package io.caravan.server.archive.format;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-import io.caravan.server.archive.ArchiveException;
 
 /** An archive's root as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread. */
 public final class RootCodec {

@@ -20,7 +20,6 @@ import static io.caravan.server.archive.format.SnapshotLayout.VERSION_CRC;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;

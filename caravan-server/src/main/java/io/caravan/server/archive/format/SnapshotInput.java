@@ -1,8 +1,7 @@
 package io.caravan.server.archive.format;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.BufferedInputStream;

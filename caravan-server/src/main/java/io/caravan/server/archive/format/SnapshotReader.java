@@ -10,7 +10,6 @@ import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_VALUE_BYTES
 import static io.caravan.server.archive.format.SnapshotLayout.MAX_VALUE_BYTES;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

@@ -4,7 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
-import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
 import java.util.Collections;

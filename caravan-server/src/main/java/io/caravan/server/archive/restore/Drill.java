@@ -4,7 +4,6 @@ import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.Server;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
@@ -65,7 +64,7 @@ final class Drill {
         // By a clock that stands still nothing expires before it was compared.
         InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (DocumentService restored = new DocumentService(
-                scratch, Catalog.open(scratch, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+                scratch, Catalog.open(scratch, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
             for (String key : keys) {
                 if (Thread.currentThread().isInterrupted()) {
                     break;

@@ -4,7 +4,6 @@ import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.catalog.Catalog;
-import io.caravan.server.Server;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
@@ -42,7 +41,7 @@ public final class StoreRestore {
         InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (ListStore store = RestoreTarget.open(config, archive.root().store());
                 DocumentService documents = new DocumentService(
-                        store, Catalog.open(store, Server.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+                        store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             StoreIdentity.incomplete(store, false);
             store.flush();

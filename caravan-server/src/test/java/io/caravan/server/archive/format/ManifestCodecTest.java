@@ -6,8 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.DocumentName;
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
-import io.caravan.server.archive.ArchiveException;
 import java.util.List;
 
 /** A manifest of any bytes, as it is and as the JSON of one with a right checksum. What is taken is taken as it stands. */

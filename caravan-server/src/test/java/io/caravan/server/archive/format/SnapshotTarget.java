@@ -2,7 +2,6 @@ package io.caravan.server.archive.format;
 
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
-import io.caravan.server.archive.ArchiveException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.document.DocumentException;

@@ -2,8 +2,8 @@ package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import org.junit.jupiter.api.Test;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;

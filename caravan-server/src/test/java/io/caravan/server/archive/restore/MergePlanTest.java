@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.ArchiveException;
-import io.caravan.server.archive.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Tombstone;

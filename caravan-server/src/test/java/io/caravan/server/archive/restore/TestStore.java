@@ -6,7 +6,6 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.Server;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
@@ -32,7 +31,7 @@ final class TestStore implements AutoCloseable {
     TestStore(ListStore store) {
         this.store = store;
         documents = new DocumentService(
-                store, Catalog.open(store, Server.CATALOG_LIST_ID), TestArchive.CLOCK, Duration.ofMinutes(1));
+                store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), TestArchive.CLOCK, Duration.ofMinutes(1));
     }
 
     @Nullable

@@ -1,0 +1,53 @@
+package io.caravan.engine;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs what it is handed, one task after the other, on a daemon thread of its own that the first task starts. Its queue
+ * has no bound.
+ */
+public final class SerialThread implements Executor, AutoCloseable {
+    private final ExecutorService executor;
+    private volatile @Nullable Thread thread;
+
+    public SerialThread(String name) {
+        executor = Executors.newSingleThreadExecutor(task -> {
+            Thread created = new Thread(task, name);
+            created.setDaemon(true);
+            thread = created;
+            return created;
+        });
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        executor.execute(task);
+    }
+
+    /** Whether the caller is one of its tasks, which must not wait for the next. */
+    public boolean isCurrent() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Takes no more tasks, and returns when those that it has are done; at once when a task of its own calls. */
+    @Override
+    public void close() {
+        executor.shutdown();
+        boolean interrupted = false;
+        boolean ended = isCurrent();
+        while (!ended) {
+            try {
+                ended = executor.awaitTermination(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package io.caravan.engine;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Whether a write would have to wait, and the actions of those who asked to be called when it would not. */
+final class Writability {
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final FlushDemand demand;
+    private final HeapSpace space;
+
+    /** Guarded by the store's lock. */
+    private List<Runnable> actions = new ArrayList<>();
+
+    Writability(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space) {
+        this.state = state;
+        this.queue = queue;
+        this.demand = demand;
+        this.space = space;
+    }
+
+    /** See {@link io.caravan.ListStore#writable()}. */
+    boolean writable() {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            return writableNow();
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private boolean writableNow() {
+        return state.failure() != null || queue.writable() && space.writable();
+    }
+
+    /** See {@link io.caravan.ListStore#onWritable}. */
+    void onWritable(Runnable action) {
+        state.lock.lock();
+        try {
+            state.checkOpen();
+            if (!writableNow()) {
+                actions.add(action);
+                if (!queue.active().roomy()) {
+                    demand.requireFlush();
+                }
+                return;
+            }
+        } finally {
+            state.lock.unlock();
+        }
+        action.run();
+    }
+
+    /** Runs the actions that wait, if the store is writable. */
+    void runActions() {
+        run(false);
+    }
+
+    /** Runs the actions that wait, which find the store closed. */
+    void runActionsOfClosed() {
+        run(true);
+    }
+
+    private void run(boolean closed) {
+        List<Runnable> taken;
+        state.lock.lock();
+        try {
+            if (actions.isEmpty() || !closed && !writableNow()) {
+                return;
+            }
+            taken = actions;
+            actions = new ArrayList<>();
+        } finally {
+            state.lock.unlock();
+        }
+        taken.forEach(action -> Guarded.run("An action that waited for writability", action));
+    }
+}

@@ -1,0 +1,156 @@
+package io.caravan.testing;
+
+import static io.caravan.testing.StoreCalls.NOBODY;
+import static io.caravan.testing.StoreCalls.append;
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.SequenceConflictException;
+import io.caravan.StoreClosedException;
+import io.caravan.ValueTooLargeException;
+import io.caravan.WriteBatch;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/** Futures of writes: what they get, in which order, and what may be done by what depends on them. */
+public interface FutureContract extends ContractFixture {
+
+    @Test
+    default void theFutureOfAWriteGetsWhatItsCallbackGets() {
+        assertThat(await(store().append(1, bytes("a")))).isEqualTo(0);
+        assertThat(await(store().write(WriteBatch.create().append(1, bytes("b")).append(1, bytes("c")))))
+                .isEqualTo(2);
+        assertThat(await(store().trim(1, 1))).isEqualTo(1);
+        assertThat(await(store().trimTo(1, 2))).isEqualTo(2);
+        assertThat(texts(store(), 1)).containsExactly("2:c");
+        assertThat(await(store().delete(1))).isEqualTo(-1);
+        assertThat(store().info(1)).isNull();
+    }
+
+    @Test
+    default void theFutureOfARefusedWriteGetsTheRefusal() {
+        append(store(), 1, "a");
+        assertThatThrownBy(() -> await(store().append(1, bytes(maxValueBytes() + 1, 0))))
+                .isInstanceOf(ValueTooLargeException.class);
+        assertThatThrownBy(() -> await(store().write(WriteBatch.create().expect(1, 7))))
+                .isInstanceOf(SequenceConflictException.class);
+    }
+
+    @Test
+    @SuppressWarnings("NullAway")
+    default void aMistakeIsThrownAndNoFutureReturned() {
+        assertThatNullPointerException().isThrownBy(() -> store().append(1, (byte[]) null));
+        assertThatNullPointerException().isThrownBy(() -> store().write(null));
+        assertThatIllegalArgumentException().isThrownBy(() -> store().trim(1, -1));
+        assertThatIllegalArgumentException().isThrownBy(() -> store().trimTo(1, -1));
+    }
+
+    @Test
+    default void theFutureOfAWriteToAClosedStoreFails() {
+        store().close();
+        List<CompletableFuture<Long>> futures = List.of(
+                store().append(1, bytes("a")),
+                store().write(WriteBatch.create()),
+                store().trim(1, 1),
+                store().trimTo(1, 1),
+                store().delete(1));
+        for (CompletableFuture<Long> refused : futures) {
+            assertThatThrownBy(() -> await(refused)).isInstanceOf(StoreClosedException.class);
+        }
+    }
+
+    @Test
+    default void whatDependsOnAFutureMayReadTheStoreAndWaitForAFlush() {
+        CompletableFuture<List<String>> read = store().append(1, bytes("a")).thenApply(sequence -> {
+            store().append(1, bytes("b"), NOBODY);
+            store().flush();
+            store().checkpoint();
+            return texts(store(), 1);
+        });
+        assertThat(await(read)).containsExactly("0:a", "1:b");
+    }
+
+    @Test
+    default void whatDependsOnAFutureMayComposeMoreWrites() {
+        CompletableFuture<Long> third = store().append(1, bytes("a"))
+                .thenCompose(first -> store().append(1, bytes("b")))
+                .thenCompose(second -> store().append(1, bytes("c")));
+        assertThat(await(third)).isEqualTo(2);
+    }
+
+    /** One thread completes all futures: it would wait for itself. */
+    @Test
+    default void whatDependsOnAFutureMustNotWaitForAnother() {
+        CompletableFuture<Long> waits = store().append(1, bytes("a"))
+                .thenApply(sequence -> store().append(1, bytes("b")).join());
+        assertThatThrownBy(() -> await(waits))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("thenCompose");
+        assertThat(append(store(), 1, "c")).isEqualTo(2);
+    }
+
+    @Test
+    default void futuresCompleteInTheOrderOfAcceptance() {
+        List<Integer> completed = new ArrayList<>();
+        CountDownLatch begin = new CountDownLatch(1);
+        store().futureExecutor().execute(() -> awaitUninterruptibly(begin));
+        CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+        for (int i = 0; i < 100; i++) {
+            int number = i;
+            last = store().append(i % 3, bytes("x")).thenRun(() -> completed.add(number));
+        }
+        begin.countDown();
+        await(last);
+        assertThat(completed).hasSize(100).isSorted();
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        await(CompletableFuture.runAsync(() -> {
+            try {
+                latch.await();
+            } catch (InterruptedException interrupted) {
+                throw new IllegalStateException(interrupted);
+            }
+        }));
+    }
+
+    @Test
+    default void aSlowDependentHoldsUpNoWrite() {
+        CountDownLatch release = new CountDownLatch(1);
+        CompletableFuture<Void> slow = store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release));
+        for (int i = 0; i < 10; i++) {
+            StoreCalls.told(told -> store().append(1, bytes("b"), told));
+        }
+        assertThat(texts(store(), 1)).hasSize(11);
+        assertThat(slow).isNotDone();
+        release.countDown();
+        await(slow);
+    }
+
+    @Test
+    default void closingCompletesEveryFutureAndRunsWhatDependsOnIt() {
+        List<CompletableFuture<String>> dependents = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            dependents.add(store().append(i, bytes("x")).thenApply(sequence -> "done"));
+        }
+        store().close();
+        assertThat(dependents).allSatisfy(dependent -> assertThat(dependent).isCompletedWithValue("done"));
+    }
+
+    @Test
+    default void whatDependsOnAFutureMayCloseTheStore() {
+        await(store().append(1, bytes("a")).thenRun(() -> store().close()));
+        closeAndReopen();
+        if (durable()) {
+            assertThat(texts(store(), 1)).containsExactly("0:a");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+package io.caravan.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class RoundsTest {
+    @Test
+    void eachCaseIsTakenByOneOfNeighbouringSeeds() {
+        List<Integer> cases = IntStream.range(0, 100).boxed().toList();
+        TreeSet<Integer> taken = new TreeSet<>();
+        for (long seed = -3; seed < 4; seed++) {
+            taken.addAll(Rounds.oneIn(7, cases, seed));
+        }
+        assertThat(taken).containsExactlyElementsOf(cases);
+    }
+
+    /** Or its many rounds would run nowhere. */
+    @Test
+    void everyTestThatCountsItsRoundsHasATagThatTheProfileFinds() throws IOException {
+        for (String module : List.of("core", "server", "bench")) {
+            try (Stream<Path> files = Files.walk(Path.of("../caravan-" + module + "/src/test/java"))) {
+                List<Path> counting = files.filter(file -> file.toString().endsWith("Test.java"))
+                        .filter(file -> contains(file, "Rounds.of(", "Rounds.oneIn("))
+                        .filter(file -> !file.endsWith("RoundsTest.java"))
+                        .toList();
+                assertThat(counting).allMatch(file -> contains(file, "@Tag(\"rounds\")", "@Tag(\"thorough\")"));
+            }
+        }
+    }
+
+    private static boolean contains(Path file, String... texts) {
+        try {
+            String source = Files.readString(file);
+            return Stream.of(texts).anyMatch(source::contains);
+        } catch (IOException unreadable) {
+            throw new AssertionError(unreadable);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package io.caravan.server.app;
+
+import io.caravan.ListStore;
+import io.caravan.StoreDirectoryException;
+import io.caravan.catalog.Catalog;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.StoreIdentity;
+import io.caravan.server.metrics.ArchiveMetrics;
+import io.caravan.server.metrics.RestoreMetrics;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.StoreMetrics;
+import io.caravan.server.net.Network;
+import io.caravan.server.protocol.http.HttpProtocol;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespProtocol;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Serves the documents of a store, which stays its owner's: close it after the server. */
+public final class Server implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Server.class);
+    private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
+
+    private final ServerConfig config;
+    private final Network network;
+    private final ExecutorService readers;
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final @Nullable HttpProtocol http;
+    private final @Nullable InetSocketAddress httpAddress;
+    private @Nullable DocumentService documents;
+    private @Nullable Archiver archiver;
+    private @Nullable ServerRestores restores;
+    private @Nullable InetSocketAddress respAddress;
+
+    /**
+     * Starts to listen for HTTP, if the config has it, and tells whoever asks that there are no documents yet.
+     *
+     * @throws IOException when the address cannot be had
+     */
+    public Server(ServerConfig config) throws IOException {
+        this.config = config;
+        this.network = new Network(config.network());
+        this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
+        HttpConfig httpConfig = config.http();
+        this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
+        boolean started = false;
+        try {
+            httpAddress =
+                    http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
+            started = true;
+        } finally {
+            if (!started) {
+                stopThreads();
+            }
+        }
+    }
+
+    /**
+     * Starts to serve.
+     *
+     * @throws IOException when an address cannot be had
+     */
+    public static Server start(ListStore store, ServerConfig config) throws IOException {
+        Server server = new Server(config);
+        boolean started = false;
+        try {
+            server.serve(store);
+            started = true;
+        } finally {
+            if (!started) {
+                server.close();
+            }
+        }
+        return server;
+    }
+
+    /**
+     * Serves the documents of a store, over RESP too; once.
+     *
+     * @throws IOException when the address cannot be had
+     * @throws StoreDirectoryException when the store is incomplete, and what it lacks would not be fetched
+     * @throws ArchiveException when the config has an archive that is not this store's, if that is known at once
+     */
+    public void serve(ListStore store) throws IOException {
+        requireWhole(store);
+        DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
+        documents = opened;
+        StoreMetrics.register(metrics, opened::stats, opened::documents);
+        Archiver archives = startArchiver(opened, store);
+        archiver = archives;
+        RestoreService restoring =
+                archives == null ? null : startRestores(opened, archives).service();
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archives);
+        respAddress = network.listen(
+                config.resp(),
+                "--resp",
+                new RespProtocol(
+                        config.limits(), opened, archives, restoring, status, readers, config.authenticator()));
+        if (http != null) {
+            http.serve(opened, archives);
+        }
+    }
+
+    /** What is only in the archive would otherwise be taken for deleted, and its names given to other documents. */
+    private void requireWhole(ListStore store) {
+        boolean hydrates = config.archive() != null && config.restore().hydrate();
+        if (!hydrates && StoreIdentity.incomplete(store)) {
+            throw new StoreDirectoryException("the store has not all documents of the archive that it is restored from:"
+                    + " finish the restore (caravan restore --archive URL --data DIR), or serve it with"
+                    + " --archive URL --archive-hydrate, which fetches what is missing when it is asked for");
+        }
+    }
+
+    private @Nullable Archiver startArchiver(DocumentService opened, ListStore store) {
+        ArchiveConfig archive = config.archive();
+        if (archive == null) {
+            return null;
+        }
+        Archiver started = Archiver.start(opened, store, archive);
+        ArchiveMetrics.register(metrics, started::status);
+        return started;
+    }
+
+    private ServerRestores startRestores(DocumentService opened, Archiver archives) {
+        ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
+        RestoreMetrics.register(metrics, started);
+        restores = started;
+        return started;
+    }
+
+    /** Where it listens for RESP; it serves. */
+    public InetSocketAddress respAddress() {
+        return Objects.requireNonNull(respAddress);
+    }
+
+    /** Where it listens for HTTP; its config has it. */
+    public InetSocketAddress httpAddress() {
+        return Objects.requireNonNull(httpAddress);
+    }
+
+    /** What all listeners share. */
+    public Network network() {
+        return network;
+    }
+
+    /** Stops with a timeout that is enough for a healthy store. */
+    @Override
+    public void close() {
+        stop(CLOSE_TIMEOUT, CLOSE_TIMEOUT);
+    }
+
+    /**
+     * Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. Then
+     * archives what has changed, if that is wanted.
+     *
+     * @param connections how long the clients may take
+     * @param all how long clients and archive together may
+     */
+    public void stop(Duration connections, Duration all) {
+        long deadline = System.nanoTime() + all.toNanos();
+        if (http != null) {
+            http.drain();
+        }
+        network.drain(connections);
+        if (archiver != null && archiver.finishesOnStop()) {
+            archiver.finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+        }
+        stopThreads();
+    }
+
+    private void stopThreads() {
+        metrics.close();
+        if (restores != null) {
+            restores.close();
+        }
+        if (archiver != null) {
+            archiver.close();
+        }
+        if (documents != null) {
+            documents.close();
+        }
+        readers.shutdownNow();
+        awaitReaders();
+        network.close();
+    }
+
+    /** They tell event loops when they are done, which must then still be there. */
+    private void awaitReaders() {
+        try {
+            if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+                LOG.warn("a read did not end in {}", READERS_PATIENCE);
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

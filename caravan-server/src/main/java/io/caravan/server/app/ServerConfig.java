@@ -1,0 +1,111 @@
+package io.caravan.server.app;
+
+import io.caravan.Durability;
+import io.caravan.StoreConfig;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.security.Authenticator;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a server needs to know beside its store.
+ *
+ * @param resp where to listen for RESP; port 0 is any
+ * @param http how to serve HTTP, or null for not at all
+ * @param limits what a RESP request may ask for
+ * @param durability the store's level, which is told to whoever asks
+ * @param network what all listeners share
+ * @param authenticator tells who clients are
+ * @param readers number of threads that read from the store
+ * @param archive how to archive documents, or null for not at all
+ * @param restore what to restore from there by itself
+ */
+public record ServerConfig(
+        InetSocketAddress resp,
+        @Nullable HttpConfig http,
+        RespLimits limits,
+        Durability durability,
+        NetworkConfig network,
+        Authenticator authenticator,
+        int readers,
+        @Nullable ArchiveConfig archive,
+        RestoreConfig restore) {
+    /** Room for names and the small words of a request that fills a log buffer. */
+    private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
+
+    /**
+     * A config whose limits are those of the store: a request that the store could not take is not read. Everything else
+     * is for who has no opinion.
+     */
+    public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
+        return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
+    }
+
+    /** A config with these limits, without authentication, and with everything else for who has no opinion. */
+    public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
+        this(
+                resp,
+                null,
+                limits,
+                durability,
+                NetworkConfig.defaults(),
+                Authenticator.open(),
+                defaultReaders(),
+                null,
+                RestoreConfig.NOTHING);
+    }
+
+    /** The greatest requests that the store could take. */
+    public static RespLimits respLimits(StoreConfig store, int maxPending) {
+        return new RespLimits(
+                store.maxValueBytes(),
+                store.logBufferBytes() + (long) REQUEST_ROOM_BYTES,
+                maxPending,
+                RespLimits.DEFAULT_STALL);
+    }
+
+    /** Reads wait for the disk and for slow clients, so there may be more of them than cores. */
+    public static int defaultReaders() {
+        return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    }
+
+    /** The same with another network. */
+    public ServerConfig withNetwork(NetworkConfig other) {
+        return new ServerConfig(resp, http, limits, durability, other, authenticator, readers, archive, restore);
+    }
+
+    /** The same with other means to tell who clients are. */
+    public ServerConfig withAuthenticator(Authenticator other) {
+        return new ServerConfig(resp, http, limits, durability, network, other, readers, archive, restore);
+    }
+
+    /** The same with other limits for RESP requests. */
+    public ServerConfig withLimits(RespLimits other) {
+        return new ServerConfig(resp, http, other, durability, network, authenticator, readers, archive, restore);
+    }
+
+    /** Whether other machines can reach one of the addresses. */
+    public boolean reachable() {
+        return !resp.getAddress().isLoopbackAddress()
+                || http != null && !http.address().getAddress().isLoopbackAddress();
+    }
+
+    /** The same with HTTP. */
+    public ServerConfig withHttp(HttpConfig other) {
+        return new ServerConfig(resp, other, limits, durability, network, authenticator, readers, archive, restore);
+    }
+
+    /** The same with an archive. */
+    public ServerConfig withArchive(ArchiveConfig other) {
+        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, other, restore);
+    }
+
+    /** The same with other things to restore. */
+    public ServerConfig withRestore(RestoreConfig other) {
+        return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, archive, other);
+    }
+}

@@ -1,0 +1,63 @@
+package io.caravan.server.app;
+
+import io.caravan.ListStore;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, archives what has
+ * changed if that is wanted, closes the store. Then it ends the process: with 0, because a stop that was asked for and went
+ * well is no failure; with 1 when it did not.
+ */
+public final class Shutdown implements Runnable {
+    private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
+    /** How many tenths of the time the connections may take. */
+    private static final int DRAIN_TENTHS = 6;
+    /** And how many they and the archive; the store gets the rest. */
+    private static final int ARCHIVE_TENTHS = 9;
+
+    private final Server server;
+    private final ListStore store;
+    private final Duration timeout;
+
+    /**
+     * Makes a shutdown.
+     *
+     * @param timeout after which the process ends, whatever is unfinished
+     */
+    public Shutdown(Server server, ListStore store, Duration timeout) {
+        this.server = server;
+        this.store = store;
+        this.timeout = timeout;
+    }
+
+    @Override
+    public void run() {
+        LOG.info("stopping");
+        int exitCode = CompletableFuture.supplyAsync(this::stop)
+                .completeOnTimeout(1, timeout.toNanos(), TimeUnit.NANOSECONDS)
+                .join();
+        LOG.info(exitCode == 0 ? "stopped" : "stopped, not cleanly: what was answered is in the log");
+        Runtime.getRuntime().halt(exitCode);
+    }
+
+    private Duration tenths(int count) {
+        return timeout.multipliedBy(count).dividedBy(10);
+    }
+
+    private int stop() {
+        try {
+            server.stop(tenths(DRAIN_TENTHS), tenths(ARCHIVE_TENTHS));
+            // Says so if the store has failed, which closing does not.
+            store.flush();
+            store.close();
+            return 0;
+        } catch (RuntimeException problem) {
+            LOG.error("the stop failed: {}", problem.getMessage());
+            return 1;
+        }
+    }
+}

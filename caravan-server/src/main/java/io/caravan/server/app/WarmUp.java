@@ -1,0 +1,132 @@
+package io.caravan.server.app;
+
+import io.caravan.CaravanException;
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Transport;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Has the JVM compile the way of an append before clients come: a JVM that begins under load interprets its first tens of
+ * thousands of requests, and lets them wait for hundreds of milliseconds. Appends go over a socket of their own to a server
+ * over a store in a temporary directory, which are then thrown away. Best effort: without a place for such a store, the
+ * server begins cold.
+ */
+public final class WarmUp {
+    private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+
+    private static final int ROUNDS = 2_500;
+    private static final int CONNECTIONS = 12;
+    private static final Duration LIMIT = Duration.ofSeconds(3);
+    private static final int SEGMENT_BYTES = 4 * 1024 * 1024;
+    private static final int VALUE_BYTES = 200;
+
+    private WarmUp() {}
+
+    /**
+     * Warms up, in at most some three seconds.
+     *
+     * @param transport how the server's sockets will be served
+     * @param parent where the temporary directory is made
+     */
+    public static void run(Transport transport, Path parent) {
+        Path directory = null;
+        try {
+            LOG.info("warming up, with a store in {} that is thrown away", parent);
+            directory = Files.createTempDirectory(parent, "caravan-warm-up");
+            serve(directory.resolve("store"), transport);
+        } catch (IOException | CaravanException problem) {
+            LOG.info("the server begins cold, as it could not be warmed up in {}: {}", parent, problem.toString());
+        } finally {
+            delete(directory);
+        }
+    }
+
+    private static void serve(Path data, Transport transport) throws IOException {
+        StoreConfig store = StoreConfig.builder(data)
+                .durability(Durability.PROCESS)
+                .maxValueBytes(SEGMENT_BYTES / 16)
+                .logBufferBytes(SEGMENT_BYTES / 4)
+                .logSegmentBytes(SEGMENT_BYTES)
+                .heapSegmentBytes(SEGMENT_BYTES)
+                .build();
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        NetworkConfig network = new NetworkConfig(transport, 1, NetworkLimits.defaults(), null);
+        try (ListStore opened = DurableListStore.open(store);
+                Server server = Server.start(opened, ServerConfig.of(any, store).withNetwork(network))) {
+            append(server.respAddress());
+        }
+    }
+
+    private static void append(InetSocketAddress address) throws IOException {
+        List<Socket> sockets = new ArrayList<>();
+        try {
+            for (int i = 0; i < CONNECTIONS; i++) {
+                sockets.add(new Socket(address.getAddress(), address.getPort()));
+            }
+            long deadline = System.nanoTime() + LIMIT.toNanos();
+            for (int round = 0; round < ROUNDS && System.nanoTime() < deadline; round++) {
+                for (Socket socket : sockets) {
+                    socket.getOutputStream().write(request(round));
+                }
+                for (Socket socket : sockets) {
+                    readLine(socket.getInputStream());
+                }
+            }
+        } finally {
+            for (Socket socket : sockets) {
+                socket.close();
+            }
+        }
+    }
+
+    private static byte[] request(int round) {
+        String name = "document-" + round % 100;
+        return ("*3\r\n$5\r\nRPUSH\r\n$" + name.length() + "\r\n" + name + "\r\n$" + VALUE_BYTES + "\r\n"
+                        + "v".repeat(VALUE_BYTES) + "\r\n")
+                .getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static void readLine(InputStream in) throws IOException {
+        int read = in.read();
+        while (read != '\n') {
+            if (read < 0) {
+                throw new IOException("the server closed the connection");
+            }
+            read = in.read();
+        }
+    }
+
+    private static void delete(@Nullable Path directory) {
+        if (directory == null) {
+            return;
+        }
+        try (Stream<Path> paths = Files.walk(directory)) {
+            for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException | UncheckedIOException problem) {
+            LOG.warn("{} could not be deleted: {}", directory, problem.getMessage());
+        }
+    }
+}

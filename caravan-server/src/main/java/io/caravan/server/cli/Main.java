@@ -1,0 +1,81 @@
+package io.caravan.server.cli;
+
+import io.caravan.CaravanException;
+import io.caravan.server.cli.archive.ArchiveCommands;
+import io.caravan.server.cli.client.ClientCommands;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.GroupedHelp;
+import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.serve.ServeCommand;
+import io.caravan.server.cli.store.RepairCommand;
+import io.caravan.server.cli.store.VerifyCommand;
+import io.caravan.server.config.Settings;
+import java.io.IOException;
+import java.util.Map;
+import java.util.stream.Stream;
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
+@Command(
+        name = "caravan",
+        description = "A durable store of append-only lists, one per document.",
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class)
+public final class Main {
+
+    private Main() {}
+
+    public static void main(String[] args) {
+        System.exit(commandLine(System.getenv()).execute(args));
+    }
+
+    /** The whole command line; settings may also come from this environment. */
+    static CommandLine commandLine(Map<String, String> environment) {
+        Settings settings = new Settings(environment);
+        CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
+        GroupedHelp.install(serve);
+        CommandLine caravan = new CommandLine(new Main())
+                .addSubcommand(serve)
+                .addSubcommand(new VerifyCommand())
+                .addSubcommand(new RepairCommand());
+        ClientCommands.addTo(caravan, Console.system());
+        ArchiveCommands.addTo(caravan, Console.system());
+        return caravan.addSubcommand(new GenerateCompletion())
+                .addSubcommand(new HelpCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))
+                .setExecutionExceptionHandler(Main::explain);
+    }
+
+    private static int correct(ParameterException wrong, String[] args, Settings settings) {
+        CommandLine command = wrong.getCommandLine();
+        command.getErr()
+                .println("caravan: " + wrong.getMessage() + source(wrong, args, settings) + " (see "
+                        + command.getCommandSpec().qualifiedName() + " --help)");
+        return CommandLine.ExitCode.USAGE;
+    }
+
+    /** Where a value comes from that is not on the command line, where the person would look for it. */
+    private static String source(ParameterException wrong, String[] args, Settings settings) {
+        if (!(wrong.getArgSpec() instanceof OptionSpec option)
+                || Stream.of(args).anyMatch(arg -> arg.startsWith(option.longestName()))) {
+            return "";
+        }
+        return ", from " + settings.source(option);
+    }
+
+    /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */
+    private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
+            throws Exception {
+        if (problem instanceof CaravanException || problem instanceof IOException) {
+            commandLine.getErr().println("caravan: " + problem.getMessage());
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        throw problem;
+    }
+}

@@ -1,0 +1,60 @@
+package io.caravan.server.cli.archive;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.Documents;
+import io.caravan.server.cli.client.Documents.ArchivedDocument;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Has a server archive a document now; the commands that look into an archive are below it. */
+@Command(
+        name = "archive",
+        description = {
+            "With NAME, a running server archives this document now, if it has changed since it was archived, and tells"
+                    + " which generation it is in the archive, and its sequences. A server archives by itself too, see"
+                    + " 'caravan serve --help'.",
+            "The commands below need no server: they look into an archive, verify it, and remove from it what is not needed"
+                    + " any more. A document that has the name of one of them comes after --."
+        },
+        footer = {"  caravan archive letters/1", "  caravan archive letters/1 --output json"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class ArchiveCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
+    private @Nullable String name;
+
+    public ArchiveCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(
+                name != null,
+                "give NAME for a running server to archive, or say what to do with an archive: ls, verify or prune");
+        if (name != null) {
+            archive(name, output);
+        }
+    }
+
+    private void archive(String wanted, Output output) throws IOException {
+        try (ServerConnection connection = connect()) {
+            ArchivedDocument archived = new Documents(connection).archive(bytes(wanted));
+            if (json()) {
+                output.object(fields -> {
+                    fields.writeNumberField("generation", archived.generation());
+                    fields.writeNumberField("first", archived.first());
+                    fields.writeNumberField("next", archived.next());
+                    fields.writeBooleanField("uploaded", archived.uploaded());
+                });
+            } else {
+                output.line("generation " + archived.generation() + ", first " + archived.first() + ", next "
+                        + archived.next() + (archived.uploaded() ? "" : ", as it was already"));
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package io.caravan.server.cli.archive;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.OutputFormat;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What the commands that look into an archive share. */
+@Command(
+        showDefaultValues = true,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        footerHeading = "%nExamples:%n")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+abstract class ArchiveSubcommand implements Callable<Integer> {
+    private static final int LAST = ArchivePlace.ORDER + 1;
+    private static final int MAX_JOBS = 256;
+
+    private final Console console;
+
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private ArchivePlace place;
+
+    @Option(
+            names = "--jobs",
+            order = LAST - 2,
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "How many documents at a time.")
+    private int jobs;
+
+    @Option(
+            names = "--output",
+            order = LAST - 2,
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
+    private OutputFormat format;
+
+    @Option(
+            names = {"-h", "--help"},
+            order = LAST,
+            usageHelp = true,
+            description = "Show this help and exit.")
+    private boolean help;
+
+    ArchiveSubcommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
+        checkOptions();
+        try (ObjectStore objects = place.open();
+                Output output = new Output(console.out())) {
+            return run(Archive.open(objects), output);
+        } catch (Output.ClosedException enough) {
+            return CommandLine.ExitCode.OK;
+        }
+    }
+
+    /** Refuses options of the command's own before anything is opened. */
+    void checkOptions() {}
+
+    /** Does what the command is for, and returns the exit code. */
+    abstract int run(Archive archive, Output output) throws IOException;
+
+    final int jobs() {
+        return jobs;
+    }
+
+    final boolean json() {
+        return format == OutputFormat.JSON;
+    }
+
+    /** Progress on the error stream, counted in these. */
+    final Progress progress(String unit) {
+        return new Progress(spec.commandLine().getErr(), console.showsProgress(), unit);
+    }
+
+    /** Tells the person something, on the error stream. */
+    final void tell(String message) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("caravan: " + message);
+        err.flush();
+    }
+
+    final void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

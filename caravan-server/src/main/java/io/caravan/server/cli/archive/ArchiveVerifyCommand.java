@@ -1,0 +1,101 @@
+package io.caravan.server.cli.archive;
+
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Verification;
+import io.caravan.server.archive.VerificationListener;
+import io.caravan.server.archive.VerificationReport;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+
+/** Reads an archive whole and says what is wrong with it. */
+@Command(
+        name = "verify",
+        description = {
+            "Reads every manifest of an archive, and every snapshot that one names, and checks every byte of them."
+                    + " Changes nothing, and may run beside the server that archives.",
+            "Snapshots that no manifest names are no fault: they were put and not committed, as when a server ends in"
+                    + " between, and 'caravan archive prune' removes them."
+        },
+        exitCodeList = {
+            "0:clean",
+            "1:faults, each on a line with what to do; or there is no archive, or no permission",
+            "2:wrongly called"
+        },
+        footer = {
+            "  caravan archive verify --archive file:archive",
+            "  caravan archive verify --archive s3://bucket/prefix --jobs 64"
+        })
+final class ArchiveVerifyCommand extends ArchiveSubcommand {
+
+    ArchiveVerifyCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    int run(Archive archive, Output output) throws IOException {
+        VerificationReport report;
+        try (Progress progress = progress("snapshots")) {
+            report = Verification.verify(archive, jobs(), new VerificationListener() {
+                @Override
+                public void fault(String message) {
+                    print(message, output);
+                }
+
+                @Override
+                public void read(long snapshots, long bytes) {
+                    progress.add(snapshots, bytes);
+                }
+            });
+        } catch (UncheckedIOException unwritable) {
+            throw unwritable.getCause();
+        }
+        print(report, archive.objects().location(), output);
+        return report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private void print(String fault, Output output) {
+        try {
+            if (json()) {
+                output.object(fields -> fields.writeStringField("fault", fault));
+            } else {
+                output.line("FAULT: " + fault);
+            }
+        } catch (IOException unwritable) {
+            throw new UncheckedIOException(unwritable);
+        }
+    }
+
+    private void print(VerificationReport report, String location, Output output) throws IOException {
+        if (json()) {
+            output.object(fields -> {
+                fields.writeNumberField("documents", report.documents());
+                fields.writeNumberField("deleted", report.deleted());
+                fields.writeNumberField("generations", report.generations());
+                fields.writeNumberField("bytes", report.bytes());
+                fields.writeNumberField("faults", report.faults());
+                fields.writeNumberField("leftovers", report.leftovers());
+                fields.writeNumberField("leftoverBytes", report.leftoverBytes());
+                fields.writeNumberField("unknown", report.unknown());
+            });
+            return;
+        }
+        output.line(location
+                + (report.faults() == 0 ? " is clean: " : " has " + Figures.count(report.faults(), "fault") + ": ")
+                + Figures.count(report.documents(), "document") + ", " + report.deleted() + " of them deleted; "
+                + Figures.count(report.generations(), "snapshot") + " read, " + Figures.size(report.bytes()));
+        if (report.leftovers() > 0) {
+            output.line("no manifest names " + Figures.count(report.leftovers(), "snapshot") + ", "
+                    + Figures.size(report.leftoverBytes())
+                    + ": being archived now, or left by a server that ended; 'caravan archive prune' removes those");
+        }
+        if (report.unknown() > 0) {
+            output.line("beside the archive's own objects there are " + Figures.count(report.unknown(), "other")
+                    + " under snapshots/, which nothing here touches");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package io.caravan.server.cli.archive;
+
+import java.time.Duration;
+import java.util.Locale;
+
+/** Sizes and ages as people read them. */
+final class Figures {
+    private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
+    private static final int UNIT = 1024;
+
+    private Figures() {}
+
+    /** Such as {@code 17 B} and {@code 1.5 KiB}. */
+    static String size(long bytes) {
+        double size = bytes;
+        int unit = 0;
+        while (size >= UNIT && unit < UNITS.length - 1) {
+            size /= UNIT;
+            unit++;
+        }
+        return unit == 0 ? bytes + " B" : String.format(Locale.ROOT, "%.1f %s", size, UNITS[unit]);
+    }
+
+    /** Such as {@code 12s}, {@code 5m}, {@code 3h} and {@code 40d}; with a minus if it is still to come. */
+    static String age(long fromMillis, long nowMillis) {
+        Duration age = Duration.ofMillis(nowMillis - fromMillis);
+        return age.isNegative() ? "-" + age(age.negated()) : age(age);
+    }
+
+    private static String age(Duration age) {
+        if (age.toDays() >= 2) {
+            return age.toDays() + "d";
+        }
+        if (age.toHours() >= 2) {
+            return age.toHours() + "h";
+        }
+        return age.toMinutes() >= 2 ? age.toMinutes() + "m" : age.toSeconds() + "s";
+    }
+
+    /** A number of things, such as {@code 1 document} and {@code 2 documents}. */
+    static String count(long number, String thing) {
+        return String.format(Locale.ROOT, "%,d %s%s", number, thing, number == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,176 @@
+package io.caravan.server.cli.archive;
+
+import io.caravan.CaravanException;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.restore.RestoreProgress;
+import io.caravan.server.archive.restore.StoreRestore;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.Documents;
+import io.caravan.server.cli.client.Documents.RestoredDocument;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Restores documents from an archive: one by a running server, or all to a store that nobody serves. */
+@Command(
+        name = "restore",
+        description = {
+            "Restores documents from an archive, in one of two ways.",
+            "",
+            "With NAME, a running server restores one document from its archive, and tells what the document has then"
+                    + " and how many values were added. To a document that is there it adds the values that it lacks at"
+                    + " its end; what would take it back in time is refused, unless it is restored under another name"
+                    + " (--as).",
+            "",
+            "With --archive and --data, and no server, a whole store is rebuilt from the archive alone. Each document is"
+                    + " told as it is restored, and at the end what could not be restored and why, which makes the exit"
+                    + " code 1. A restore that was ended goes on when it is called again. Then the store can be served,"
+                    + " and archived to the same archive: caravan serve --data DIR --archive URL.",
+            ""
+        },
+        footer = {
+            "  caravan restore letters/1",
+            "  caravan restore letters/1 --at 12 --as letters/1-of-monday",
+            "  caravan restore --archive s3://backups/caravan --data data --list restored.txt"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class RestoreCommand extends ClientCommand {
+    private static final int MAX_JOBS = 256;
+    private static final String BOTH = "NAME, --at and --as are for a running server, --archive, --data, --list and"
+            + " --allow-older for a whole store: they do not go together";
+
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to restore.")
+    private @Nullable String name;
+
+    @Option(
+            names = "--at",
+            paramLabel = "GENERATION",
+            description =
+                    "Restore NAME from this generation; from the latest one otherwise. A document that was deleted is"
+                            + " restored only so.")
+    private @Nullable Long at;
+
+    @Option(
+            names = "--as",
+            paramLabel = "OTHER",
+            description = "Restore NAME as a new document of this name, which must not exist.")
+    private @Nullable String as;
+
+    @Option(
+            names = "--data",
+            paramLabel = "DIR",
+            description =
+                    "The store's directory: one that does not exist, is empty, or holds what an earlier restore of"
+                            + " the same archive has left.")
+    private @Nullable Path data;
+
+    @Option(
+            names = "--jobs",
+            paramLabel = "N",
+            defaultValue = "16",
+            description = "Documents to read from the archive at a time, from 1 to 256.")
+    private int jobs;
+
+    @Option(
+            names = "--allow-older",
+            description = "Restore a document whose latest generation is damaged from the newest one before it that is"
+                    + " not.")
+    private boolean allowOlder;
+
+    @Option(
+            names = "--list",
+            paramLabel = "FILE",
+            description = "Tell of each document in this file instead of on the standard output.")
+    private @Nullable Path list;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ArchivePlace archive;
+
+    public RestoreCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        if (name != null) {
+            check(!isArchiveGiven() && data == null && list == null && !allowOlder, BOTH);
+            restoreOne(name, output);
+        } else {
+            check(at == null && as == null, BOTH);
+            check(jobs >= 1 && jobs <= MAX_JOBS, "--jobs must be from 1 to " + MAX_JOBS);
+            String how = "give NAME for a running server to restore, or --archive and --data for a whole store";
+            restoreAll(given(archive.url(), how), given(data, how), output);
+        }
+    }
+
+    /** In the environment it is for other commands too. */
+    private boolean isArchiveGiven() {
+        return spec.commandLine().getParseResult().hasMatchedOption("--archive");
+    }
+
+    private void restoreOne(String wanted, Output output) throws IOException {
+        OptionalLong generation = at == null ? OptionalLong.empty() : OptionalLong.of(atLeast(1, at, "--at", 1));
+        try (ServerConnection connection = connect()) {
+            RestoredDocument restored =
+                    new Documents(connection).restore(bytes(wanted), generation, as == null ? null : bytes(as));
+            if (json()) {
+                output.object(fields -> {
+                    fields.writeNumberField("first", restored.first());
+                    fields.writeNumberField("next", restored.next());
+                    fields.writeNumberField("added", restored.added());
+                    fields.writeNumberField("generation", restored.generation());
+                });
+            } else {
+                output.line("first " + restored.first() + ", next " + restored.next() + ", added " + restored.added()
+                        + " from generation " + restored.generation());
+            }
+        }
+    }
+
+    private void restoreAll(String url, Path directory, Output output) throws IOException {
+        RestoreProgress progress = new RestoreProgress();
+        try (ObjectStore objects = archive.open(url)) {
+            restoreAll(Archive.open(objects), directory, output, progress);
+            tell("to take over from the host that is lost: caravan serve --data " + directory + " --archive " + url);
+        } catch (UncheckedIOException unlisted) {
+            throw ClientException.failed(
+                    "the documents that are restored cannot be told: " + unlisted.getMessage()
+                            + "; call it again to go on, with --list FILE",
+                    unlisted);
+        } catch (CaravanException problem) {
+            String done = progress.figures().done() == 0
+                    ? ""
+                    : "; " + progress.figures().done() + " documents are done: call it again to go on from there";
+            throw ClientException.failed(problem.getMessage() + done, problem);
+        }
+    }
+
+    /** The list of an earlier restore is replaced only once there is an archive. */
+    private void restoreAll(Archive opened, Path directory, Output output, RestoreProgress progress)
+            throws IOException {
+        try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
+            RestoreReport report = new RestoreReport(listed == null ? output : listed, json());
+            try (ProgressTicker ticker = new ProgressTicker(progress, err())) {
+                StoreRestore.run(opened, directory, jobs, allowOlder, report, progress);
+            }
+            report.finish(progress.figures(), output, this::tell);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package io.caravan.server.cli.archive;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.restore.RestoreFault;
+import io.caravan.server.archive.restore.RestoreListener;
+import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Consumer;
+
+/** Tells what a whole restore has done: of each document when it is done, of the faults again at the end. */
+final class RestoreReport implements RestoreListener {
+    /** Faults that are told again; all are in the list. */
+    private static final int MAX_FAULTS = 1_000;
+
+    private final Output list;
+    private final boolean json;
+    private final List<RestoreFault> faults = new ArrayList<>();
+    private long moreFaults;
+
+    /**
+     * A report of nothing yet.
+     *
+     * @param list where each document is told
+     */
+    RestoreReport(Output list, boolean json) {
+        this.list = list;
+        this.json = json;
+    }
+
+    @Override
+    public void restored(Restored restored) {
+        written(() -> {
+            if (json) {
+                list.object(fields -> {
+                    name(fields, restored.name());
+                    write(fields, restored);
+                });
+            } else {
+                list.line((restored.changed() ? "restored " : "present ") + text(restored));
+            }
+        });
+    }
+
+    private static String text(Restored restored) {
+        return "'" + restored.name() + "' generation " + restored.generation().number() + ": first "
+                + restored.firstSequence() + ", next " + restored.nextSequence() + ", added " + restored.added();
+    }
+
+    private static void write(JsonGenerator fields, Restored restored) throws IOException {
+        fields.writeNumberField("generation", restored.generation().number());
+        fields.writeNumberField("first", restored.firstSequence());
+        fields.writeNumberField("next", restored.nextSequence());
+        fields.writeNumberField("added", restored.added());
+    }
+
+    @Override
+    public void fault(RestoreFault fault) {
+        if (faults.size() < MAX_FAULTS) {
+            faults.add(fault);
+        } else {
+            moreFaults++;
+        }
+        written(() -> {
+            if (json) {
+                list.object(fields -> write(fields, fault));
+            } else {
+                list.line(text(fault));
+            }
+        });
+    }
+
+    private static String text(RestoreFault fault) {
+        DocumentName document = fault.document();
+        Restored instead = fault.instead();
+        return "FAULT: " + (document == null ? "" : "document '" + document + "', ") + "object " + fault.object() + ": "
+                + fault.why() + (instead == null ? "" : "; restored an older generation instead: " + text(instead));
+    }
+
+    private static void write(JsonGenerator fields, RestoreFault fault) throws IOException {
+        Restored instead = fault.instead();
+        if (fault.document() != null) {
+            name(fields, fault.document());
+        }
+        fields.writeStringField("object", fault.object());
+        fields.writeStringField("fault", fault.why());
+        if (instead != null) {
+            write(fields, instead);
+        }
+    }
+
+    private static void name(JsonGenerator fields, DocumentName name) throws IOException {
+        Output.textOrBase64(fields, "name", "base64", name.toBytes());
+    }
+
+    /**
+     * Tells what all came to.
+     *
+     * @param tell takes lines for people
+     * @throws ClientException when there were faults
+     */
+    void finish(Figures figures, Output output, Consumer<String> tell) throws IOException {
+        list.flush();
+        for (RestoreFault fault : faults) {
+            tell.accept(text(fault));
+        }
+        if (moreFaults > 0) {
+            tell.accept(moreFaults + " more faults, which are told where the documents are");
+        }
+        summarize(figures, output);
+        output.flush();
+        if (figures.faults() > 0) {
+            throw ClientException.failed(
+                    figures.faults() + " documents are not as the archive should have them; the others are restored");
+        }
+    }
+
+    private void summarize(Figures figures, Output output) throws IOException {
+        if (json) {
+            output.object(fields -> {
+                fields.writeNumberField("restored", figures.restored());
+                fields.writeNumberField("present", figures.present());
+                fields.writeNumberField("deleted", figures.deleted());
+                fields.writeNumberField("faults", figures.faults());
+                fields.writeNumberField("values", figures.values());
+                fields.writeNumberField("bytes", figures.valueBytes());
+            });
+        } else {
+            output.line(String.format(
+                    Locale.ROOT,
+                    "%d documents restored, %d were there already, %d were deleted, %d faults; %d values, %d bytes",
+                    figures.restored(),
+                    figures.present(),
+                    figures.deleted(),
+                    figures.faults(),
+                    figures.values(),
+                    figures.valueBytes()));
+        }
+    }
+
+    private interface Writing {
+        void run() throws IOException;
+    }
+
+    /** The restore's thread takes no checked exceptions, and ends with this one. */
+    private static void written(Writing writing) {
+        try {
+            writing.run();
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.OutputFormat;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What all commands that speak to a server share. */
+@Command(
+        showDefaultValues = true,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:failed: no server, no permission, no space, no file",
+            "2:wrongly called",
+            "3:the document is not as expected: missing, at another sequence, trimmed, closed"
+        },
+        footerHeading = "%nExamples:%n")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public abstract class ClientCommand implements Callable<Integer> {
+    private static final int LAST = ConnectionOptions.ORDER + 1;
+
+    private final Console console;
+
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    @Mixin
+    private ConnectionOptions connectionOptions;
+
+    @Option(
+            names = "--output",
+            order = ConnectionOptions.ORDER - 1,
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
+    private OutputFormat format;
+
+    @Option(
+            names = {"-h", "--help"},
+            order = LAST,
+            usageHelp = true,
+            description = "Show this help and exit.")
+    private boolean help;
+
+    protected ClientCommand(Console console) {
+        this.console = console;
+    }
+
+    @Override
+    public Integer call() {
+        try (Output output = new Output(console.out())) {
+            run(output);
+            return CommandLine.ExitCode.OK;
+        } catch (ClientException problem) {
+            tell(String.valueOf(problem.getMessage()));
+            return problem.exitCode();
+        } catch (ConnectionLostException lost) {
+            tell(String.valueOf(lost.getMessage()));
+            return ClientException.FAILED;
+        } catch (NoSuchFileException missing) {
+            tell("there is no file '" + missing.getFile() + "'");
+            return ClientException.FAILED;
+        } catch (FileSystemException unreadable) {
+            tell("the file '" + unreadable.getFile() + "' cannot be read: " + unreadable);
+            return ClientException.FAILED;
+        } catch (Output.ClosedException enough) {
+            return CommandLine.ExitCode.OK;
+        } catch (IOException problem) {
+            tell(String.valueOf(problem.getMessage()));
+            return ClientException.FAILED;
+        }
+    }
+
+    /**
+     * Does what the command is for.
+     *
+     * @throws ClientException when it cannot be done
+     * @throws ConnectionLostException when there is no server
+     */
+    protected abstract void run(Output output) throws IOException;
+
+    protected final Console console() {
+        return console;
+    }
+
+    protected final ServerConnection connect() throws IOException {
+        return connectionOptions.connect(console.environment());
+    }
+
+    protected final boolean json() {
+        return format == OutputFormat.JSON;
+    }
+
+    /** Tells the person something, on the error stream. */
+    protected final void tell(String message) {
+        PrintWriter err = err();
+        err.println("caravan: " + message);
+        err.flush();
+    }
+
+    protected final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    protected final void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+
+    /** What must have been given. */
+    protected final <T> T given(@Nullable T value, String otherwise) {
+        check(value != null, otherwise);
+        return Objects.requireNonNull(value);
+    }
+
+    /** A number that an option gave, checked, or what stands for none. */
+    protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
+        check(given == null || given >= least, option + " must be " + least + " or more");
+        return given == null ? otherwise : given;
+    }
+
+    /** Words of the command line are text; names and values are bytes. */
+    protected static byte[] bytes(String word) {
+        return word.getBytes(UTF_8);
+    }
+}

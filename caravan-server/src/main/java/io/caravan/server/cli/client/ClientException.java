@@ -1,0 +1,52 @@
+package io.caravan.server.cli.client;
+
+/** A command cannot be done, for a reason that its message tells a person, together with what to do. */
+public final class ClientException extends RuntimeException {
+    /** It failed: no server, no permission, no space. */
+    static final int FAILED = 1;
+    /** The document is not what the command takes it for: it is missing, longer, closed, trimmed. */
+    static final int OTHER_STATE = 3;
+
+    private static final long serialVersionUID = 1L;
+
+    private final int exitCode;
+
+    private ClientException(int exitCode, String message, Throwable cause) {
+        super(message, cause);
+        this.exitCode = exitCode;
+    }
+
+    private ClientException(int exitCode, String message) {
+        super(message);
+        this.exitCode = exitCode;
+    }
+
+    public static ClientException failed(String message) {
+        return new ClientException(FAILED, message);
+    }
+
+    public static ClientException failed(String message, Throwable cause) {
+        return new ClientException(FAILED, message, cause);
+    }
+
+    static ClientException otherState(String message) {
+        return new ClientException(OTHER_STATE, message);
+    }
+
+    static ClientException otherState(String message, Throwable cause) {
+        return new ClientException(OTHER_STATE, message, cause);
+    }
+
+    static ClientException missing(String name) {
+        return otherState("there is no document '" + name + "'");
+    }
+
+    /** The same problem, with more to say of it. */
+    ClientException with(String more) {
+        return new ClientException(exitCode, getMessage() + more, this);
+    }
+
+    int exitCode() {
+        return exitCode;
+    }
+}

@@ -1,0 +1,121 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.config.HostPort;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import redis.clients.jedis.ClientSetInfoConfig;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.DefaultRedisCredentials;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+
+/** Where the server is, and who asks. A password is never an option: other users of the machine see command lines. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ConnectionOptions {
+    /** In help they come behind the command's own options. */
+    static final int ORDER = 10;
+
+    private static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
+    private static final long MAX_PASSWORD_FILE_BYTES = 4096;
+    private static final int MAX_TIMEOUT_SECONDS = 3600;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandLine.Model.CommandSpec spec;
+
+    @Option(
+            names = "--server",
+            order = ORDER,
+            paramLabel = "HOST:PORT",
+            defaultValue = "${env:CARAVAN_SERVER:-127.0.0.1:6380}",
+            converter = HostPort.Converter.class,
+            description =
+                    "The server's RESP address; the environment variable CARAVAN_SERVER is another way to say it.")
+    private HostPort server;
+
+    @Option(names = "--user", order = ORDER, paramLabel = "NAME", description = "The user whose password it is.")
+    private @Nullable String user;
+
+    @Option(
+            names = "--password-file",
+            order = ORDER,
+            paramLabel = "FILE",
+            description = "A file with the password in it; the environment variable CARAVAN_PASSWORD is another way.")
+    private @Nullable Path passwordFile;
+
+    @Option(names = "--tls", order = ORDER, description = "Speak TLS; the server's certificate must be valid for HOST.")
+    private boolean tls;
+
+    @Option(
+            names = "--tls-ca",
+            order = ORDER,
+            paramLabel = "FILE",
+            description =
+                    "Certificates (PEM) of the authorities to trust, in place of those that Java trusts; implies --tls.")
+    private @Nullable Path tlsAuthorities;
+
+    @Option(
+            names = "--timeout",
+            order = ORDER,
+            paramLabel = "SECONDS",
+            defaultValue = "10",
+            description = "How long the server may take to answer.")
+    private int timeoutSeconds;
+
+    /**
+     * Connects.
+     *
+     * @throws ParameterException when the options make no sense together
+     * @throws IOException when a file that they name cannot be read
+     * @throws ConnectionLostException when the server cannot be reached
+     */
+    ServerConnection connect(Map<String, String> environment) throws IOException {
+        check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
+        DefaultJedisClientConfig.Builder config = DefaultJedisClientConfig.builder()
+                .resp3()
+                .autoNegotiateProtocol(false)
+                .timeoutMillis(timeoutSeconds * 1_000)
+                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
+        char[] password = password(environment);
+        check(
+                user == null || password != null,
+                "--user needs a password: set " + PASSWORD_VARIABLE + ", or give --password-file FILE");
+        if (password != null) {
+            config.credentials(new DefaultRedisCredentials(user, password));
+        }
+        if (tls || tlsAuthorities != null) {
+            TlsTrust.apply(tlsAuthorities, config);
+        }
+        return open(config.build());
+    }
+
+    private ServerConnection open(JedisClientConfig config) {
+        return ServerConnection.open(new HostAndPort(server.host(), server.port()), config, server);
+    }
+
+    /** The password without the end of its line, or null when none is given. */
+    private char @Nullable [] password(Map<String, String> environment) throws IOException {
+        String variable = environment.get(PASSWORD_VARIABLE);
+        if (passwordFile == null) {
+            return variable == null || variable.isEmpty() ? null : variable.toCharArray();
+        }
+        check(
+                Files.size(passwordFile) <= MAX_PASSWORD_FILE_BYTES,
+                "--password-file " + passwordFile + " is longer than a password");
+        String password = Files.readString(passwordFile).replaceFirst("\\R\\z", "");
+        check(!password.isEmpty(), "--password-file " + passwordFile + " is empty");
+        return password.toCharArray();
+    }
+
+    private void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.client.Documents.Page;
+import io.caravan.server.cli.client.Documents.Value;
+import java.io.IOException;
+import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a document's values as they come, over as many connections as it needs. It knows the next sequence, and asks for
+ * that, so that none is lost and none comes twice; and it knows which document it follows, and does not go on with another
+ * one of the same name.
+ *
+ * <p>One thread follows; another may {@link #stop} it.
+ */
+final class Follower {
+    /** After this time without a value it asks again, and so learns of a connection that has died in silence. */
+    private static final int BLOCK_MILLIS = 20_000;
+
+    private static final long FIRST_PAUSE_MILLIS = 100;
+    private static final long MAX_PAUSE_MILLIS = 5_000;
+
+    private final Connector connector;
+    private final byte[] name;
+    private final Consumer<String> messages;
+    private final CountDownLatch stop = new CountDownLatch(1);
+    private volatile @Nullable ServerConnection current;
+
+    /** The next sequence, unknown as long as it is empty. */
+    private OptionalLong next;
+
+    /** Which document it is, unknown as long as there is none. */
+    private OptionalLong id = OptionalLong.empty();
+
+    private int pageValues = 1;
+    private long left;
+    private boolean everConnected;
+    private boolean lost;
+    private long pauseMillis = FIRST_PAUSE_MILLIS;
+
+    /** Makes connections. */
+    interface Connector {
+        ServerConnection connect() throws IOException;
+    }
+
+    /** Has what was taken reach whoever waits for it. */
+    interface Flush {
+        void flush() throws IOException;
+    }
+
+    /**
+     * A follower.
+     *
+     * @param next where to begin; empty is behind the last value
+     * @param count how many values to take
+     * @param messages takes what a person should know
+     */
+    Follower(Connector connector, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
+        this.connector = connector;
+        this.name = name;
+        this.next = next;
+        this.left = count;
+        this.messages = messages;
+    }
+
+    /**
+     * Follows until the document is closed, there were enough values, or it is stopped.
+     *
+     * @throws ConnectionLostException when there is no first connection
+     * @throws ClientException when the document was trimmed or deleted before its values were taken
+     */
+    void follow(RangeReader.Sink sink, Flush flush) throws IOException {
+        boolean done = false;
+        while (!done && !stopped()) {
+            try (ServerConnection connection = connector.connect()) {
+                current = connection;
+                done = follow(new Documents(connection), sink, flush);
+            } catch (ConnectionLostException problem) {
+                if (!everConnected) {
+                    throw problem;
+                }
+                flush.flush();
+                pause(problem);
+            }
+        }
+    }
+
+    private void pause(ConnectionLostException problem) {
+        if (stopped()) {
+            return;
+        }
+        if (!lost) {
+            lost = true;
+            messages.accept(problem.getMessage() + "; trying again");
+        }
+        try {
+            stop.await(pauseMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            stop.countDown();
+        }
+        pauseMillis = Math.min(2 * pauseMillis, MAX_PAUSE_MILLIS);
+    }
+
+    /** Follows over one connection; returns whether there is nothing more to come. */
+    private boolean follow(Documents documents, RangeReader.Sink sink, Flush flush) throws IOException {
+        Document document = documents.find(name);
+        begin(document);
+        catchUp(documents, document, sink);
+        while (left > 0 && !stopped()) {
+            flush.flush();
+            Page page = documents.await(name, next.orElseThrow(), Math.min(left, pageValues), BLOCK_MILLIS);
+            recognize(page.id());
+            for (Value value : page.values()) {
+                take(value, sink);
+            }
+            if (page.end()) {
+                messages.accept("the document is closed, nothing will follow");
+                return true;
+            }
+            if (page.values().size() == pageValues) {
+                // Takes what has come meanwhile in one go: asking for every page alone is slow when many come.
+                catchUp(documents, documents.find(name), sink);
+            }
+        }
+        return true;
+    }
+
+    private void begin(@Nullable Document document) {
+        if (lost) {
+            lost = false;
+            messages.accept("connected again, going on with sequence " + next.orElseThrow());
+        }
+        next = OptionalLong.of(next.orElse(document == null ? 0 : document.next()));
+        everConnected = true;
+        pauseMillis = FIRST_PAUSE_MILLIS;
+    }
+
+    private void recognize(OptionalLong found) {
+        if (id.isPresent() && !id.equals(found)) {
+            throw ClientException.otherState(
+                    "the document was deleted" + (found.isPresent() ? ", and another one has its name" : ""));
+        }
+        id = found;
+    }
+
+    /** Takes what there is; what was trimmed is found out by asking for it. */
+    private void catchUp(Documents documents, @Nullable Document document, RangeReader.Sink sink) throws IOException {
+        recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
+        long from = next.orElseThrow();
+        if (document == null || from < document.first()) {
+            return;
+        }
+        pageValues = document.pageValues();
+        long to = Math.min(document.next(), from + Math.min(left, Long.MAX_VALUE - from));
+        new RangeReader(documents, name).read(document, from, to, value -> take(value, sink));
+    }
+
+    private void take(Value value, RangeReader.Sink sink) throws IOException {
+        sink.take(value);
+        next = OptionalLong.of(value.sequence() + 1);
+        left--;
+    }
+
+    /** Ends it, from any thread. */
+    void stop() {
+        stop.countDown();
+        ServerConnection connection = current;
+        if (connection != null) {
+            connection.cut();
+        }
+    }
+
+    boolean stopped() {
+        return stop.getCount() == 0;
+    }
+}

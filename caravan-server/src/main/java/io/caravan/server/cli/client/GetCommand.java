@@ -1,0 +1,79 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Prints what a document retains. */
+@Command(
+        name = "get",
+        description = {
+            "Prints the values of a document, oldest first, up to those that it has when the command starts.",
+            "As text, each value is a line of its bytes as they are. As JSON, each is an object {\"sequence\":n,"
+                    + "\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} when it is no UTF-8."
+        },
+        footer = {
+            "  caravan get letters/1",
+            "  caravan get letters/1 --from 1000 --count 10 --output json",
+            "  caravan get pictures --from 7 --count 1 --raw > picture.png"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class GetCommand extends ClientCommand {
+    /** Stands for the first sequence that the document retains. */
+    private static final long FIRST = -1;
+
+    @Parameters(paramLabel = "NAME", description = "The document.")
+    private String name;
+
+    @Option(
+            names = "--from",
+            paramLabel = "SEQUENCE",
+            description = "Begin with this sequence, not with the first one.")
+    private @Nullable Long from;
+
+    @Option(names = "--count", paramLabel = "N", description = "Print at most so many values.")
+    private @Nullable Long count;
+
+    @Mixin
+    private ValuePrinter printer;
+
+    GetCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        long begin = atLeast(0, from, "--from", FIRST);
+        long most = atLeast(1, count, "--count", Long.MAX_VALUE);
+        check(!printer.raw() || !json(), "--raw and --output json exclude each other");
+        try (ServerConnection connection = connect();
+                Progress progress = new Progress(err(), console().showsProgress(), "values")) {
+            Documents documents = new Documents(connection);
+            Document document = documents.find(bytes(name));
+            if (document == null) {
+                throw ClientException.missing(name);
+            }
+            long first = begin == FIRST ? document.first() : begin;
+            checkRetained(document, first);
+            long end = first + Math.min(most, document.next() - first);
+            new RangeReader(documents, bytes(name)).read(document, first, end, value -> {
+                printer.print(value, json(), output);
+                progress.add(1, value.bytes().length);
+            });
+        }
+    }
+
+    private void checkRetained(Document document, long first) {
+        if (first < document.first() || first > document.next()) {
+            throw ClientException.otherState("'" + name + "' has no sequence " + first + ": it retains those from "
+                    + document.first() + " up to, not including, " + document.next());
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.client.Documents.Names;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Prints which documents there are. */
+@Command(
+        name = "ls",
+        description = "Prints the names of the documents that the user may read, in no order; those that come or go"
+                + " meanwhile may or may not be among them.",
+        footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ListCommand extends ClientCommand {
+    @Option(
+            names = "--match",
+            paramLabel = "GLOB",
+            description =
+                    "Only names that match: * is any characters, ? is one, [a-z] is one of those. Quote it, or the"
+                            + " shell takes it for files.")
+    private @Nullable String glob;
+
+    @Option(names = "--limit", paramLabel = "N", description = "Print at most so many names.")
+    private @Nullable Long limit;
+
+    ListCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        long left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
+        try (ServerConnection connection = connect()) {
+            Documents documents = new Documents(connection);
+            byte @Nullable [] pattern = glob == null ? null : bytes(glob);
+            Names names = Names.before();
+            do {
+                names = documents.scan(names, pattern);
+                left -= print(names, left, output);
+            } while (!names.last() && left > 0);
+        }
+    }
+
+    private long print(Names names, long limit, Output output) throws IOException {
+        long printed = 0;
+        for (byte[] name : names.names()) {
+            if (printed == limit) {
+                break;
+            }
+            print(name, output);
+            printed++;
+        }
+        return printed;
+    }
+
+    private void print(byte[] name, Output output) throws IOException {
+        if (json()) {
+            output.object(fields -> Output.textOrBase64(fields, "name", "base64", name));
+        } else {
+            output.line(name);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Deletes documents. */
+@Command(
+        name = "rm",
+        description = "Deletes documents with all their values, without asking, and tells how many. Those that do not"
+                + " exist are told, and make the exit code 3; the others are deleted all the same, all or none.",
+        footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class RemoveCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", arity = "1..*", description = "The documents.")
+    private List<String> names;
+
+    RemoveCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        try (ServerConnection connection = connect()) {
+            Documents documents = new Documents(connection);
+            // What a deletion answers leaves out the documents whose values have all been trimmed.
+            List<String> missing = names.stream()
+                    .distinct()
+                    .filter(name -> documents.find(bytes(name)) == null)
+                    .toList();
+            long deleted = names.stream().distinct().count() - missing.size();
+            if (deleted > 0) {
+                documents.delete(names.stream().map(ClientCommand::bytes).toList());
+            }
+            print(deleted, output);
+            if (!missing.isEmpty()) {
+                throw ClientException.otherState("there is no document "
+                        + missing.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", ")));
+            }
+        }
+    }
+
+    private void print(long deleted, Output output) throws IOException {
+        if (json()) {
+            output.object(fields -> fields.writeNumberField("deleted", deleted));
+        } else {
+            output.line("deleted " + deleted);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.client.Documents.Document;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Drops a document's oldest values. */
+@Command(
+        name = "trim",
+        description = "Drops the oldest values of a document, and tells the first sequence that it retains then. The"
+                + " others keep their sequences, and so does the next value.",
+        footer = {"  caravan trim letters/1 --to 1000", "  caravan trim logs/today --keep 100000"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class TrimCommand extends ClientCommand {
+    @Parameters(paramLabel = "NAME", description = "The document.")
+    private String name;
+
+    @ArgGroup(multiplicity = "1")
+    private Extent extent;
+
+    /** How much to drop. */
+    static final class Extent {
+        @Option(
+                names = "--to",
+                paramLabel = "SEQUENCE",
+                description = "Drop the values before this sequence; all of them when it is past the last one.")
+        private @Nullable Long to;
+
+        @Option(names = "--keep", paramLabel = "N", description = "Drop all but the N newest values.")
+        private @Nullable Long keep;
+    }
+
+    TrimCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        long to = atLeast(0, extent.to, "--to", 0);
+        long keep = atLeast(0, extent.keep, "--keep", 0);
+        try (ServerConnection connection = connect()) {
+            Documents documents = new Documents(connection);
+            OptionalLong first = documents.trim(bytes(name), extent.to != null ? to : allBut(keep, documents));
+            print(first.orElseThrow(() -> ClientException.missing(name)), output);
+        }
+    }
+
+    private long allBut(long keep, Documents documents) {
+        Document document = documents.find(bytes(name));
+        if (document == null) {
+            throw ClientException.missing(name);
+        }
+        return Math.max(0, document.next() - keep);
+    }
+
+    private void print(long first, Output output) throws IOException {
+        if (json()) {
+            output.object(fields -> fields.writeNumberField("first", first));
+        } else {
+            output.line("first " + first);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.server.cli.client.Documents.Value;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import picocli.CommandLine.Option;
+
+/** How values are printed; its option is for the commands that print some. */
+final class ValuePrinter {
+    @Option(names = "--raw", description = "Print the values' bytes and nothing between them.")
+    private boolean raw;
+
+    boolean raw() {
+        return raw;
+    }
+
+    void print(Value value, boolean json, Output output) throws IOException {
+        if (json) {
+            output.object(fields -> {
+                fields.writeNumberField("sequence", value.sequence());
+                Output.textOrBase64(fields, "value", "base64", value.bytes());
+            });
+        } else if (raw) {
+            output.bytes(value.bytes());
+        } else {
+            output.line(value.bytes());
+        }
+    }
+}

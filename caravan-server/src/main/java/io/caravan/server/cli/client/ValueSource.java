@@ -1,0 +1,104 @@
+package io.caravan.server.cli.client;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Iterator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Where the values to append come from, one after the other; none is longer than any server would take. */
+interface ValueSource {
+    /** The greatest {@code --max-value} that a server can have. */
+    int MAX_VALUE_BYTES = 32 * 1024 * 1024;
+
+    /**
+     * The next value, or null behind the last one.
+     *
+     * @throws ClientException when it is too long
+     */
+    byte @Nullable [] next() throws IOException;
+
+    static ValueSource of(List<byte[]> values) {
+        Iterator<byte[]> remaining = values.iterator();
+        return () -> remaining.hasNext() ? remaining.next() : null;
+    }
+
+    /** All bytes as one value. */
+    static ValueSource whole(InputStream in) throws IOException {
+        byte[] value = in.readNBytes(MAX_VALUE_BYTES + 1);
+        check(value.length, "the input");
+        return of(List.of(value));
+    }
+
+    private static void check(int length, String what) {
+        if (length > MAX_VALUE_BYTES) {
+            throw ClientException.failed(what + " is longer than " + MAX_VALUE_BYTES
+                    + " bytes, which no server takes as one value; append lines with --lines, or cut it into parts");
+        }
+    }
+
+    /**
+     * Each line as a value, without the line feed that ends it; the last one may have none.
+     *
+     * @param beforeWait is run, within {@link #next}, when nothing more can be read at once
+     */
+    static ValueSource lines(InputStream in, Runnable beforeWait) {
+        return new Lines(in, beforeWait);
+    }
+
+    /** Reads lines in blocks. */
+    final class Lines implements ValueSource {
+        private static final int BLOCK_BYTES = 64 * 1024;
+
+        private final InputStream in;
+        private final Runnable beforeWait;
+        private final byte[] block = new byte[BLOCK_BYTES];
+        private int position;
+        private int limit;
+        private long number;
+
+        private Lines(InputStream in, Runnable beforeWait) {
+            this.in = in;
+            this.beforeWait = beforeWait;
+        }
+
+        @Override
+        public byte @Nullable [] next() throws IOException {
+            if (!fill()) {
+                return null;
+            }
+            number++;
+            ByteArrayOutputStream line = new ByteArrayOutputStream();
+            boolean ended = false;
+            while (!ended && fill()) {
+                int end = endInBlock();
+                line.write(block, position, end - position);
+                check(line.size(), "line " + number + " of the input");
+                ended = end < limit;
+                position = ended ? end + 1 : end;
+            }
+            return line.toByteArray();
+        }
+
+        private int endInBlock() {
+            int end = position;
+            while (end < limit && block[end] != '\n') {
+                end++;
+            }
+            return end;
+        }
+
+        /** Sees to it that there are bytes in the block; returns false when there are no more. */
+        private boolean fill() throws IOException {
+            if (position == limit) {
+                if (in.available() == 0) {
+                    beforeWait.run();
+                }
+                position = 0;
+                limit = Math.max(0, in.read(block));
+            }
+            return position < limit;
+        }
+    }
+}

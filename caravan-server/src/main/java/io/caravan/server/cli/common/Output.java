@@ -1,0 +1,131 @@
+package io.caravan.server.cli.common;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.core.util.MinimalPrettyPrinter;
+import java.io.BufferedOutputStream;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Results, as lines of text, as bytes or as lines of JSON; buffered until {@link #flush}. */
+public final class Output implements Closeable {
+    private static final int BUFFER_BYTES = 64 * 1024;
+
+    private final OutputStream out;
+    private final JsonGenerator json;
+
+    /** Whoever read the output wants no more of it. */
+    public static final class ClosedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        private ClosedException(IOException cause) {
+            super(cause);
+        }
+    }
+
+    /** Writes the fields of one object. */
+    public interface Fields {
+        void write(JsonGenerator json) throws IOException;
+    }
+
+    public Output(OutputStream to) throws IOException {
+        out = new BufferedOutputStream(new Told(to), BUFFER_BYTES);
+        json = new JsonFactory()
+                .disable(JsonGenerator.Feature.AUTO_CLOSE_TARGET)
+                .disable(JsonGenerator.Feature.FLUSH_PASSED_TO_STREAM)
+                .createGenerator(out)
+                .setPrettyPrinter(new MinimalPrettyPrinter(""));
+    }
+
+    public void line(String text) throws IOException {
+        line(text.getBytes(UTF_8));
+    }
+
+    public void line(byte[] bytes) throws IOException {
+        bytes(bytes);
+        out.write('\n');
+    }
+
+    public void bytes(byte[] bytes) throws IOException {
+        out.write(bytes);
+    }
+
+    public void object(Fields fields) throws IOException {
+        json.writeStartObject();
+        fields.write(json);
+        json.writeEndObject();
+        json.flush();
+        out.write('\n');
+    }
+
+    /** A field with bytes as text, or, when they are no UTF-8, another one with them in base 64. */
+    public static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
+            throws IOException {
+        String text = decode(bytes);
+        if (text != null) {
+            json.writeStringField(textField, text);
+        } else {
+            json.writeBinaryField(base64Field, bytes);
+        }
+    }
+
+    private static @Nullable String decode(byte[] bytes) {
+        try {
+            return UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        } catch (CharacterCodingException noText) {
+            return null;
+        }
+    }
+
+    public void flush() throws IOException {
+        out.flush();
+    }
+
+    @Override
+    public void close() throws IOException {
+        flush();
+    }
+
+    /** Says of a failure that it was the output's. */
+    private static final class Told extends OutputStream {
+        private final OutputStream to;
+
+        Told(OutputStream to) {
+            this.to = to;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            write(new byte[] {(byte) b}, 0, 1);
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            try {
+                to.write(bytes, offset, length);
+            } catch (IOException failed) {
+                if (isBrokenPipe(failed)) {
+                    throw new ClosedException(failed);
+                }
+                throw new IOException("the output cannot be written: " + failed.getMessage(), failed);
+            }
+        }
+
+        /** Java tells the system's error by its text only, which differs between languages but for this word. */
+        private static boolean isBrokenPipe(IOException failed) {
+            return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
+        }
+
+        @Override
+        public void flush() throws IOException {
+            to.flush();
+        }
+    }
+}

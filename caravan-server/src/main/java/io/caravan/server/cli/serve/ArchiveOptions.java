@@ -1,0 +1,192 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.StoreConfig;
+import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.config.Quantities;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options about where documents are archived, and how fast. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ArchiveOptions {
+    private static final String AUTO = "auto";
+    private static final String NONE = "none";
+    private static final String FILE = "file:";
+    private static final String AUTO_FOLDER = "archive";
+    private static final Duration SHORTEST = Duration.ofSeconds(1);
+    private static final int MAX_CONCURRENCY = 256;
+    private static final int MAX_DRILL_SAMPLE = 1_000_000;
+
+    @Option(
+            names = "--archive",
+            paramLabel = "URL",
+            defaultValue = AUTO,
+            description =
+                    "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
+                            + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
+                            + " looks for them: environment, profile, instance.")
+    private String archive;
+
+    @Option(
+            names = "--s3-endpoint",
+            paramLabel = "URL",
+            description = "An S3 server that is not Amazon's, such as http://127.0.0.1:9000.")
+    private @Nullable URI s3Endpoint;
+
+    @Option(
+            names = "--s3-region",
+            paramLabel = "REGION",
+            description = "The bucket's region, if the AWS SDK does not find it by itself.")
+    private @Nullable String s3Region;
+
+    @Option(
+            names = "--s3-path-style",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "Name the bucket in the path, as most servers that are not Amazon's want it.")
+    private boolean s3PathStyle;
+
+    @Option(
+            names = "--archive-after",
+            paramLabel = "TIME",
+            defaultValue = "30m",
+            converter = Quantities.Time.class,
+            description = "Greatest age of a change that is not archived, 1s or more.")
+    private Duration after;
+
+    @Option(
+            names = "--archive-concurrency",
+            paramLabel = "COUNT",
+            defaultValue = "8",
+            description = "Documents that are archived at a time, from 1 to 256.")
+    private int concurrency;
+
+    @Option(
+            names = "--archive-bandwidth",
+            paramLabel = "SIZE",
+            defaultValue = "64MiB",
+            converter = Quantities.Bytes.class,
+            description = "What is written to the archive in a second at most, 0 for no bound.")
+    private long bytesPerSecond;
+
+    @Option(
+            names = "--archive-on-stop",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "Archive what has changed before the server stops, as far as --stop-timeout allows.")
+    private boolean onStop;
+
+    @Option(
+            names = "--archive-hydrate",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "Fetch a document that the store lacks from the archive when it is first asked for. A store"
+                    + " with nothing in it takes the archive over.")
+    private boolean hydrate;
+
+    @Option(
+            names = "--archive-takeover",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description =
+                    "Take the archive over although another copy of this store has done so since, or begin it anew"
+                            + " where it was lost. For one start.")
+    private boolean takeover;
+
+    @Option(
+            names = "--drill",
+            paramLabel = "TIME",
+            defaultValue = "off",
+            converter = Quantities.TimeOrOff.class,
+            description = "Time between two drills, which restore a sample of the archive to a store of their own and"
+                    + " compare, 1s or more, or off.")
+    private Duration drillEvery;
+
+    @Option(
+            names = "--drill-sample",
+            paramLabel = "COUNT",
+            defaultValue = "100",
+            description = "Documents that a drill restores, from 1 to 1000000.")
+    private int drillSample;
+
+    /**
+     * What to restore by itself.
+     *
+     * @throws IllegalArgumentException when the settings do not hold together
+     */
+    RestoreConfig restore(StoreConfig store) {
+        boolean drills = !drillEvery.isZero();
+        Quantities.check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");
+        Quantities.check(
+                drillSample >= 1 && drillSample <= MAX_DRILL_SAMPLE,
+                "--drill-sample must be from 1 to " + MAX_DRILL_SAMPLE);
+        Quantities.check(
+                !archive.equals(NONE) || !drills && !hydrate,
+                "--archive-hydrate and --drill need an archive: they do not go with --archive none");
+        return new RestoreConfig(hydrate, drillEvery, drillSample, store.directory(), store.maxValueBytes());
+    }
+
+    /**
+     * How to archive, or null for not at all.
+     *
+     * @param data the store's directory
+     * @throws IllegalArgumentException when the settings do not hold together
+     */
+    @Nullable
+    ArchiveConfig config(Path data) {
+        Quantities.check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
+        Quantities.check(
+                concurrency >= 1 && concurrency <= MAX_CONCURRENCY,
+                "--archive-concurrency must be from 1 to " + MAX_CONCURRENCY);
+        if (archive.equals(NONE)) {
+            return null;
+        }
+        String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
+        check(url);
+        S3Options s3 = s3();
+        return new ArchiveConfig(
+                url,
+                () -> ObjectStores.open(url, s3),
+                url.startsWith(FILE),
+                hydrate,
+                takeover,
+                after,
+                concurrency,
+                bytesPerSecond,
+                onStop);
+    }
+
+    private static void check(String url) {
+        try {
+            ObjectStores.check(url);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private static Path beside(Path data) {
+        return data.toAbsolutePath().normalize().resolveSibling(AUTO_FOLDER);
+    }
+
+    private S3Options s3() {
+        try {
+            return new S3Options(s3Endpoint, s3Region, s3PathStyle);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--s3-endpoint: " + wrong.getMessage(), wrong);
+        }
+    }
+}

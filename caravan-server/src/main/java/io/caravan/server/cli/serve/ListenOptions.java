@@ -1,0 +1,117 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.server.app.ServerConfig;
+import io.caravan.server.config.HostPort;
+import io.caravan.server.config.Quantities;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Tls;
+import io.caravan.server.net.Transport;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options about where and by which means to listen. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ListenOptions {
+    @Option(
+            names = "--resp",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:6380",
+            converter = HostPort.Converter.class,
+            description = "Where to listen for RESP; port 0 is any that is free.")
+    private HostPort resp;
+
+    @Option(
+            names = "--http",
+            paramLabel = "HOST:PORT",
+            defaultValue = "127.0.0.1:4437",
+            converter = HostPort.Converter.class,
+            description = "Where to listen for HTTP; port 0 is any that is free.")
+    private HostPort http;
+
+    @Option(
+            names = "--insecure",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "Listen on an address that other machines can reach, though nobody is asked for a secret.")
+    private boolean insecure;
+
+    @Option(
+            names = "--transport",
+            paramLabel = "KIND",
+            defaultValue = "auto",
+            description = "How sockets are served: nio (Java's own), epoll, io_uring (both Linux's), or auto, which is"
+                    + " epoll where there is one and nio elsewhere.")
+    private String transport;
+
+    @Option(
+            names = "--loops",
+            paramLabel = "COUNT",
+            defaultValue = "auto",
+            converter = Quantities.Count.class,
+            description = "Threads that serve connections; auto is one for two processors.")
+    private int loops;
+
+    @Option(
+            names = "--readers",
+            paramLabel = "COUNT",
+            defaultValue = "auto",
+            converter = Quantities.Count.class,
+            description = "Threads that read from the store; auto is two for each processor, and at least 4.")
+    private int readers;
+
+    /** Where to listen for RESP. */
+    InetSocketAddress resp() throws IOException {
+        return resp.resolve();
+    }
+
+    /** Where to listen for HTTP. */
+    InetSocketAddress http() throws IOException {
+        return http.resolve();
+    }
+
+    /**
+     * Refuses to let the world in by mistake.
+     *
+     * @throws IllegalArgumentException when other machines can reach the address and nobody would be asked for a secret
+     */
+    void checkReach(String option, InetSocketAddress address, boolean authenticated) {
+        Quantities.check(
+                insecure || authenticated || address.getAddress().isLoopbackAddress(),
+                option + " " + HostPort.format(address)
+                        + " can be reached from other machines, and nobody would be asked for a password; use a"
+                        + " loopback address, or --auth-file, or --insecure if the network is trusted");
+    }
+
+    /**
+     * How to listen.
+     *
+     * @throws IllegalArgumentException when this machine does not have the transport
+     */
+    NetworkConfig network(NetworkLimits limits, @Nullable Tls tls) {
+        return new NetworkConfig(transport(), loops > 0 ? loops : NetworkConfig.defaultLoops(), limits, tls);
+    }
+
+    int readers() {
+        return readers > 0 ? readers : ServerConfig.defaultReaders();
+    }
+
+    /** Not a converter of picocli's: asking for native code logs, and the log's format is not known while parsing. */
+    private Transport transport() {
+        if (transport.equalsIgnoreCase("auto")) {
+            return Transport.best();
+        }
+        for (Transport candidate : Transport.values()) {
+            if (candidate.label().equalsIgnoreCase(transport)) {
+                Throwable problem = candidate.unavailable();
+                Quantities.check(problem == null, "--transport " + transport + " is not to be had here: " + problem);
+                return candidate;
+            }
+        }
+        throw new IllegalArgumentException("--transport must be auto, nio, epoll or io_uring, was '" + transport + "'");
+    }
+}

@@ -1,0 +1,59 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.server.config.Quantities;
+import io.caravan.server.config.Settings;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options about the process itself. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ProcessOptions {
+    /** What the logging configuration looks at; it must be set before anything is logged. */
+    private static final String LOG_FORMAT_PROPERTY = "caravan.log.format";
+
+    enum LogFormat {
+        TEXT,
+        JSON
+    }
+
+    @Option(
+            names = Settings.CONFIG_OPTION,
+            paramLabel = "FILE",
+            description = "Settings by the names of these options, a line each: max-value = 2MiB.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--print-config",
+            description = "Print every setting, its value, and where that comes from; then end.")
+    private boolean printConfig;
+
+    @Option(
+            names = "--log-format",
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            description = "How the log is written, to standard error: text, or json, one object a line.")
+    private LogFormat logFormat;
+
+    @Option(
+            names = "--stop-timeout",
+            paramLabel = "TIME",
+            defaultValue = "10s",
+            converter = Quantities.Time.class,
+            description = "How long a stop may take; then the process ends, as if killed.")
+    private Duration stopTimeout;
+
+    boolean printConfig() {
+        return printConfig;
+    }
+
+    void formatLog() {
+        System.setProperty(LOG_FORMAT_PROPERTY, logFormat.name());
+    }
+
+    Duration stopTimeout() {
+        Quantities.check(!stopTimeout.isZero(), "--stop-timeout must be above 0");
+        return stopTimeout;
+    }
+}

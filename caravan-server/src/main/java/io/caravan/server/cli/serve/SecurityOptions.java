@@ -1,0 +1,122 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.server.config.FileWatch;
+import io.caravan.server.config.Quantities;
+import io.caravan.server.net.Tls;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.FileAuthenticator;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options about who may use the server, and who may listen in. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class SecurityOptions {
+    /** A secret on a command line could be read by every user of the machine, so there is no option for it. */
+    static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
+
+    @Option(
+            names = "--auth-file",
+            paramLabel = "FILE",
+            description = "Users, their secrets, and what they may do; read again when it changes.")
+    private @Nullable Path authFile;
+
+    @Option(
+            names = "--password-file",
+            paramLabel = "FILE",
+            description = "One secret that allows everything; read again when it changes. The environment variable "
+                    + PASSWORD_VARIABLE + " may hold it instead.")
+    private @Nullable Path passwordFile;
+
+    @Option(
+            names = "--tls-cert",
+            paramLabel = "FILE",
+            description = "The server's certificate and those above it, PEM. With it all ports speak TLS only; read"
+                    + " again when it changes.")
+    private @Nullable Path tlsCert;
+
+    @Option(
+            names = "--tls-key",
+            paramLabel = "FILE",
+            description = "The certificate's private key, PEM (PKCS #8), without a password.")
+    private @Nullable Path tlsKey;
+
+    @Option(
+            names = "--tls-ca",
+            paramLabel = "FILE",
+            description = "Authorities for clients' certificates, PEM. With it every client needs one.")
+    private @Nullable Path tlsCa;
+
+    @Option(
+            names = "--allow-origin",
+            paramLabel = "ORIGIN",
+            split = ",",
+            description =
+                    "A web origin, such as https://app.example, or * for all, whose pages may use HTTP where nobody"
+                            + " is asked for a secret; several with commas, or said again. Pages of this machine always may.")
+    private List<String> allowedOrigins = List.of();
+
+    /**
+     * The config with the origins whose pages may use the server.
+     *
+     * @throws IllegalArgumentException when one is none
+     */
+    HttpConfig allowOrigins(HttpConfig http) {
+        try {
+            return http.withAllowedOrigins(allowedOrigins);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--allow-origin: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    /**
+     * Makes what tells who clients are.
+     *
+     * @param watched is given what has to be read again when it changes
+     * @throws IllegalArgumentException when options contradict each other
+     * @throws IOException when a file cannot be read or is wrong
+     */
+    Authenticator authenticator(Map<String, String> environment, Consumer<FileWatch.Reloadable> watched)
+            throws IOException {
+        String password = environment.get(PASSWORD_VARIABLE);
+        Quantities.check(
+                Stream.of(authFile, passwordFile, password)
+                                .filter(Objects::nonNull)
+                                .count()
+                        <= 1,
+                "--auth-file, --password-file and " + PASSWORD_VARIABLE + " exclude each other: choose one");
+        if (password != null) {
+            Quantities.check(!password.isEmpty(), PASSWORD_VARIABLE + " is empty: set it to the password, or unset it");
+            return Authenticator.ofPassword(password.getBytes(StandardCharsets.UTF_8));
+        }
+        if (authFile == null && passwordFile == null) {
+            return Authenticator.open();
+        }
+        FileAuthenticator fromFile = authFile != null
+                ? FileAuthenticator.ofSecrets(authFile)
+                : FileAuthenticator.ofPassword(Objects.requireNonNull(passwordFile));
+        watched.accept(fromFile);
+        return fromFile;
+    }
+
+    /** Reads certificate and key, or returns null when TLS is not asked for; parameters and errors as above. */
+    @Nullable
+    Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
+        Quantities.check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");
+        Quantities.check(tlsCa == null || tlsCert != null, "--tls-ca needs --tls-cert and --tls-key");
+        if (tlsCert == null || tlsKey == null) {
+            return null;
+        }
+        Tls tls = new Tls(tlsCert, tlsKey, tlsCa);
+        watched.accept(tls);
+        return tls;
+    }
+}

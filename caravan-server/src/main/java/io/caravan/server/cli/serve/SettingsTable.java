@@ -1,0 +1,46 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.server.config.Settings;
+import java.io.PrintWriter;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
+
+/** Prints every setting of a command that was parsed. */
+final class SettingsTable {
+    private static final String ROW = "%-20s  %-24s  %s%n";
+
+    private SettingsTable() {}
+
+    /** Name, value and source, a line each; secrets are not shown. */
+    static void print(ParseResult parsed, Settings settings, PrintWriter out) {
+        List<OptionSpec> options = parsed.commandSpec().options().stream()
+                .filter(option -> !Settings.notASetting(option))
+                .sorted(Comparator.comparing(Settings::fileName))
+                .toList();
+        for (OptionSpec option : options) {
+            String source = parsed.hasMatchedOption(option) ? "command line" : settings.source(option);
+            out.printf(Locale.ROOT, ROW, Settings.fileName(option), text(option, parsed, settings), source);
+        }
+        if (settings.environment().containsKey(SecurityOptions.PASSWORD_VARIABLE)) {
+            out.printf(Locale.ROOT, ROW, "password", "(hidden)", "environment " + SecurityOptions.PASSWORD_VARIABLE);
+        }
+        out.flush();
+    }
+
+    /** The value as it was written, so that it can be written again. */
+    private static String text(OptionSpec option, ParseResult parsed, Settings settings) {
+        if (parsed.hasMatchedOption(option)) {
+            List<String> words = option.originalStringValues();
+            if (option.isMultiValue()) {
+                return String.join(",", words);
+            }
+            return words.isEmpty() ? String.valueOf((Object) option.getValue()) : words.get(words.size() - 1);
+        }
+        String configured = settings.defaultValue(option);
+        String value = configured != null ? configured : option.defaultValue();
+        return value != null ? value : "-";
+    }
+}

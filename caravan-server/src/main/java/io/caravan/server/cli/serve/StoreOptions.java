@@ -1,0 +1,72 @@
+package io.caravan.server.cli.serve;
+
+import io.caravan.Durability;
+import io.caravan.FlushPolicy;
+import io.caravan.StoreConfig;
+import io.caravan.server.config.Quantities;
+import java.nio.file.Path;
+import picocli.CommandLine.Option;
+
+/** Options about the store. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class StoreOptions {
+    /** The catalog's own entries must always fit. */
+    private static final long MIN_VALUE_BYTES = 64 * 1024;
+
+    private static final long MAX_VALUE_BYTES = 32 * 1024 * 1024;
+
+    @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
+    private Path data;
+
+    @Option(
+            names = "--durability",
+            paramLabel = "LEVEL",
+            defaultValue = "sync",
+            description = "What has happened to a change before it is answered: sync (forced to the disk), process"
+                    + " (handed to the operating system), none (in memory).")
+    private Durability durability;
+
+    @Option(
+            names = "--flush-policy",
+            paramLabel = "POLICY",
+            converter = Quantities.Policy.class,
+            defaultValue = "immediate",
+            description =
+                    "How long changes gather before they are forced together: immediate, adaptive, or a delay such"
+                            + " as 2ms.")
+    private FlushPolicy flushPolicy;
+
+    @Option(
+            names = "--max-value",
+            paramLabel = "SIZE",
+            defaultValue = "1MiB",
+            converter = Quantities.Bytes.class,
+            description = "Greatest length of one value, from 64KiB to 32MiB.")
+    private long maxValueBytes;
+
+    @Option(
+            names = "--checkpoint-floor",
+            paramLabel = "SIZE",
+            defaultValue = "64MiB",
+            converter = Quantities.Bytes.class,
+            description = "Least log between two checkpoints: less makes a start after a crash quicker and the log"
+                    + " shorter, more makes checkpoints rarer.")
+    private long checkpointFloorBytes;
+
+    /**
+     * The store's settings.
+     *
+     * @throws IllegalArgumentException when they do not hold together
+     */
+    StoreConfig config() {
+        Quantities.check(
+                maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= MAX_VALUE_BYTES,
+                "--max-value must be from 64KiB to 32MiB");
+        return StoreConfig.builder(data)
+                .durability(durability)
+                .flushPolicy(flushPolicy)
+                .maxValueBytes((int) maxValueBytes)
+                .checkpointFloorBytes(checkpointFloorBytes)
+                .build();
+    }
+}

@@ -1,0 +1,72 @@
+package io.caravan.server.config;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * An address as people write it: {@code 127.0.0.1:6380}, {@code localhost:6380}, {@code [::1]:6380}.
+ *
+ * @param host name or address, without brackets
+ * @param port from 0, which is any, to 65535
+ */
+public record HostPort(String host, int port) {
+    private static final int MAX_PORT = 65_535;
+
+    /**
+     * Reads an address.
+     *
+     * @throws IllegalArgumentException when the text is none
+     */
+    public static HostPort parse(String text) {
+        int colon = text.lastIndexOf(':');
+        String host = colon < 0 ? "" : text.substring(0, colon);
+        if (host.startsWith("[") && host.endsWith("]")) {
+            host = host.substring(1, host.length() - 1);
+        } else if (host.contains(":")) {
+            host = "";
+        }
+        int port = port(text.substring(colon + 1));
+        if (host.isEmpty() || port < 0) {
+            throw new IllegalArgumentException("'" + text
+                    + "' is not HOST:PORT, such as 127.0.0.1:6380 or [::1]:6380, with a port up to " + MAX_PORT);
+        }
+        return new HostPort(host, port);
+    }
+
+    private static int port(String text) {
+        boolean number = text.matches("[0-9]{1,5}");
+        int port = number ? Integer.parseInt(text) : -1;
+        return port <= MAX_PORT ? port : -1;
+    }
+
+    /** Looks the host up. */
+    public InetSocketAddress resolve() throws IOException {
+        try {
+            return new InetSocketAddress(InetAddress.getByName(host), port);
+        } catch (UnknownHostException unknown) {
+            throw new IOException("the host '" + host + "' is not known", unknown);
+        }
+    }
+
+    /** The form that {@link #parse} reads. */
+    public static String format(InetSocketAddress address) {
+        String host = address.getAddress().getHostAddress();
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+    }
+
+    /** For options. */
+    public static final class Converter implements ITypeConverter<HostPort> {
+        @Override
+        public HostPort convert(String text) {
+            try {
+                return parse(text);
+            } catch (IllegalArgumentException wrong) {
+                throw new TypeConversionException(String.valueOf(wrong.getMessage()));
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.WireProtocol;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpConnection;
+import io.caravan.server.protocol.http.connection.HttpMetrics;
+import io.caravan.server.protocol.http.connection.HttpService;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.connection.Router;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * HTTP, for listeners: from the start for those who ask how the server is, and for documents once it {@linkplain #serve
+ * serves} some.
+ */
+public final class HttpProtocol implements WireProtocol {
+    private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
+            + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
+
+    private final HttpService service;
+    private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+
+    /**
+     * Makes the protocol without documents.
+     *
+     * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
+     */
+    public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
+        Readiness readiness = new Readiness();
+        Gate gate = new Gate(authenticator);
+        Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
+        metrics.connections("http", connections::size);
+        service = new HttpService(
+                config,
+                router,
+                Origins.of(config, authenticator.required()),
+                gate,
+                readiness,
+                new HttpMetrics(metrics));
+    }
+
+    @Override
+    public String name() {
+        return "HTTP";
+    }
+
+    @Override
+    public Connection connect(Channel channel, InFlight inFlight) {
+        connections.add(channel);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
+        return connection;
+    }
+
+    @Override
+    public ByteBuf tooManyConnections() {
+        byte[] body = Readiness.unavailable("too_many_connections", "the server has all the connections that it takes")
+                .answer()
+                .body();
+        return Unpooled.wrappedBuffer(
+                (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
+    }
+
+    /**
+     * From now on there are documents.
+     *
+     * @param archiver null when they are not archived
+     */
+    public void serve(DocumentService documents, @Nullable Archiver archiver) {
+        service.readiness().serve(documents, archiver);
+    }
+
+    /** From now on every request is told that the server stops. */
+    public void drain() {
+        service.readiness().drain();
+    }
+
+    /** Number of open connections. */
+    int connections() {
+        return connections.size();
+    }
+
+    List<Route> routes() {
+        return service.router().routes();
+    }
+}

@@ -1,0 +1,61 @@
+package io.caravan.server.protocol.http.codec;
+
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Set;
+
+/**
+ * What the HTTP side needs to know.
+ *
+ * @param address where to listen; port 0 is any
+ * @param maxBodyBytes greatest length of a request's body
+ * @param maxBatchBytes what the messages of one body may take together in the store's log, see {@link JsonBody}
+ * @param longPoll how long a long poll waits for a value
+ * @param eventStream how long an event stream lasts before its client has to ask again
+ * @param stall how long a client may take nothing of an answer
+ * @param allowedOrigins pages of which origins may use the server, beside those of this machine, where nobody is asked for
+ *     a token; {@code *} is all
+ */
+public record HttpConfig(
+        InetSocketAddress address,
+        int maxBodyBytes,
+        long maxBatchBytes,
+        Duration longPoll,
+        Duration eventStream,
+        Duration stall,
+        Set<String> allowedOrigins) {
+    private static final Duration LONG_POLL = Duration.ofSeconds(20);
+    private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
+    /** What a write may hold beside its messages: the document's attributes, and frames. */
+    private static final int BATCH_ROOM_BYTES = 64 * 1024;
+
+    private static final Duration STALL = Duration.ofSeconds(30);
+
+    /**
+     * With the usual times.
+     *
+     * @param maxBodyBytes a body is one value, or JSON of several, so this is the store's limit for one
+     * @param logBufferBytes the store's, of which a write takes one at most
+     */
+    public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
+        return new HttpConfig(
+                address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, STALL, Set.of());
+    }
+
+    /**
+     * The same where pages of other origins are allowed too.
+     *
+     * @throws IllegalArgumentException when one is neither an origin nor {@code *}
+     */
+    public HttpConfig withAllowedOrigins(Collection<String> origins) {
+        for (String origin : origins) {
+            if (!Origins.valid(origin)) {
+                throw new IllegalArgumentException("'" + origin
+                        + "' is not an origin, such as http://localhost:3000 or https://app.example, in lower case and"
+                        + " without a path, nor *");
+            }
+        }
+        return new HttpConfig(address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, stall, Set.copyOf(origins));
+    }
+}

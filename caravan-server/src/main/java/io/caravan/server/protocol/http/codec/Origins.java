@@ -1,0 +1,128 @@
+package io.caravan.server.protocol.http.codec;
+
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.InetSocketAddress;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which web pages may use the server from within a browser.
+ *
+ * <p>Where clients show tokens, pages of every origin may: a browser adds none by itself. Where nobody is asked for one, the
+ * browser's place is what allows things, and every page that its user visits has that: so only pages of this machine may,
+ * and those that the operator allows. And then, as names of the network can be made to point to this machine (DNS
+ * rebinding), a request to a loopback address must name it as such. Programs that are no browsers send no {@code Origin},
+ * and name the address that they connect to.
+ */
+public final class Origins {
+    private static final String ANY = "*";
+    private static final String LOOPBACK = "localhost|[a-z0-9-]+\\.localhost|127(\\.[0-9]{1,3}){3}|\\[::1]";
+    private static final Pattern LOOPBACK_HOST = Pattern.compile(LOOPBACK);
+    private static final Pattern AUTHORITY = Pattern.compile("(?<host>\\[[0-9a-f:.]+]|[^:\\[\\]]+)(:[0-9]{0,5})?");
+    private static final Pattern ORIGIN =
+            Pattern.compile("https?://(?<host>\\[[0-9a-f:.]+]|[a-z0-9._-]+)(:[0-9]{1,5})?");
+
+    private final boolean any;
+    private final boolean checksHost;
+    private final Set<String> allowed;
+    private final Set<String> hosts;
+
+    private Origins(boolean any, boolean checksHost, Set<String> allowed, Set<String> hosts) {
+        this.any = any;
+        this.checksHost = checksHost;
+        this.allowed = allowed;
+        this.hosts = hosts;
+    }
+
+    /**
+     * The rules for a listener.
+     *
+     * @param authenticated whether every client has to show a token
+     */
+    public static Origins of(HttpConfig config, boolean authenticated) {
+        InetSocketAddress address = config.address();
+        Set<String> allowed = config.allowedOrigins();
+        Set<String> hosts = allowed.stream()
+                .map(ORIGIN::matcher)
+                .filter(Matcher::matches)
+                .map(origin -> origin.group("host"))
+                .collect(Collectors.toSet());
+        hosts.add(lower(address.getHostString()));
+        boolean any = authenticated || allowed.contains(ANY);
+        return new Origins(any, !any && address.getAddress().isLoopbackAddress(), allowed, hosts);
+    }
+
+    /** Whether it is an origin as browsers write it, {@code https://app.example:8443}, or {@code *}, which is every one. */
+    static boolean valid(String origin) {
+        return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
+    }
+
+    /**
+     * Lets a request go on that no foreign page has made.
+     *
+     * @throws ProblemException when one has, or may have
+     */
+    public void check(HttpMethod method, HttpHeaders headers) {
+        if (any) {
+            return;
+        }
+        String host = headers.get(HttpHeaderNames.HOST);
+        if (checksHost && host != null && !own(lower(host))) {
+            throw forbidden(
+                    "foreign_host",
+                    "this server is local and needs no token, so the Host header must name localhost or its address;"
+                            + " --allow-origin allows others");
+        }
+        String origin = headers.get(HttpHeaderNames.ORIGIN);
+        if (changes(method) && origin != null && !mayUse(origin)) {
+            throw forbidden(
+                    "foreign_origin",
+                    "pages of this origin may change nothing, as nobody is asked for a token; --allow-origin allows them");
+        }
+    }
+
+    private boolean own(String authority) {
+        Matcher parts = AUTHORITY.matcher(authority);
+        return parts.matches()
+                && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || hosts.contains(parts.group("host")));
+    }
+
+    private static boolean changes(HttpMethod method) {
+        return !method.equals(HttpMethod.GET) && !method.equals(HttpMethod.HEAD) && !method.equals(HttpMethod.OPTIONS);
+    }
+
+    private boolean mayUse(String origin) {
+        Matcher parts = ORIGIN.matcher(origin);
+        return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
+    }
+
+    private static ProblemException forbidden(String code, String detail) {
+        return new ProblemException(new Problem(HttpResponseStatus.FORBIDDEN, code, detail));
+    }
+
+    /** Whether pages of every origin may use the server. */
+    boolean any() {
+        return any;
+    }
+
+    /** The origin whose pages may read the answer to a request with these headers: {@code *}, one, or null for none. */
+    @Nullable
+    String reader(HttpHeaders request) {
+        if (any) {
+            return ANY;
+        }
+        String origin = request.get(HttpHeaderNames.ORIGIN);
+        return origin != null && mayUse(origin) ? origin : null;
+    }
+
+    private static String lower(String host) {
+        return host.toLowerCase(Locale.ROOT);
+    }
+}

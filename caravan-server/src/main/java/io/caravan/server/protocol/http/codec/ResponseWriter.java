@@ -1,0 +1,145 @@
+package io.caravan.server.protocol.http.codec;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.DefaultHttpContent;
+import io.netty.handler.codec.http.DefaultHttpResponse;
+import io.netty.handler.codec.http.EmptyHttpHeaders;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.EventExecutor;
+import java.net.SocketAddress;
+import java.util.function.BooleanSupplier;
+
+/** Writes the response to one request as its version and method want it. The event loop's alone. */
+public final class ResponseWriter {
+    private final Channel channel;
+    private final boolean bodiless;
+    private final boolean oldVersion;
+    private final HttpHeaders request;
+    private final Origins origins;
+    private final BooleanSupplier ending;
+    private boolean keepAlive;
+
+    /**
+     * Makes a writer.
+     *
+     * @param origins say which pages may read the response
+     * @param ending whether the connection shall end with this response
+     */
+    public ResponseWriter(Channel channel, HttpRequest head, Origins origins, BooleanSupplier ending) {
+        this.channel = channel;
+        this.bodiless = head.method().equals(HttpMethod.HEAD);
+        this.oldVersion = !head.protocolVersion().isKeepAliveDefault();
+        this.keepAlive = HttpUtil.isKeepAlive(head);
+        this.request = head.headers();
+        this.origins = origins;
+        this.ending = ending;
+    }
+
+    public EventExecutor loop() {
+        return channel.eventLoop();
+    }
+
+    public SocketAddress peer() {
+        return channel.remoteAddress();
+    }
+
+    /** The scheme of the URLs that the client asks by. */
+    public String scheme() {
+        return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
+    }
+
+    public boolean writable() {
+        return channel.isWritable();
+    }
+
+    /** Whether the connection goes on after this response. */
+    public boolean keepAlive() {
+        return keepAlive;
+    }
+
+    /** Ends the connection with this response. */
+    public void close() {
+        keepAlive = false;
+    }
+
+    /** Tells the client that the body of its request is welcome. */
+    public void goOn() {
+        channel.writeAndFlush(
+                new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
+    }
+
+    public void whole(Answer answer) {
+        whole(answer, Unpooled.wrappedBuffer(answer.body()));
+    }
+
+    /** Writes a response, and releases its body. */
+    public void whole(Answer answer, ByteBuf body) {
+        int length = body.readableBytes();
+        ByteBuf content = body;
+        if (bodiless) {
+            body.release();
+            content = Unpooled.EMPTY_BUFFER;
+        }
+        DefaultFullHttpResponse response = new DefaultFullHttpResponse(
+                HttpVersion.HTTP_1_1, answer.status(), content, answer.headers(), EmptyHttpHeaders.INSTANCE);
+        if (mayHaveBody(answer.status()) && !(bodiless && length == 0)) {
+            response.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
+        }
+        complete(response);
+        channel.writeAndFlush(response);
+    }
+
+    private static boolean mayHaveBody(HttpResponseStatus status) {
+        return status.code() != HttpResponseStatus.NO_CONTENT.code()
+                && status.code() != HttpResponseStatus.NOT_MODIFIED.code();
+    }
+
+    /** Begins a body whose length is not known. */
+    public void head(Answer answer) {
+        HttpResponse response = new DefaultHttpResponse(HttpVersion.HTTP_1_1, answer.status(), answer.headers());
+        if (oldVersion) {
+            close();
+        } else {
+            response.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
+        }
+        complete(response);
+        channel.write(response);
+    }
+
+    private void complete(HttpResponse response) {
+        keepAlive &= !ending.getAsBoolean();
+        HttpHeaders headers = response.headers();
+        CommonHeaders.addTo(headers, origins, request);
+        if (!keepAlive) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
+        } else if (oldVersion) {
+            headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.KEEP_ALIVE);
+        }
+    }
+
+    public void piece(ByteBuf bytes) {
+        channel.writeAndFlush(new DefaultHttpContent(bytes));
+    }
+
+    public void last() {
+        channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
+    }
+
+    /** Cuts the response off, so that the client sees that it is not whole. */
+    public void abort() {
+        channel.close();
+    }
+}

@@ -1,0 +1,233 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Problems;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.ResponseWriter;
+import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A request that has come in whole, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on the event
+ * loop, from {@link #start} to {@link #finish}. What an endpoint still has open when the exchange ends, by its answer or
+ * because the client has gone, it closes in an action that it left with {@link #atEnd}.
+ */
+public final class Exchange {
+    private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
+
+    private final ResponseWriter writer;
+    private final Route route;
+    private final Principal principal;
+    private final Request request;
+    private final Runnable ended;
+    private final long startedNanos = System.nanoTime();
+    private final List<Runnable> endActions = new ArrayList<>(1);
+    private String operation;
+    private int status;
+    private boolean over;
+    private boolean finished;
+    private @Nullable Runnable onWritable;
+    private @Nullable Runnable onDrain;
+
+    /**
+     * Makes an exchange that is not answered.
+     *
+     * @param ended is run on the event loop when the answer is on its way
+     */
+    public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
+        this.writer = writer;
+        this.route = route;
+        this.principal = principal;
+        this.request = request;
+        this.ended = ended;
+        this.operation = route.operation();
+    }
+
+    public Request request() {
+        return request;
+    }
+
+    public Route route() {
+        return route;
+    }
+
+    public Principal principal() {
+        return principal;
+    }
+
+    public EventExecutor loop() {
+        return writer.loop();
+    }
+
+    /** The scheme of the URLs that the client asks by. */
+    public String scheme() {
+        return writer.scheme();
+    }
+
+    /** Names a part of the route's operation, for the figures; before the answer. */
+    public void operation(String part) {
+        operation = part;
+    }
+
+    public String operation() {
+        return operation;
+    }
+
+    /** The answer's code; 0 when there was none. */
+    public int status() {
+        return status;
+    }
+
+    long startedNanos() {
+        return startedNanos;
+    }
+
+    /** Answers; on any thread, once. Does nothing when the client has gone. */
+    public void answer(Answer answer) {
+        answer(answer, Unpooled.wrappedBuffer(answer.body()));
+    }
+
+    /** Answers with a body, which is released; as {@link #answer(Answer)}. */
+    public void answer(Answer answer, ByteBuf body) {
+        onLoop(() -> {
+            if (over) {
+                body.release();
+            } else {
+                note(answer);
+                writer.whole(answer, body);
+                end();
+            }
+        });
+    }
+
+    /** Ends the request, on any thread: with an error, or, when the answer has begun to go out, with the connection. */
+    public void fail(Throwable problem) {
+        Problem told = Problems.of(problem);
+        onLoop(() -> {
+            if (!over && status == 0) {
+                answer(told.answer());
+            } else if (!over) {
+                LOG.warn("closing {}: its answer cannot be finished: {}", writer.peer(), told.detail());
+                writer.abort();
+            }
+        });
+    }
+
+    /** Runs part of what makes the answer, on any thread; what it throws ends the exchange. An {@link Error} goes on. */
+    public void run(Runnable part) {
+        try {
+            part.run();
+        } catch (RuntimeException problem) {
+            fail(problem);
+        } catch (Error broken) {
+            fail(broken);
+            throw broken;
+        }
+    }
+
+    private void onLoop(Runnable action) {
+        if (loop().inEventLoop()) {
+            action.run();
+        } else {
+            loop().execute(action);
+        }
+    }
+
+    /** Starts an answer whose body follows. */
+    public void start(Answer head) {
+        if (!over) {
+            note(head);
+            writer.head(head);
+        }
+    }
+
+    private void note(Answer answer) {
+        status = answer.status().code();
+        assert route.allStatuses().contains(status) : route.operation() + " does not say that it answers " + status;
+    }
+
+    /** Writes the next piece of the body, and releases it. */
+    public void write(ByteBuf piece) {
+        if (over) {
+            piece.release();
+        } else {
+            writer.piece(piece);
+        }
+    }
+
+    /** Ends a body. */
+    public void finish() {
+        if (!over) {
+            writer.last();
+            end();
+        }
+    }
+
+    /** Runs the action when there is room to write, which may be now. Only the last one that was left is run. */
+    public void whenWritable(Runnable action) {
+        onWritable = action;
+        writable();
+    }
+
+    /** There may be room to write. */
+    void writable() {
+        Runnable action = onWritable;
+        if (action != null && !over && writer.writable()) {
+            onWritable = null;
+            action.run();
+        }
+    }
+
+    /** Leaves an action that ends the answer early when the server stops. */
+    public void onDrain(Runnable action) {
+        onDrain = action;
+    }
+
+    /** The server stops. */
+    void drain() {
+        if (onDrain != null && !over) {
+            onDrain.run();
+        }
+    }
+
+    /** Leaves an action for the end; if that has come, it is run now. The event loop's alone, as the action is. */
+    public void atEnd(Runnable action) {
+        if (over) {
+            action.run();
+        } else {
+            endActions.add(action);
+        }
+    }
+
+    /** Whether the answer is complete, or the client gone. */
+    public boolean over() {
+        return over;
+    }
+
+    private void end() {
+        finished = true;
+        gone();
+        ended.run();
+    }
+
+    /** Whether the answer is complete. */
+    boolean finished() {
+        return finished;
+    }
+
+    /** The connection is gone. */
+    void gone() {
+        if (!over) {
+            over = true;
+            endActions.forEach(Runnable::run);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaders;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.SocketAddress;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/** Says whether a client may do what it asks for: by the bearer token that its request carries. */
+public final class Gate {
+    private static final String SCHEME = "Bearer ";
+    private static final String CHALLENGE = "Bearer realm=\"caravan\"";
+
+    private final Authenticator authenticator;
+
+    public Gate(Authenticator authenticator) {
+        this.authenticator = authenticator;
+    }
+
+    /** Whether what documents hold is for some clients only. */
+    public boolean closed() {
+        return authenticator.required();
+    }
+
+    /**
+     * Who asks, who may do so.
+     *
+     * @throws ProblemException when nobody, or somebody who may not
+     */
+    Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
+        Permission permission = route.permission();
+        if (permission == null || !authenticator.required()) {
+            return Principal.ANYONE;
+        }
+        Principal principal = authenticate(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
+        if (route.aboutDocument()) {
+            checkDocument(principal, permission, StreamName.of(route.rest(path)));
+        } else if (!principal.may(permission)) {
+            throw forbidden(principal, permission, "");
+        }
+        return principal;
+    }
+
+    /**
+     * Lets a client go on whose token is still valid: one that was withdrawn allows nothing more, even of what has begun.
+     *
+     * @throws ProblemException when it was withdrawn
+     */
+    public static void checkStillKnown(Principal principal) {
+        if (principal.revoked()) {
+            throw unauthorized("the token has been withdrawn");
+        }
+    }
+
+    /**
+     * Lets a client go on that may do this to a document.
+     *
+     * @throws ProblemException for all others
+     */
+    public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
+        if (!principal.may(permission, name)) {
+            throw forbidden(principal, permission, " on document '" + name + "'");
+        }
+    }
+
+    private Principal authenticate(@Nullable String authorization, SocketAddress peer) {
+        if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
+            throw unauthorized("send a token: Authorization: Bearer <token>");
+        }
+        byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
+        Principal principal = authenticator.forPeer(peer).authenticate(token);
+        if (principal == null) {
+            throw unauthorized("the token is nobody's");
+        }
+        return principal;
+    }
+
+    private static ProblemException unauthorized(String detail) {
+        return new ProblemException(new Problem(HttpResponseStatus.UNAUTHORIZED, "unauthorized", detail)
+                .with("WWW-Authenticate", CHALLENGE));
+    }
+
+    private static ProblemException forbidden(Principal principal, Permission permission, String where) {
+        return new ProblemException(new Problem(
+                HttpResponseStatus.FORBIDDEN,
+                "forbidden",
+                principal.name() + " lacks permission " + permission + where));
+    }
+}

@@ -1,0 +1,277 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.RequestDecoder;
+import io.caravan.server.protocol.http.codec.RequestTarget;
+import io.caravan.server.protocol.http.codec.ResponseWriter;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection: takes what the decoder makes of its bytes in turn, and has at most one request in hand. What came
+ * behind that waits in the decoder, and nothing more is read while something waits; otherwise the socket is read all the
+ * time, because one that is not read does not tell that its client has gone.
+ */
+public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
+    private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
+
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+
+    private final Channel channel;
+    private final HttpService service;
+    private final InFlight inFlight;
+    private final RequestDecoder decoder = new RequestDecoder(this::busy);
+    private final WriteStall writeStall;
+    private @Nullable IncomingRequest incoming;
+    private @Nullable Exchange exchange;
+    private @Nullable ResponseWriter writer;
+    /** The number of the request that is in hand or comes next. */
+    private long request = 1;
+
+    private boolean inputEnded;
+    private boolean closing;
+
+    public HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
+        this.channel = channel;
+        this.service = service;
+        this.inFlight = inFlight;
+        this.writeStall = new WriteStall(channel, service.config().stall());
+        inFlight.onRoom(this::readMore);
+    }
+
+    /** What makes requests of the connection's bytes; to stand before this handler. */
+    public RequestDecoder decoder() {
+        return decoder;
+    }
+
+    /** Whether what comes has to wait. Behind the last request it has not, as nobody will look at it. */
+    private boolean busy() {
+        return exchange != null && !closing;
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        try {
+            take(message);
+        } finally {
+            ReferenceCountUtil.release(message);
+        }
+    }
+
+    /** Comes after each read of the socket, whether the decoder could make something of it or not. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        readMore();
+    }
+
+    private void readMore() {
+        if (exchange == null) {
+            inFlight.settle(incoming == null ? 0 : incoming.bytes());
+        }
+        channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
+    }
+
+    private void take(Object message) {
+        if (closing) {
+            return;
+        }
+        if (message instanceof HttpRequest head) {
+            begin(head);
+        }
+        if (message instanceof HttpContent content && incoming != null) {
+            take(incoming, content);
+        }
+    }
+
+    private void begin(HttpRequest head) {
+        ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
+        writer = response;
+        try {
+            incoming = service.admit(head, channel.remoteAddress());
+            if (incoming.expectsContinue()) {
+                response.goOn();
+            }
+        } catch (ProblemException refused) {
+            refuse(response, refused.problem());
+        }
+    }
+
+    /** Answers a request of which there may be more to come, and ends the connection if so. */
+    private void refuse(ResponseWriter response, Problem problem) {
+        incoming = null;
+        response.close();
+        response.whole(problem.answer());
+        service.metrics().refused(problem.status().code());
+        end(true);
+    }
+
+    private void take(IncomingRequest begun, HttpContent content) {
+        ResponseWriter response = HttpService.required(writer);
+        if (content.decoderResult().isFailure()) {
+            refuse(response, RequestTarget.malformed(content.decoderResult().cause()));
+            return;
+        }
+        try {
+            begun.add(content.content());
+        } catch (ProblemException refused) {
+            refuse(response, refused.problem());
+            return;
+        }
+        if (content instanceof LastHttpContent) {
+            incoming = null;
+            run(begun, response);
+        }
+    }
+
+    private void run(IncomingRequest whole, ResponseWriter response) {
+        inFlight.requestCame();
+        Exchange begun = new Exchange(response, whole.route(), whole.principal(), whole.complete(), this::answered);
+        exchange = begun;
+        request++;
+        begun.run(() -> begun.route().endpoint().handle(begun));
+    }
+
+    /** The answer is on its way: the next request may come. */
+    private void answered() {
+        Exchange done = HttpService.required(exchange);
+        service.metrics().answered(done);
+        if (!HttpService.required(writer).keepAlive() || service.readiness().draining()) {
+            exchange = null;
+            end(false);
+            return;
+        }
+        // Not from within the exchange: a client that sends many requests ahead would have us call ourselves as often.
+        channel.eventLoop().execute(this::next);
+    }
+
+    /** Asked for again when the channel becomes writable, so by then the next request may have begun. */
+    private void next() {
+        writeStall.watch();
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
+            return;
+        }
+        exchange = null;
+        decoder.resume();
+        readMore();
+        closeAfterLast();
+    }
+
+    private void closeAfterLast() {
+        if (inputEnded && exchange == null) {
+            end(false);
+        }
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        writeStall.watch();
+        Exchange current = exchange;
+        if (current != null && current.over() && channel.isWritable()) {
+            next();
+        } else if (current != null) {
+            current.writable();
+        }
+    }
+
+    @Override
+    public boolean idle() {
+        return exchange == null && !unfinished();
+    }
+
+    @Override
+    public long unfinishedRequest() {
+        return exchange == null && unfinished() && !closing ? request : 0;
+    }
+
+    private boolean unfinished() {
+        return incoming != null || decoder.begun();
+    }
+
+    @Override
+    public void requestTimedOut() {
+        refuse(
+                new ResponseWriter(channel, NO_HEAD, service.origins(), service.readiness()::draining),
+                new Problem(
+                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (!(event instanceof ChannelInputShutdownEvent)) {
+            return;
+        }
+        inputEnded = true;
+        if (exchange != null) {
+            exchange.drain();
+        } else {
+            closeAfterLast();
+        }
+    }
+
+    @Override
+    public void end() {
+        if (exchange != null && !exchange.over()) {
+            exchange.drain();
+        } else if (incoming == null) {
+            end(false);
+        }
+    }
+
+    /**
+     * Closes when what was written has gone out.
+     *
+     * @param unread whether there may be more of a request
+     */
+    private void end(boolean unread) {
+        writeStall.watch();
+        if (!closing) {
+            closing = true;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(
+                            unread ? written -> LingeringClose.start(channel, LINGER) : ChannelFutureListener.CLOSE);
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        closing = true;
+        writeStall.stop();
+        incoming = null;
+        if (exchange != null && !exchange.over()) {
+            exchange.gone();
+            service.metrics().answered(exchange);
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
+        } else {
+            LOG.error("closing {}", channel.remoteAddress(), cause);
+        }
+        context.close();
+    }
+}

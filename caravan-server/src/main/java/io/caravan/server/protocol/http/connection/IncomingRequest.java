@@ -1,0 +1,102 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.RequestBody;
+import io.caravan.server.protocol.http.codec.RequestTarget;
+import io.caravan.server.security.Principal;
+import io.netty.buffer.ByteBuf;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpUtil;
+import org.jspecify.annotations.Nullable;
+
+/** A request whose head has come in and whose body is coming. */
+final class IncomingRequest {
+    private final HttpRequest head;
+    private final RequestTarget target;
+    private final Route route;
+    private final Principal principal;
+    private final HttpConfig config;
+    private final RequestBody body;
+    private final boolean expectsContinue;
+    private long bytes;
+
+    /**
+     * Takes a request whose client may make it.
+     *
+     * @throws ProblemException when its body is too long, or it expects what we do not do
+     */
+    IncomingRequest(HttpRequest head, RequestTarget target, Route route, Principal principal, HttpConfig config) {
+        this.head = head;
+        this.target = target;
+        this.route = route;
+        this.principal = principal;
+        this.config = config;
+        this.body = new RequestBody(config.maxBodyBytes(), route.takesBody());
+        this.expectsContinue = expectation(head.headers().get(HttpHeaderNames.EXPECT));
+        if (HttpUtil.getContentLength(head, 0L) > config.maxBodyBytes()) {
+            throw tooLong();
+        }
+    }
+
+    static boolean hasBody(HttpRequest head) {
+        return HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0;
+    }
+
+    private static boolean expectation(@Nullable String expected) {
+        if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
+            throw new ProblemException(new Problem(
+                    HttpResponseStatus.EXPECTATION_FAILED,
+                    "unknown_expectation",
+                    "the server knows no expectation but 100-continue"));
+        }
+        return expected != null;
+    }
+
+    private ProblemException tooLong() {
+        return new ProblemException(new Problem(
+                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                "body_too_large",
+                "a body has at most " + config.maxBodyBytes() + " bytes, see --max-value; this has more"));
+    }
+
+    /** Whether the client waits to be told that its body is welcome. */
+    boolean expectsContinue() {
+        return expectsContinue;
+    }
+
+    Route route() {
+        return route;
+    }
+
+    Principal principal() {
+        return principal;
+    }
+
+    /** How much of the body has come in. */
+    long bytes() {
+        return bytes;
+    }
+
+    /**
+     * Takes the next part of the body.
+     *
+     * @throws ProblemException when that makes it too long
+     */
+    void add(ByteBuf part) {
+        bytes += part.readableBytes();
+        if (!body.add(part)) {
+            throw tooLong();
+        }
+    }
+
+    /** The whole request; the last call. */
+    Request complete() {
+        return new Request(head.method(), target.path(), target.query(), head.headers(), body.take());
+    }
+}

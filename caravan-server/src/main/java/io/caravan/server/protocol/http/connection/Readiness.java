@@ -1,0 +1,74 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.CaravanException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/** Whether the server can do what it is for, and if not, why. Threads share it. */
+public final class Readiness {
+    private volatile @Nullable DocumentService documents;
+    private volatile @Nullable Archiver archiver;
+    private volatile boolean draining;
+
+    /** The store is open. */
+    public void serve(DocumentService opened, @Nullable Archiver archives) {
+        archiver = archives;
+        documents = opened;
+    }
+
+    /** How far the archive is, or null when there is none. */
+    public @Nullable ArchiveStatus archive() {
+        Archiver archives = archiver;
+        return archives == null ? null : archives.status();
+    }
+
+    /** The server stops. */
+    public void drain() {
+        draining = true;
+    }
+
+    boolean draining() {
+        return draining;
+    }
+
+    /**
+     * The documents.
+     *
+     * @throws ProblemException when the server has none yet, or stops
+     */
+    public DocumentService documents() {
+        DocumentService served = documents;
+        if (served == null || draining) {
+            throw new ProblemException(unavailable(
+                    draining ? "draining" : "recovering", draining ? "the server stops" : "the store is being opened"));
+        }
+        return served;
+    }
+
+    /** Why the server is not ready, or null when it is. */
+    public @Nullable Problem problem() {
+        if (draining) {
+            return unavailable("draining", "the server stops");
+        }
+        DocumentService served = documents;
+        if (served == null) {
+            return unavailable("recovering", "the store is being opened");
+        }
+        CaravanException trouble = served.trouble();
+        if (trouble == null) {
+            return null;
+        }
+        String code = trouble instanceof OutOfSpaceException ? "out_of_space" : "store_failed";
+        return unavailable(code, String.valueOf(trouble.getMessage()));
+    }
+
+    public static Problem unavailable(String code, String detail) {
+        return new Problem(HttpResponseStatus.SERVICE_UNAVAILABLE, code, detail);
+    }
+}

@@ -1,0 +1,11 @@
+/**
+ * One connection and one request: {@link io.caravan.server.protocol.http.connection.HttpConnection} reads requests in
+ * turn, finds the {@link io.caravan.server.protocol.http.connection.Route}, asks the {@link
+ * io.caravan.server.protocol.http.connection.Gate}, and hands an {@link
+ * io.caravan.server.protocol.http.connection.Exchange} to the route's {@link
+ * io.caravan.server.protocol.http.connection.Endpoint}.
+ */
+@NullMarked
+package io.caravan.server.protocol.http.connection;
+
+import org.jspecify.annotations.NullMarked;

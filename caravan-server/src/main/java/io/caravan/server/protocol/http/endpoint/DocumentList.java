@@ -1,0 +1,100 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.ScanPage;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.Endpoint;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.read.ReadParts;
+import io.caravan.server.protocol.http.read.StreamAnswers;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists documents, in no order, a page at a time. A document that exists all the while is on exactly one page. Of those that
+ * the client may not read it tells nothing.
+ */
+public final class DocumentList implements Endpoint {
+    private static final int DEFAULT_LIMIT = 100;
+    private static final int MAX_LIMIT = 1000;
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,9}");
+
+    private final ReadParts parts;
+
+    public DocumentList(ReadParts parts) {
+        this.parts = parts;
+    }
+
+    @Override
+    public void handle(Exchange exchange) {
+        Query query = exchange.request().query();
+        int cursor = number(query, "cursor", 0);
+        int limit = Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
+        if (limit < 1) {
+            throw ProblemException.badRequest("invalid_parameter", "limit must be 1 or more");
+        }
+        String prefix = query.get("prefix");
+        byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
+        DocumentService documents = parts.readiness().documents();
+        parts.read(
+                exchange,
+                () -> exchange.answer(Answer.json(
+                        HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
+    }
+
+    private static int number(Query query, String name, int otherwise) {
+        String value = query.get(name);
+        if (value == null) {
+            return otherwise;
+        }
+        if (!NUMBER.matcher(value).matches()) {
+            throw ProblemException.badRequest("invalid_parameter", name + " must be a number");
+        }
+        return Integer.parseInt(value);
+    }
+
+    private static Map<String, Object> page(Principal principal, ScanPage page, byte[] prefix) {
+        List<Map<String, Object>> listed = page.documents().stream()
+                .filter(found -> found.name().startsWith(prefix) && principal.may(Permission.READ, found.name()))
+                .map(found -> entry(found.name(), found.info()))
+                .toList();
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("documents", listed);
+        answer.put("cursor", cursor(page));
+        return answer;
+    }
+
+    /** Null when this was the last page. */
+    private static @Nullable String cursor(ScanPage page) {
+        return page.next() == 0 ? null : Integer.toString(page.next());
+    }
+
+    private static Map<String, Object> entry(DocumentName name, DocumentInfo info) {
+        DocumentAttributes attributes = info.attributes();
+        Map<String, Object> entry = new LinkedHashMap<>();
+        entry.put("name", name.toString());
+        entry.put("path", StreamName.path(name));
+        entry.put("contentType", attributes.contentType());
+        entry.put("values", info.count());
+        entry.put("firstOffset", Offset.of(info.firstSequence()));
+        entry.put("nextOffset", Offset.of(info.nextSequence()));
+        entry.put("closed", attributes.closed());
+        attributes.ttlSeconds().ifPresent(seconds -> entry.put("ttlSeconds", seconds));
+        attributes.expiresAtMillis().ifPresent(millis -> entry.put("expiresAt", StreamAnswers.rfc3339(millis)));
+        return entry;
+    }
+}

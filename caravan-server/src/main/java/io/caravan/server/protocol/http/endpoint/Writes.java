@@ -1,0 +1,80 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.LoopTurn;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Runs changes of documents: on the event loop as soon as the store has room, or on a thread that may wait. */
+public final class Writes {
+    private final Readiness readiness;
+    private final Executor readers;
+    private final Map<EventExecutor, LoopTurn> turns = new ConcurrentHashMap<>();
+
+    public Writes(Readiness readiness, Executor readers) {
+        this.readiness = readiness;
+        this.readers = readers;
+    }
+
+    /**
+     * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from the
+     * client. Changes of one turn of the loop share a force.
+     */
+    public void run(Exchange exchange, Consumer<DocumentService> change) {
+        DocumentService documents = readiness.documents();
+        if (documents.writable()) {
+            turns.computeIfAbsent(exchange.loop(), loop -> new LoopTurn(documents, loop))
+                    .willWrite();
+            change.accept(documents);
+        } else {
+            whenWritable(documents, exchange, () -> run(exchange, change));
+        }
+    }
+
+    private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
+        documents.onWritable(() -> exchange.loop().execute(() -> {
+            if (!exchange.over()) {
+                exchange.run(again);
+            }
+        }));
+    }
+
+    /**
+     * Runs a change that takes long, or reads, on a thread that may wait. Not for room in the store, though: it would hold
+     * the document's lock, behind which the event loop's own changes would wait.
+     */
+    public void runApart(Exchange exchange, Consumer<DocumentService> change) {
+        DocumentService documents = readiness.documents();
+        readers.execute(() -> exchange.run(() -> {
+            if (documents.writable()) {
+                change.accept(documents);
+            } else {
+                whenWritable(documents, exchange, () -> runApart(exchange, change));
+            }
+        }));
+    }
+
+    /** Answers a change when it is durable. */
+    <T> Outcome<T> answering(Exchange exchange, Function<T, Answer> answer) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                // Not on the store's thread, which has others to tell.
+                exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                exchange.fail(problem);
+            }
+        };
+    }
+}

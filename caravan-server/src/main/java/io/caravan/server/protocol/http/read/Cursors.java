@@ -1,0 +1,59 @@
+package io.caravan.server.protocol.http.read;
+
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.LongUnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The cursors of live responses, which keep caches from answering the same request for ever: the number of the {@value
+ * #INTERVAL_SECONDS}-second interval that it is, and always above the one that the client gave.
+ */
+public final class Cursors {
+    private static final long EPOCH_SECONDS =
+            Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
+    private static final long INTERVAL_SECONDS = 20;
+    private static final long MAX_JITTER_SECONDS = 3600;
+    /** A cursor beyond this is not taken up, so that none overflows. */
+    private static final int MAX_DIGITS = 15;
+
+    private final InstantSource clock;
+    private final LongUnaryOperator random;
+
+    /**
+     * Makes cursors.
+     *
+     * @param random a number from 0 on and below its argument
+     */
+    public Cursors(InstantSource clock, LongUnaryOperator random) {
+        this.clock = clock;
+        this.random = random;
+    }
+
+    /**
+     * The cursor of a response.
+     *
+     * @param given what the client told, or null; what is no cursor counts as none
+     */
+    String next(@Nullable String given) {
+        long current = Math.floorDiv(clock.instant().getEpochSecond() - EPOCH_SECONDS, INTERVAL_SECONDS);
+        long last = parse(given);
+        if (last < current) {
+            return Long.toString(current);
+        }
+        long jitterSeconds = 1 + random.applyAsLong(MAX_JITTER_SECONDS);
+        return Long.toString(last + (jitterSeconds + INTERVAL_SECONDS - 1) / INTERVAL_SECONDS);
+    }
+
+    private static long parse(@Nullable String given) {
+        if (given == null || given.isEmpty() || given.length() > MAX_DIGITS) {
+            return -1;
+        }
+        for (int i = 0; i < given.length(); i++) {
+            if (given.charAt(i) < '0' || given.charAt(i) > '9') {
+                return -1;
+            }
+        }
+        return Long.parseLong(given);
+    }
+}

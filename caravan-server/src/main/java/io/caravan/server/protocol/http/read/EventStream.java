@@ -1,0 +1,129 @@
+package io.caravan.server.protocol.http.read;
+
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.EventFormat;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A stream of server-sent events: what there is, and then what comes, until the stream is closed or it has lasted long
+ * enough. The next values are read when the client has taken the last ones. Fields belong to the looks and the event loop in
+ * turn.
+ */
+public final class EventStream {
+    private static final int SLICE_BYTES = 64 * 1024;
+
+    private final Exchange exchange;
+    private final ReadParts parts;
+    private final ReadRequest request;
+    private final DocumentService documents;
+    private final LiveWait wait;
+    private @Nullable DocumentInfo begun;
+    private long next;
+
+    public EventStream(Exchange exchange, ReadParts parts, ReadRequest request) {
+        this.exchange = exchange;
+        this.parts = parts;
+        this.request = request;
+        this.documents = parts.readiness().documents();
+        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+    }
+
+    /** Begins; on the event loop. */
+    public void start() {
+        wait.start(parts.config().eventStream());
+    }
+
+    private void look(boolean last) {
+        DocumentInfo first = begun;
+        DocumentInfo info = first == null ? request.use(documents) : findAgain(first.id());
+        if (info == null) {
+            exchange.loop().execute(exchange::finish);
+            return;
+        }
+        if (first == null) {
+            next = request.position().in(info);
+            begun = info;
+            Answer head = head(info);
+            exchange.loop().execute(() -> exchange.start(head));
+        }
+        send(info, first == null, last);
+    }
+
+    /** The document, or null when it is gone or another: the client will ask again, and be told. */
+    private @Nullable DocumentInfo findAgain(long id) {
+        DocumentInfo info = documents.find(request.name());
+        return info == null || info.id() != id ? null : info;
+    }
+
+    private Answer head(DocumentInfo info) {
+        Answer head = Answer.of(HttpResponseStatus.OK)
+                .header("Content-Type", "text/event-stream")
+                .header("Cache-Control", "no-cache");
+        return ContentTypes.isText(info.attributes().contentType())
+                ? head
+                : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
+    }
+
+    private void send(DocumentInfo info, boolean first, boolean last) {
+        ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
+        boolean passedOn = false;
+        try {
+            boolean some = putValues(info, events);
+            boolean atTail = next == info.nextSequence();
+            boolean closed = atTail && info.attributes().closed();
+            if (some || first || closed) {
+                EventFormat.putControl(events, Offset.of(next), parts.cursors().next(request.cursor()), atTail, closed);
+            }
+            exchange.loop().execute(() -> write(events, atTail, closed || last));
+            passedOn = true;
+        } finally {
+            if (!passedOn) {
+                events.release();
+            }
+        }
+    }
+
+    private boolean putValues(DocumentInfo info, ByteBuf events) {
+        if (next == info.nextSequence()) {
+            return false;
+        }
+        SliceReader slice = new SliceReader(
+                ByteBufAllocator.DEFAULT, SLICE_BYTES, info.attributes().isJson(), next, true);
+        try {
+            SequenceRange rest = new SequenceRange(next, info.nextSequence());
+            documents.read(
+                    request.name(),
+                    now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
+                    slice);
+            if (slice.nextSequence() == next) {
+                throw Transfer.changedMeanwhile(request.name());
+            }
+            slice.end();
+            EventFormat.putData(
+                    events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
+            next = slice.nextSequence();
+            return true;
+        } finally {
+            slice.bytes().release();
+        }
+    }
+
+    private void write(ByteBuf events, boolean atTail, boolean end) {
+        exchange.write(events);
+        if (end) {
+            exchange.finish();
+        } else {
+            exchange.whenWritable(atTail ? wait::rest : wait::again);
+        }
+    }
+}

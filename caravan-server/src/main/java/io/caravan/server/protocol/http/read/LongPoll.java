@@ -1,0 +1,85 @@
+package io.caravan.server.protocol.http.read;
+
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Position;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.handler.codec.http.HttpResponseStatus;
+
+/** One read that waits for a value, for a while. Fields belong to one look after the other. */
+public final class LongPoll {
+    private static final long UNKNOWN = -1;
+
+    private final Exchange exchange;
+    private final ReadParts parts;
+    private final ReadRequest request;
+    private final DocumentService documents;
+    private final LiveWait wait;
+    private long documentId = UNKNOWN;
+    private long from;
+
+    public LongPoll(Exchange exchange, ReadParts parts, ReadRequest request) {
+        this.exchange = exchange;
+        this.parts = parts;
+        this.request = request;
+        this.documents = parts.readiness().documents();
+        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+    }
+
+    /** Begins; on the event loop. */
+    public void start() {
+        wait.start(parts.config().longPoll());
+    }
+
+    private void look(boolean last) {
+        DocumentInfo info = document();
+        boolean closed = info.attributes().closed();
+        if (info.nextSequence() > from) {
+            new Transfer(exchange, parts, documents, request, info, from, head(info)).read();
+        } else if (closed || last) {
+            exchange.answer(nothing(closed));
+        } else {
+            exchange.loop().execute(wait::rest);
+        }
+    }
+
+    private DocumentInfo document() {
+        if (documentId != UNKNOWN) {
+            DocumentInfo now = ReadRequest.findAgain(documents, request.name(), documentId);
+            if (request.position().isNow()) {
+                Position.checkRetained(from, now);
+            } else {
+                from = request.position().in(now);
+            }
+            return now;
+        }
+        DocumentInfo info = request.use(documents);
+        from = request.position().in(info);
+        documentId = info.id();
+        return info;
+    }
+
+    private Answer head(DocumentInfo info) {
+        Answer head = StreamAnswers.read(info)
+                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()));
+        if (request.position().isNow()) {
+            // The same URL asks for other values the next time.
+            return head.header("Cache-Control", "no-store");
+        }
+        String visibility = parts.shared() ? "public" : "private";
+        return head.header("ETag", StreamAnswers.etag(info, from))
+                .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
+    }
+
+    private Answer nothing(boolean closed) {
+        return Answer.of(HttpResponseStatus.NO_CONTENT)
+                .header("Cache-Control", "no-store")
+                .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
+                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()))
+                .flag(StreamHeaders.UP_TO_DATE, true)
+                .flag(StreamHeaders.CLOSED, closed);
+    }
+}

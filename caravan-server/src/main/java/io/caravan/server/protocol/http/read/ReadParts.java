@@ -1,0 +1,27 @@
+package io.caravan.server.protocol.http.read;
+
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.Readiness;
+import java.util.concurrent.Executor;
+
+/**
+ * What reads of streams need.
+ *
+ * @param readers where reads run, which may wait
+ * @param shared whether caches may share what documents hold among clients
+ */
+public record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+
+    /**
+     * Runs part of a read on a reading thread, if the client's token has not been withdrawn since the last part; what it
+     * throws ends the exchange.
+     */
+    public void read(Exchange exchange, Runnable part) {
+        readers.execute(() -> exchange.run(() -> {
+            Gate.checkStillKnown(exchange.principal());
+            part.run();
+        }));
+    }
+}

@@ -1,0 +1,117 @@
+package io.caravan.server.protocol.http.read;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+
+/**
+ * Sends the values of a document from a sequence up to the tail that it had at the start, however many, in slices. While
+ * the client has not taken a slice, none is read and no thread waits.
+ *
+ * <p>When the values are trimmed away or the document is deleted meanwhile, the response is cut off, which an HTTP client
+ * notices. Fields are used by the reading thread and by the event loop in turn.
+ */
+public final class Transfer {
+    private static final int SLICE_BYTES = 128 * 1024;
+
+    private final Exchange exchange;
+    private final ReadParts parts;
+    private final DocumentService documents;
+    private final ReadRequest request;
+    private final DocumentInfo info;
+    private final Answer head;
+    private final boolean json;
+    private long next;
+    private boolean begun;
+
+    /**
+     * Makes a transfer that has not begun.
+     *
+     * @param info the document, up to whose tail is read
+     * @param from sequence of the first value
+     */
+    Transfer(
+            Exchange exchange,
+            ReadParts parts,
+            DocumentService documents,
+            ReadRequest request,
+            DocumentInfo info,
+            long from,
+            Answer head) {
+        this.exchange = exchange;
+        this.parts = parts;
+        this.documents = documents;
+        this.request = request;
+        this.info = info;
+        this.head = head;
+        this.json = info.attributes().isJson();
+        this.next = from;
+    }
+
+    /** Reads the next slice; on a reading thread. */
+    void read() {
+        SliceReader slice = new SliceReader(ByteBufAllocator.DEFAULT, SLICE_BYTES, json, next, !begun);
+        boolean passedOn = false;
+        try {
+            if (next < info.nextSequence()) {
+                documents.read(request.name(), this::rest, slice);
+                checkProgress(slice);
+            }
+            next = slice.nextSequence();
+            boolean last = next == info.nextSequence();
+            if (last) {
+                slice.end();
+            }
+            exchange.loop().execute(() -> send(slice.bytes(), last));
+            passedOn = true;
+        } finally {
+            if (!passedOn) {
+                slice.bytes().release();
+            }
+        }
+    }
+
+    private SequenceRange rest(DocumentInfo now) {
+        boolean same = now.id() == info.id() && now.firstSequence() <= next;
+        return same ? new SequenceRange(next, info.nextSequence()) : SequenceRange.EMPTY;
+    }
+
+    private void checkProgress(SliceReader slice) {
+        if (slice.nextSequence() != next) {
+            return;
+        }
+        if (!begun) {
+            // Where nothing has gone out yet, the client can still be told that its offset was trimmed.
+            request.position().in(ReadRequest.findAgain(documents, request.name(), info.id()));
+        }
+        throw changedMeanwhile(request.name());
+    }
+
+    static DocumentException changedMeanwhile(DocumentName name) {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
+    }
+
+    private void send(ByteBuf bytes, boolean last) {
+        if (!begun && last) {
+            exchange.answer(head, bytes);
+            return;
+        }
+        if (!begun) {
+            begun = true;
+            exchange.start(head);
+        }
+        exchange.write(bytes);
+        if (last) {
+            exchange.finish();
+        } else {
+            exchange.whenWritable(() -> parts.read(exchange, this::read));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.LingeringClose;
+import io.caravan.server.protocol.resp.codec.Request;
+import io.caravan.server.protocol.resp.codec.RequestDecoder;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.DuplexChannel;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One client's connection: hands its requests to a {@link CommandRunner}, writes the answers, and reads from the socket
+ * only while there is room for more of both. Ends when the client has quit, or will send no more, and has its answers.
+ *
+ * <p>A connection that ends because of what the client sent is closed late: what the client is still sending is read and
+ * dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was wrong.
+ */
+final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
+    private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
+
+    private static final Duration LINGER = Duration.ofSeconds(2);
+    /** How long a stopping server waits for a client to close, and before that for requests that are on their way. */
+    private static final Duration STOP_LINGER = Duration.ofMillis(500);
+
+    private static final Duration STOP_GRACE = Duration.ofMillis(100);
+
+    private final Channel channel;
+    private final RespService service;
+    private final Session session;
+    private final ReplyQueue replies;
+    private final CommandRunner runner;
+    private final RequestDecoder decoder;
+    private final InFlight inFlight;
+    private @Nullable Future<?> strangerDeadline;
+    private long requests;
+    private boolean noMoreRequests;
+    private boolean stopping;
+    private boolean closing;
+    private boolean inProgress;
+    private boolean moreProgress;
+
+    RespHandler(Channel channel, RespService service, InFlight inFlight) {
+        this.channel = channel;
+        this.service = service;
+        this.session = service.newSession(channel);
+        this.replies = new ReplyQueue(
+                channel, service.inbox(channel.eventLoop()), service.limits().stall(), this::progress);
+        this.runner = new CommandRunner(channel, session, replies, service, this::progress);
+        this.decoder = new RequestDecoder(service.limits(), runner);
+        this.inFlight = inFlight;
+        inFlight.onRoom(this::progress);
+    }
+
+    /** Makes the requests; belongs before this in the pipeline. */
+    RequestDecoder decoder() {
+        return decoder;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext context) {
+        if (session.stranger()) {
+            Duration patience = service.limits().stall();
+            strangerDeadline =
+                    channel.eventLoop().schedule(() -> endStranger(patience), patience.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void endStranger(Duration patience) {
+        if (session.stranger() && !session.quitting()) {
+            runner.offer(new Request.Refused(
+                    "NOAUTH Authentication required within " + patience.toSeconds() + " s of connecting"));
+            progress();
+        }
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, Request request) {
+        requests++;
+        inFlight.requestCame();
+        runner.offer(stopping ? new Request.Refused("ERR the server is stopping") : request);
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        progress();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        progress();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            session.end();
+            noMoreRequests = true;
+            progress();
+        }
+    }
+
+    @Override
+    public boolean idle() {
+        return runner.idle() && decoder.unfinishedBytes() == 0;
+    }
+
+    @Override
+    public long unfinishedRequest() {
+        return decoder.unfinishedBytes() == 0 ? 0 : requests + 1;
+    }
+
+    @Override
+    public void requestTimedOut() {
+        runner.offer(new Request.Refused("ERR Protocol error: the request did not come whole in time"));
+        progress();
+    }
+
+    @Override
+    public void end() {
+        stopping = true;
+        session.end();
+        channel.eventLoop()
+                .schedule(
+                        () -> {
+                            noMoreRequests = true;
+                            progress();
+                        },
+                        STOP_GRACE.toNanos(),
+                        TimeUnit.NANOSECONDS);
+    }
+
+    /**
+     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes wrong ends
+     * this connection, and no other that waits for its turn on the loop.
+     */
+    private void progress() {
+        moreProgress = true;
+        if (inProgress) {
+            return;
+        }
+        inProgress = true;
+        try {
+            while (moreProgress) {
+                moreProgress = false;
+                runner.run();
+                moreProgress |= replies.flush();
+                moreProgress |= decodeMore();
+            }
+            readOnOrClose();
+        } catch (Throwable broken) {
+            LOG.error("closing {}", channel.remoteAddress(), broken);
+            channel.close();
+        } finally {
+            inProgress = false;
+        }
+    }
+
+    /** Takes requests that had to wait as bytes; returns whether there were any. */
+    private boolean decodeMore() throws Exception {
+        long before = requests;
+        decoder.resume();
+        return requests != before;
+    }
+
+    private void readOnOrClose() {
+        if (answeredAll()) {
+            inFlight.settle(decoder.unfinishedBytes());
+        }
+        closeWhenDone();
+        // A socket that will give no more cannot be asked for it: epoll may have forgotten it.
+        if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
+            channel.config().setAutoRead(!runner.full() && channel.isWritable() && inFlight.mayRead());
+        }
+    }
+
+    private boolean answeredAll() {
+        return runner.idle() && !decoder.heldBack();
+    }
+
+    private void closeWhenDone() {
+        boolean done = noMoreRequests && answeredAll() || session.quitting() && runner.idle();
+        if (done && !closing) {
+            closing = true;
+            boolean lingers = runner.refusedLast() || stopping;
+            channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(lingers ? (ChannelFutureListener) this::linger : ChannelFutureListener.CLOSE);
+        }
+    }
+
+    private void linger(ChannelFuture written) {
+        LingeringClose.start(channel, stopping ? STOP_LINGER : LINGER);
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (strangerDeadline != null) {
+            strangerDeadline.cancel(false);
+        }
+        service.forget(session);
+        session.end();
+        session.transaction(null);
+        runner.close();
+        replies.close();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) {
+            LOG.debug("{} is gone: {}", channel.remoteAddress(), cause.getMessage());
+        } else {
+            LOG.error("closing {}", channel.remoteAddress(), cause);
+        }
+        context.close();
+    }
+}

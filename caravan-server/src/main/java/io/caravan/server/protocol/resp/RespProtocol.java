@@ -1,0 +1,58 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Connection;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.WireProtocol;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** RESP, for listeners. */
+public final class RespProtocol implements WireProtocol {
+    private final RespService service;
+
+    /**
+     * Makes the protocol over some documents.
+     *
+     * @param archiver null when they are not archived
+     * @param restores null when there is no archive to restore them from
+     * @param readers where reads run, which may wait
+     * @param authenticator tells who clients are
+     */
+    public RespProtocol(
+            RespLimits limits,
+            DocumentService documents,
+            @Nullable Archiver archiver,
+            @Nullable RestoreService restores,
+            ServerStatus status,
+            Executor readers,
+            Authenticator authenticator) {
+        this.service = new RespService(documents, archiver, restores, status, readers, limits, authenticator);
+    }
+
+    @Override
+    public String name() {
+        return "RESP";
+    }
+
+    @Override
+    public Connection connect(Channel channel, InFlight inFlight) {
+        RespHandler handler = new RespHandler(channel, service, inFlight);
+        channel.pipeline().addLast(handler.decoder(), handler);
+        return handler;
+    }
+
+    @Override
+    public ByteBuf tooManyConnections() {
+        return Unpooled.copiedBuffer("-ERR max number of clients reached\r\n", StandardCharsets.US_ASCII);
+    }
+}

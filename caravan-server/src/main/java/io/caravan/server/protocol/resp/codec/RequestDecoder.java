@@ -1,0 +1,282 @@
+package io.caravan.server.protocol.resp.codec;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.util.AsciiString;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Makes requests of bytes: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN
+ * k\r\n}).
+ *
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory for
+ * words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed} is
+ * passed on and all further bytes are dropped.
+ *
+ * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the bytes that
+ * it is made of. What waits stays bytes, until {@link #resume}.
+ */
+public final class RequestDecoder extends ByteToMessageDecoder {
+    private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
+    /** What a request of HTTP begins with that has a body, and a line that each has before its body. */
+    private static final List<AsciiString> HTTP_WORDS = List.of(AsciiString.of("POST"), AsciiString.of("Host:"));
+
+    private static final byte[][] NO_WORDS = new byte[0][];
+    private static final String INVALID_ARRAY = "invalid multibulk length";
+    private static final String STRANGER_ARRAY = "unauthenticated multibulk length";
+    private static final String INVALID_WORD = "invalid bulk length";
+    private static final int FIRST_WORDS = 8;
+    /** More digits than any length within the limits has. */
+    private static final int MAX_DIGITS = 18;
+
+    private static final int LINE_END_BYTES = 2;
+    /** Stands for a number whose line has not arrived whole. */
+    private static final long INCOMPLETE = Long.MIN_VALUE;
+
+    private final RespLimits limits;
+    private final Intake intake;
+
+    private @Nullable ChannelHandlerContext context;
+    private boolean heldBack;
+    private boolean malformed;
+    /** Words of the request that have arrived, in the first {@link #wordCount} places. */
+    private byte[][] words = NO_WORDS;
+
+    private int wordCount;
+    /** Words that the request has; 0 between requests. */
+    private int wordsAnnounced;
+    /** Length of the word that is next, or -1 when it has not been read. */
+    private int wordBytes = -1;
+
+    private long requestBytes;
+    /** Bytes of an unfinished line that are known to hold no line end. */
+    private int lineScanned;
+
+    /** Who takes the requests; asked on the event loop. */
+    public interface Intake {
+        /** Whether the next request may come. */
+        boolean open();
+
+        /** Whether nobody knows who sends the requests: then little memory is spent on them. */
+        boolean stranger();
+    }
+
+    public RequestDecoder(RespLimits limits, Intake intake) {
+        this.limits = limits;
+        this.intake = intake;
+    }
+
+    @Override
+    public void handlerAdded(ChannelHandlerContext added) {
+        context = added;
+    }
+
+    /** Whether there may be whole requests among the bytes, which came while the intake was not open. */
+    public boolean heldBack() {
+        return heldBack;
+    }
+
+    /** Goes on with the bytes that were held back, if the intake is open now; not while requests are being passed on. */
+    public void resume() throws Exception {
+        if (heldBack && context != null && intake.open()) {
+            heldBack = false;
+            channelRead(context, Unpooled.EMPTY_BUFFER);
+        }
+    }
+
+    /** Netty's would read from the socket, whatever its settings, because no request has been passed on. */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
+        if (heldBack) {
+            discardSomeReadBytes();
+            reading.fireChannelReadComplete();
+        } else {
+            super.channelReadComplete(reading);
+        }
+    }
+
+    /** Netty's would drop what is held back when the client says that it will send no more. */
+    @Override
+    public void userEventTriggered(ChannelHandlerContext told, Object event) {
+        told.fireUserEventTriggered(event);
+    }
+
+    /** Bytes that are held of a request that has not come whole. */
+    public long unfinishedBytes() {
+        long words = wordsAnnounced > 0 ? requestBytes - Math.max(0, wordBytes) : 0;
+        return words + actualReadableBytes();
+    }
+
+    @Override
+    protected void decode(ChannelHandlerContext decoding, ByteBuf in, List<Object> out) {
+        heldBack = !intake.open();
+        if (heldBack) {
+            return;
+        }
+        try {
+            while (!malformed && out.isEmpty() && in.isReadable() && step(decoding, in, out)) {
+                // Each step takes one piece of a request.
+            }
+        } catch (Violation violation) {
+            malformed = true;
+            words = NO_WORDS;
+            out.add(new Request.Malformed(String.valueOf(violation.getMessage())));
+        }
+        if (malformed) {
+            in.skipBytes(in.readableBytes());
+        }
+    }
+
+    /** Returns false when more bytes are needed. */
+    private boolean step(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        if (wordsAnnounced > 0) {
+            return wordBytes < 0 ? wordLength(in) : word(in, out);
+        }
+        return in.getByte(in.readerIndex()) == '*' ? arrayLength(in) : line(context, in, out);
+    }
+
+    private boolean arrayLength(ByteBuf in) {
+        long length = number(in, INVALID_ARRAY);
+        if (length == INCOMPLETE) {
+            return false;
+        }
+        check(length <= RespLimits.MAX_WORDS, INVALID_ARRAY);
+        check(length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
+        wordsAnnounced = (int) Math.max(0, length);
+        words = NO_WORDS;
+        wordCount = 0;
+        requestBytes = 0;
+        return true;
+    }
+
+    private boolean wordLength(ByteBuf in) {
+        byte type = in.getByte(in.readerIndex());
+        if (type != '$') {
+            throw new Violation("expected '$', got '" + printable(type) + "'");
+        }
+        long length = number(in, INVALID_WORD);
+        if (length == INCOMPLETE) {
+            return false;
+        }
+        check(length >= 0 && length <= limits.maxWordBytes(), INVALID_WORD);
+        requestBytes += length + RespLimits.WORD_OVERHEAD_BYTES;
+        check(requestBytes <= limits.maxRequestBytes(), "too big request");
+        check(requestBytes <= RespLimits.MAX_STRANGER_BYTES || !intake.stranger(), "unauthenticated bulk length");
+        wordBytes = (int) length;
+        return true;
+    }
+
+    private static char printable(byte b) {
+        return b > ' ' && b < 0x7F ? (char) b : '?';
+    }
+
+    private boolean word(ByteBuf in, List<Object> out) {
+        if (in.readableBytes() < wordBytes + LINE_END_BYTES) {
+            return false;
+        }
+        byte[] word = new byte[wordBytes];
+        in.readBytes(word);
+        check(in.readByte() == '\r' && in.readByte() == '\n', "expected a line end after a bulk string");
+        wordBytes = -1;
+        add(word);
+        if (wordCount == wordsAnnounced) {
+            out.add(new Command(words.length == wordCount ? words : Arrays.copyOf(words, wordCount)));
+            words = NO_WORDS;
+            wordsAnnounced = 0;
+        }
+        return true;
+    }
+
+    private void add(byte[] word) {
+        if (wordCount == words.length) {
+            words = Arrays.copyOf(words, Math.min(wordsAnnounced, Math.max(FIRST_WORDS, 2 * wordCount)));
+        }
+        words[wordCount++] = word;
+    }
+
+    /** Reads the number of a line that starts with a type byte, or nothing of it when it has not arrived whole. */
+    private static long number(ByteBuf in, String otherwise) {
+        int start = in.readerIndex() + 1;
+        int end = in.writerIndex();
+        int at = start;
+        boolean negative = at < end && in.getByte(at) == '-';
+        int firstDigit = negative ? start + 1 : start;
+        long number = 0;
+        for (at = firstDigit; at < end; at++) {
+            byte b = in.getByte(at);
+            if (b == '\r') {
+                break;
+            }
+            check(b >= '0' && b <= '9' && at - firstDigit < MAX_DIGITS, otherwise);
+            number = number * 10 + (b - '0');
+        }
+        if (at + 1 >= end) {
+            return INCOMPLETE;
+        }
+        check(at > firstDigit && in.getByte(at + 1) == '\n', otherwise);
+        in.readerIndex(at + LINE_END_BYTES);
+        return negative ? -number : number;
+    }
+
+    private boolean line(ChannelHandlerContext context, ByteBuf in, List<Object> out) {
+        int start = in.readerIndex();
+        int end = in.indexOf(start + lineScanned, in.writerIndex(), (byte) '\n');
+        int lineBytes = (end < 0 ? in.writerIndex() : end) - start;
+        int most = intake.stranger() ? RespLimits.MAX_STRANGER_BYTES : RespLimits.MAX_INLINE_BYTES;
+        check(lineBytes <= most, "too big inline request");
+        if (end < 0) {
+            lineScanned = lineBytes;
+            return false;
+        }
+        lineScanned = 0;
+        byte[] line = new byte[lineBytes];
+        in.readBytes(line).skipBytes(1);
+        byte @Nullable [][] split = InlineWords.split(line);
+        if (split == null) {
+            throw new Violation("unbalanced quotes in request");
+        }
+        check(split.length <= RespLimits.MAX_STRANGER_WORDS || !intake.stranger(), STRANGER_ARRAY);
+        if (split.length > 0) {
+            refuseHttp(split[0], context.channel());
+            out.add(new Command(split));
+        }
+        return true;
+    }
+
+    /**
+     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its body,
+     * which a foreign page wrote, must not be run as commands.
+     */
+    private static void refuseHttp(byte[] firstWord, Channel channel) {
+        for (AsciiString word : HTTP_WORDS) {
+            if (word.contentEqualsIgnoreCase(new AsciiString(firstWord, false))) {
+                LOG.warn(
+                        "SECURITY: closing {}: it speaks HTTP on the port for RESP, as a web page does that has a browser"
+                                + " attack this server",
+                        channel.remoteAddress());
+                throw new Violation("this port speaks RESP, not HTTP");
+            }
+        }
+    }
+
+    private static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new Violation(otherwise);
+        }
+    }
+
+    private static final class Violation extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        Violation(String problem) {
+            super(problem, null, false, false);
+        }
+    }
+}

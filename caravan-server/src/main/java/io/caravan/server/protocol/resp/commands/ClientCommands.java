@@ -1,0 +1,140 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Subcommands;
+import io.caravan.server.security.Permission;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** {@code CLIENT}: what connections there are, and what they call themselves. */
+public final class ClientCommands {
+    /** Greatest number of connections in the answer to {@code CLIENT LIST}. */
+    static final int MAX_LISTED = 1_000;
+
+    private final ClientRegistry clients;
+    private final Subcommands subcommands = new Subcommands("CLIENT");
+
+    public ClientCommands(ClientRegistry clients) {
+        this.clients = clients;
+        subcommands
+                .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
+                .add("GETNAME", "", 0, 0, ClientCommands::getName)
+                .add("SETNAME", "name", 1, 1, ClientCommands::setName)
+                .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
+                .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
+                .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
+                .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
+                .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, and tells of all of them.")
+                .immediate(subcommands::run));
+    }
+
+    private static Reply getName(Session session, Command command) {
+        return session.name().isEmpty() ? Reply.Null.BULK : Reply.Bulk.of(session.name());
+    }
+
+    private static Reply setName(Session session, Command command) {
+        session.name(checkedName(command.text(2)));
+        return Reply.OK;
+    }
+
+    /**
+     * A name that fits a line of {@code CLIENT LIST}.
+     *
+     * @throws CommandException when it does not
+     */
+    static String checkedName(String name) {
+        if (!isPlain(name)) {
+            throw new CommandException("ERR Client names cannot contain spaces, newlines or special characters.");
+        }
+        return name;
+    }
+
+    private static boolean isPlain(String text) {
+        return text.length() <= 256 && text.chars().allMatch(c -> c > ' ' && c < 0x7F);
+    }
+
+    private static Reply setInfo(Session session, Command command) {
+        String value = command.text(3);
+        String option = command.keyword(2);
+        if (!isPlain(value)) {
+            throw new CommandException(
+                    "ERR " + command.lower(2) + " cannot contain spaces, newlines or special characters.");
+        }
+        switch (option) {
+            case "LIB-NAME" -> session.library(value);
+            case "LIB-VER" -> session.libraryVersion(value);
+            default -> throw new CommandException("ERR Unrecognized option '" + command.shortText(2) + "'");
+        }
+        return Reply.OK;
+    }
+
+    /** What Redis would do to a connection for want of memory, or to the age of its keys, is not done to any here. */
+    private static Reply onOrOff(Session session, Command command) {
+        if (!command.is(2, "ON") && !command.is(2, "OFF")) {
+            throw CommandException.syntax();
+        }
+        return Reply.OK;
+    }
+
+    private Reply list(Session session, Command command) {
+        CommandGate.require(session.principal(), Permission.ADMIN, "client|list");
+        return new Reply.Verbatim(
+                chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
+    }
+
+    private Stream<Session> chosen(Command command) {
+        if (command.size() == 2) {
+            return clients.all().stream();
+        }
+        if (command.is(2, "TYPE") && command.size() == 4) {
+            return command.is(3, "NORMAL") ? clients.all().stream() : Stream.empty();
+        }
+        if (!command.is(2, "ID") || command.size() == 3) {
+            throw CommandException.syntax();
+        }
+        Set<Long> ids = new HashSet<>();
+        for (int i = 3; i < command.size(); i++) {
+            ids.add(command.number(i));
+        }
+        return clients.all().stream().filter(session -> ids.contains(session.id()));
+    }
+
+    private static String describe(Session session) {
+        Session.Identity identity = session.identity();
+        return String.format(
+                Locale.ROOT,
+                "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s\n",
+                session.id(),
+                address(session.remote()),
+                address(session.local()),
+                identity.name(),
+                TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
+                session.protocol().version(),
+                identity.principal() == null ? "" : identity.principal().name(),
+                identity.library(),
+                identity.libraryVersion());
+    }
+
+    private static String address(SocketAddress address) {
+        return address instanceof InetSocketAddress internet
+                ? internet.getHostString() + ":" + internet.getPort()
+                : address.toString();
+    }
+}

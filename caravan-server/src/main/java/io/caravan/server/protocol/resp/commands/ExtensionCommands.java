@@ -1,0 +1,107 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.dispatch.Change;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+
+/** What documents can do that Redis's lists cannot: be used by their values' stable sequences. */
+public final class ExtensionCommands {
+    private static final int SEQUENCE_WORD = 3;
+
+    private final DocumentService documents;
+    private final RespLimits limits;
+
+    public ExtensionCommands(DocumentService documents, RespLimits limits) {
+        this.documents = documents;
+        this.limits = limits;
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.list("CARAVAN.APPEND", -5, "Appends values if the first one gets the expected sequence.")
+                        .keys(FIRST)
+                        .flags("denyoom", "fast")
+                        .write(this::append),
+                CommandSpec.list("CARAVAN.READ", -4, "Tells the values from a sequence on, or waits for them.")
+                        .keys(FIRST)
+                        .flags("blocking")
+                        .stream((session, command, context) -> new TailRead(documents, session, command, context)),
+                CommandSpec.list("CARAVAN.TRIM", 4, "Drops the values before a sequence.")
+                        .keys(FIRST)
+                        .flags("fast")
+                        .write(this::trim),
+                CommandSpec.list("CARAVAN.INFO", 2, "Tells what a document is.")
+                        .keys(FIRST)
+                        .flags("fast")
+                        .read(this::info));
+    }
+
+    private Change append(Session session, Command command) {
+        requireKeyword(command, "IFSEQ");
+        long expected = command.count(SEQUENCE_WORD);
+        List<byte[]> values = command.wordsFrom(SEQUENCE_WORD + 1);
+        return new Change.OfOne(ListCommands.name(command), document -> {
+            DocumentInfo info = document.info();
+            long actual = info == null ? 0 : info.nextSequence();
+            if (actual != expected) {
+                throw new CommandException("CONFLICT expected " + expected + " actual " + actual);
+            }
+            return new Reply.Number(document.append(values));
+        });
+    }
+
+    /** Answers the first sequence that is retained, or that the next value will get; null when there is no document. */
+    private Change trim(Session session, Command command) {
+        requireKeyword(command, "TO");
+        long first = command.count(SEQUENCE_WORD);
+        return new Change.OfOne(ListCommands.name(command), document -> {
+            document.trimTo(first);
+            DocumentInfo info = document.info();
+            return info == null ? Reply.Null.BULK : new Reply.Number(info.firstSequence());
+        });
+    }
+
+    private static void requireKeyword(Command command, String keyword) {
+        if (!command.is(2, keyword)) {
+            throw CommandException.syntax();
+        }
+    }
+
+    private Reply info(Session session, Command command) {
+        DocumentInfo info = documents.find(ListCommands.name(command));
+        return info == null ? Reply.Null.ARRAY : describe(info);
+    }
+
+    private Reply describe(DocumentInfo info) {
+        DocumentAttributes attributes = info.attributes();
+        Map<String, Reply> entries = new LinkedHashMap<>();
+        entries.put("id", new Reply.Number(info.id()));
+        entries.put("first", new Reply.Number(info.firstSequence()));
+        entries.put("next", new Reply.Number(info.nextSequence()));
+        entries.put("values", new Reply.Number(info.count()));
+        entries.put("bytes", new Reply.Number(documents.bytes(info)));
+        entries.put("content-type", Reply.Bulk.of(attributes.contentType()));
+        entries.put("closed", new Reply.Bool(attributes.closed()));
+        entries.put("expires-at-ms", orNull(documents.deadlineMillis(info)));
+        entries.put("ttl-seconds", orNull(attributes.ttlSeconds()));
+        entries.put("forks", new Reply.Number(attributes.forks()));
+        return new Reply.Fields(entries);
+    }
+
+    private static Reply orNull(OptionalLong number) {
+        return number.isPresent() ? new Reply.Number(number.getAsLong()) : Reply.Null.BULK;
+    }
+}

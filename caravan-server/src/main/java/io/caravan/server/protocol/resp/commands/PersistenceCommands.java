@@ -1,0 +1,100 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Access;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Checkpoints, and what is durable where. An answered change needs none of these: it is durable at the store's level. */
+public final class PersistenceCommands {
+    private static final Logger LOG = LoggerFactory.getLogger(PersistenceCommands.class);
+
+    private final DocumentService documents;
+    private final ServerStatus status;
+    private final Executor readers;
+    private final InstantSource clock;
+    private final AtomicBoolean saving = new AtomicBoolean();
+    private volatile long lastSaveMillis;
+
+    public PersistenceCommands(DocumentService documents, ServerStatus status, Executor readers, InstantSource clock) {
+        this.documents = documents;
+        this.status = status;
+        this.readers = readers;
+        this.clock = clock;
+        this.lastSaveMillis = clock.millis();
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.server("SAVE", 1, "Publishes a checkpoint, and answers when that is done.")
+                        .access(Access.ADMIN)
+                        .waiting((session, command) -> {
+                            checkpoint();
+                            return Reply.OK;
+                        }),
+                CommandSpec.server("BGSAVE", -1, "Has a checkpoint published in the background.")
+                        .access(Access.ADMIN)
+                        .immediate(this::saveInBackground),
+                CommandSpec.server("LASTSAVE", 1, "Tells when SAVE or BGSAVE was last done, or the server started.")
+                        .flags("fast")
+                        .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
+                CommandSpec.generic("WAIT", 3, "Tells how many replicas have the connection's changes: none.")
+                        .immediate(PersistenceCommands::replicas),
+                CommandSpec.generic("WAITAOF", 4, "Tells on how many disks the connection's changes are.")
+                        .waiting(this::disks));
+    }
+
+    private void checkpoint() {
+        documents.checkpoint();
+        lastSaveMillis = clock.millis();
+    }
+
+    private Reply saveInBackground(Session session, Command command) {
+        if (command.size() > 2 || command.size() == 2 && !command.is(1, "SCHEDULE")) {
+            throw CommandException.syntax();
+        }
+        if (!saving.compareAndSet(false, true)) {
+            throw new CommandException("ERR Background save already in progress");
+        }
+        readers.execute(this::saveNow);
+        return new Reply.Simple("Background saving started");
+    }
+
+    private void saveNow() {
+        try {
+            checkpoint();
+        } catch (RuntimeException problem) {
+            LOG.error("a checkpoint that BGSAVE asked for was not published", problem);
+        } finally {
+            saving.set(false);
+        }
+    }
+
+    /** There are none, and there will be none however long one waits. */
+    private static Reply replicas(Session session, Command command) {
+        command.count(1);
+        command.count(2);
+        return new Reply.Number(0);
+    }
+
+    /** Waits until the changes before it are as durable as they will be, which their own answers say as well. */
+    private Reply disks(Session session, Command command) {
+        long local = command.count(1);
+        command.count(2);
+        command.count(3);
+        if (local > 1) {
+            throw new CommandException("ERR value is out of range, must be 0 or 1: there is one server");
+        }
+        documents.flush();
+        return new Reply.Array(List.of(new Reply.Number(status.syncs() ? 1 : 0), new Reply.Number(0)));
+    }
+}

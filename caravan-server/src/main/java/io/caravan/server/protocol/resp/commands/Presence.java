@@ -1,0 +1,72 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which documents exist for Redis's commands. In Redis a list without elements does not exist. A document stays when its
+ * last value is trimmed away, and there are documents that never had one; they keep counting their sequences, and their
+ * attributes, for those who use them. To Redis's commands they do not exist: {@code EXISTS} tells 0, {@code TYPE} none,
+ * {@code EXPIRE} does nothing, and {@code DEL}, which removes them all the same, does not count them. Neither does a
+ * document that is deleted and kept for its forks.
+ *
+ * <p>What lists documents ({@code SCAN}, {@code KEYS}, {@code DBSIZE}) and the commands of Caravan's own see them: nothing
+ * in a store is hidden.
+ */
+final class Presence {
+
+    private Presence() {}
+
+    /** The document as it will be, or null when it does not exist for Redis. */
+    static @Nullable DocumentInfo of(EditedDocument document) {
+        DocumentInfo info = existing(document);
+        return info == null || info.count() == 0 ? null : info;
+    }
+
+    /** The document as it will be, or null when there is none, but for its forks perhaps. */
+    static @Nullable DocumentInfo existing(EditedDocument document) {
+        try {
+            return document.info();
+        } catch (DocumentException refused) {
+            return goneOrThrow(refused);
+        }
+    }
+
+    private static @Nullable DocumentInfo goneOrThrow(DocumentException refused) {
+        if (refused.reason() == DocumentException.Reason.GONE) {
+            return null;
+        }
+        throw refused;
+    }
+
+    /** The document, or null when it does not exist for Redis. */
+    static @Nullable DocumentInfo of(DocumentService documents, DocumentName name) {
+        DocumentInfo info = existing(documents, name);
+        return info == null || info.count() == 0 ? null : info;
+    }
+
+    /** The document, or null when there is none, but for its forks perhaps. */
+    static @Nullable DocumentInfo existing(DocumentService documents, DocumentName name) {
+        try {
+            return documents.find(name);
+        } catch (DocumentException refused) {
+            return goneOrThrow(refused);
+        }
+    }
+
+    /**
+     * Drops values from the head for a command of Redis's. When none is left the key is gone for Redis, and with it goes the
+     * time at which it would have expired: the next value would otherwise begin a list that expires though nobody said so.
+     */
+    static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
+        document.trimTo(firstKept);
+        if (firstKept >= before.nextSequence()
+                && before.attributes().expiresAtMillis().isPresent()) {
+            document.attributes(before.attributes().withoutExpiry());
+        }
+    }
+}

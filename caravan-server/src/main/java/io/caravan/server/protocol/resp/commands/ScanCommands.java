@@ -1,0 +1,113 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.ScanPage;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Which documents there are: those that the user may read, with or without values. */
+public final class ScanCommands {
+    private static final int USUAL_COUNT = 10;
+    private static final int MAX_COUNT = 10_000;
+
+    private final DocumentService documents;
+
+    public ScanCommands(DocumentService documents) {
+        this.documents = documents;
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.generic("SCAN", -2, "Tells the names of some documents, and where to go on.")
+                        .flags("readonly")
+                        .waiting(this::scan),
+                CommandSpec.generic("KEYS", 2, "Tells the names of all documents, if they are not too many.")
+                        .flags("readonly")
+                        .waitingInTurns(
+                                (session, command, context) -> new KeysReading(documents, session, command, context)),
+                CommandSpec.server("DBSIZE", 1, "Tells the number of documents.")
+                        .flags("readonly", "fast")
+                        .immediate((session, command) -> new Reply.Number(documents.documents())));
+    }
+
+    private Reply scan(Session session, Command command) {
+        ScanOptions options = ScanOptions.of(command);
+        ScanPage page = documents.scan(cursor(command), options.count());
+        List<Reply> names = new ArrayList<>();
+        for (ScanPage.Found found : page.documents()) {
+            if (options.takes(found) && mayRead(session.principal(), found.name())) {
+                names.add(new Reply.Bulk(found.name().toBytes()));
+            }
+        }
+        return new Reply.Array(List.of(Reply.Bulk.of(Integer.toString(page.next())), new Reply.Array(names)));
+    }
+
+    private static int cursor(Command command) {
+        try {
+            return Math.toIntExact(command.number(1));
+        } catch (CommandException | ArithmeticException none) {
+            throw new CommandException("ERR invalid cursor");
+        }
+    }
+
+    static boolean mayRead(@Nullable Principal principal, DocumentName name) {
+        return principal != null && principal.may(Permission.READ, name);
+    }
+
+    /**
+     * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; of one that is given again the last counts.
+     *
+     * @param count about how many documents to look at
+     * @param match which names to tell of
+     * @param type which documents to tell of
+     */
+    private record ScanOptions(int count, Predicate<ScanPage.Found> match, Predicate<ScanPage.Found> type) {
+        boolean takes(ScanPage.Found found) {
+            return type.test(found) && match.test(found);
+        }
+
+        static ScanOptions of(Command command) {
+            int count = USUAL_COUNT;
+            Predicate<ScanPage.Found> match = found -> true;
+            Predicate<ScanPage.Found> type = match;
+            for (int i = 2; i < command.size(); i += 2) {
+                if (i + 1 == command.size()) {
+                    throw CommandException.syntax();
+                }
+                switch (command.keyword(i)) {
+                    case "MATCH" -> match = match(command.word(i + 1));
+                    case "COUNT" -> count = count(command, i + 1);
+                    case "TYPE" -> {
+                        boolean lists = command.is(i + 1, "LIST");
+                        type = found -> lists && found.info().count() > 0;
+                    }
+                    default -> throw CommandException.syntax();
+                }
+            }
+            return new ScanOptions(count, match, type);
+        }
+
+        private static Predicate<ScanPage.Found> match(byte[] pattern) {
+            Glob glob = new Glob(pattern);
+            return found -> glob.matches(found.name().toBytes());
+        }
+
+        private static int count(Command command, int word) {
+            long count = command.number(word);
+            if (count < 1) {
+                throw CommandException.syntax();
+            }
+            return (int) Math.min(count, MAX_COUNT);
+        }
+    }
+}

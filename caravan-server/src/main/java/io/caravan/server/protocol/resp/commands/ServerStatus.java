@@ -1,0 +1,181 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.Durability;
+import io.caravan.StoreStats;
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.config.Version;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Network;
+import io.netty.channel.group.ChannelGroup;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** What a server tells of itself. */
+public final class ServerStatus {
+    /** The Redis whose answers the RESP side resembles, for clients that look. */
+    private static final String REDIS_VERSION = "7.0.0";
+
+    private final long startedNanos = System.nanoTime();
+    private final DocumentService documents;
+    private final Network network;
+    private final Durability durability;
+    private final @Nullable Archiver archiver;
+
+    /**
+     * Tells of these.
+     *
+     * @param archiver null when the server has no archive
+     */
+    public ServerStatus(
+            DocumentService documents, Network network, Durability durability, @Nullable Archiver archiver) {
+        this.documents = documents;
+        this.network = network;
+        this.durability = durability;
+        this.archiver = archiver;
+    }
+
+    /** All open connections. */
+    public ChannelGroup connections() {
+        return network.connections();
+    }
+
+    /** Settings by the names that Redis has for them. */
+    public Map<String, String> redisSettings() {
+        Map<String, String> settings = new LinkedHashMap<>();
+        settings.put("save", "");
+        settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
+        settings.put("appendfsync", fsync());
+        settings.put("databases", "1");
+        settings.put("maxmemory", "0");
+        settings.put("maxmemory-policy", "noeviction");
+        settings.put("notify-keyspace-events", "");
+        settings.put("timeout", "0");
+        return settings;
+    }
+
+    /** Whether an answered change is on the disk. */
+    public boolean syncs() {
+        return durability == Durability.SYNC;
+    }
+
+    private String fsync() {
+        return syncs() ? "always" : "no";
+    }
+
+    /** Sections of named figures, as Redis's {@code INFO} has them. */
+    public Map<String, Map<String, Object>> sections() {
+        StoreStats stats = documents.stats();
+        Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
+        sections.put("Server", server());
+        sections.put(
+                "Clients", ordered("connected_clients", network.connections().size()));
+        sections.put("Stats", writes(stats));
+        sections.put("Persistence", persistence(stats));
+        sections.put("Archive", archive());
+        sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
+        sections.put("Cluster", ordered("cluster_enabled", 0));
+        sections.put("Keyspace", keyspace(stats));
+        return sections;
+    }
+
+    private Map<String, Object> server() {
+        return ordered(
+                "redis_version", REDIS_VERSION,
+                "redis_mode", "standalone",
+                "caravan_version", Version.current(),
+                "multiplexing_api", network.config().transport().label(),
+                "event_loops", network.config().loops(),
+                "tls", network.config().tls() == null ? "no" : "yes",
+                "java_version", Runtime.version(),
+                "process_id", ProcessHandle.current().pid(),
+                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+    }
+
+    private Map<String, Object> writes(StoreStats stats) {
+        return ordered(
+                "appends", stats.appends(),
+                "appended_bytes", stats.appendedBytes(),
+                "trims", stats.trims(),
+                "deletes", stats.deletes(),
+                "refusals", stats.refusals(),
+                "failures", stats.failures(),
+                "pinned_readers", stats.pinnedReaders(),
+                "in_flight_bytes", network.inFlightBytes(),
+                "maxclients", network.config().limits().maxConnections());
+    }
+
+    private Map<String, Object> persistence(StoreStats stats) {
+        return ordered(
+                "loading", 0,
+                "durability", durability.name().toLowerCase(Locale.ROOT),
+                "store", stats.name(),
+                "log_forces", stats.forces(),
+                "log_bytes", stats.logBytes(),
+                "log_bytes_since_checkpoint", stats.logBytesSinceCheckpoint(),
+                "records_per_flush_mean",
+                        String.format(Locale.ROOT, "%.1f", stats.batchRecords().mean()),
+                "force_p50_us", micros(stats.forceNanos().p50()),
+                "force_p99_us", micros(stats.forceNanos().p99()),
+                "ack_p50_us", micros(stats.ackNanos().p50()),
+                "ack_p99_us", micros(stats.ackNanos().p99()),
+                "checkpoints", stats.checkpoints(),
+                "heap_total_bytes", stats.heap().totalBytes(),
+                "heap_used_bytes", stats.heap().usedBytes(),
+                "heap_free_bytes", stats.heap().freeBytes(),
+                "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
+    }
+
+    private Map<String, Object> archive() {
+        return archiver == null ? ordered("archive_state", "none") : archive(archiver.status());
+    }
+
+    private static Map<String, Object> archive(ArchiveStatus status) {
+        LastError last = status.lastError();
+        return ordered(
+                "archive_state", status.state().label(),
+                "archive_location", status.location(),
+                "archive_epoch", status.epoch(),
+                "archive_backlog", status.backlog(),
+                "archive_oldest_unarchived_seconds", status.oldestUnarchivedSeconds(),
+                "archive_documents", status.documents(),
+                "archive_tombstones", status.tombstones(),
+                "archive_bytes", status.bytes(),
+                "archive_failures",
+                        status.failures().values().stream()
+                                .mapToLong(Long::longValue)
+                                .sum(),
+                "archive_last_success_ms", status.lastSuccessMillis(),
+                "archive_last_error_ms", last == null ? 0 : last.atMillis(),
+                "archive_last_error", last == null ? "" : oneLine(last.message()));
+    }
+
+    private static String oneLine(String text) {
+        return text.replaceAll("\\s+", " ");
+    }
+
+    private Map<String, Object> keyspace(StoreStats stats) {
+        long count = documents.documents();
+        Map<String, Object> fields = ordered("documents", count, "lists", stats.lists());
+        if (count > 0) {
+            fields.put("db0", "keys=" + count + ",expires=0,avg_ttl=0");
+        }
+        return fields;
+    }
+
+    private static long micros(long nanos) {
+        return TimeUnit.NANOSECONDS.toMicros(nanos);
+    }
+
+    private static Map<String, Object> ordered(Object... namesAndValues) {
+        Map<String, Object> map = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            map.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return map;
+    }
+}

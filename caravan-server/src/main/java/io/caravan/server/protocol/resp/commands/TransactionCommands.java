@@ -1,0 +1,58 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.dispatch.Change;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Transaction;
+import io.caravan.server.protocol.resp.dispatch.TransactionBudget;
+import java.util.List;
+
+/** Transactions: changes of several documents that become one. */
+public final class TransactionCommands {
+    private final RespLimits limits;
+    private final TransactionBudget budget;
+
+    public TransactionCommands(RespLimits limits, TransactionBudget budget) {
+        this.limits = limits;
+        this.budget = budget;
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                CommandSpec.transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
+                CommandSpec.transactions("EXEC", 1, "Makes all changes of the transaction, or none.")
+                        .commit(TransactionCommands::execute),
+                CommandSpec.transactions("DISCARD", 1, "Forgets the transaction.")
+                        .immediate(TransactionCommands::discard));
+    }
+
+    private Reply begin(Session session, Command command) {
+        if (session.transaction() != null) {
+            throw new CommandException("ERR MULTI calls can not be nested");
+        }
+        session.transaction(new Transaction(limits.maxRequestBytes(), budget));
+        return Reply.OK;
+    }
+
+    private static Change execute(Session session, Command command) {
+        return end(session, "EXEC").change();
+    }
+
+    private static Reply discard(Session session, Command command) {
+        end(session, "DISCARD");
+        return Reply.OK;
+    }
+
+    private static Transaction end(Session session, String command) {
+        Transaction transaction = session.transaction();
+        if (transaction == null) {
+            throw new CommandException("ERR " + command + " without MULTI");
+        }
+        session.transaction(null);
+        return transaction;
+    }
+}

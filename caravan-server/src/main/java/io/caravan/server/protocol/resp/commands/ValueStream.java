@@ -1,0 +1,216 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespBytes;
+import io.caravan.server.protocol.resp.codec.ValueFormat;
+import io.caravan.server.protocol.resp.dispatch.ReadContext;
+import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.reply.Errors;
+import io.caravan.server.protocol.resp.reply.PendingReply;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import java.nio.ByteBuffer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Answers with the values of a document, however many, without ever holding much of them.
+ *
+ * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then the
+ * thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value #TURN_BYTES} bytes
+ * are on their way to the socket. So a slow client holds no thread, and no values in the store either: when they are
+ * trimmed or deleted before it took them, it loses the connection, because its answer cannot be finished.
+ */
+public final class ValueStream implements Reading, DocumentReader {
+    private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
+    private static final int FIRST_PIECE_BYTES = 4 * 1024;
+    private static final int PIECE_BYTES = 128 * 1024;
+    private static final int TURN_BYTES = 512 * 1024;
+    /** More than goes before and behind a value. */
+    private static final int AROUND_VALUE_BYTES = 64;
+
+    private final DocumentService documents;
+    private final DocumentName name;
+    private final Function<DocumentInfo, SequenceRange> choice;
+    private final ValueFormat format;
+    private final ReadContext context;
+    private final Channel channel;
+
+    // Of the turns.
+    private boolean begun;
+    private long documentId;
+    private long next;
+    private long end;
+    private int turnBytes;
+    private @Nullable ByteBuf piece;
+    private boolean sent;
+
+    // The event loop's.
+    private long onTheirWay;
+    private boolean waiting;
+
+    /**
+     * A stream of what {@code choice} chooses when the document is first looked at.
+     *
+     * @param choice what it throws is the answer
+     */
+    ValueStream(
+            DocumentService documents,
+            DocumentName name,
+            Function<DocumentInfo, SequenceRange> choice,
+            ValueFormat format,
+            ReadContext context) {
+        this.documents = documents;
+        this.name = name;
+        this.choice = choice;
+        this.format = format;
+        this.context = context;
+        this.channel = context.channel();
+    }
+
+    @Override
+    public boolean proceed() {
+        turnBytes = 0;
+        try {
+            context.checkStillKnown();
+            documents.read(name, this::choose, this);
+        } catch (RuntimeException problem) {
+            fail(problem);
+            return true;
+        }
+        if (next == end) {
+            format.end(room());
+            send(room(), context.place()::end);
+            return true;
+        }
+        send(room(), this::awaitTurn);
+        return false;
+    }
+
+    private SequenceRange choose(DocumentInfo info) {
+        if (begun) {
+            if (info.id() != documentId || info.firstSequence() > next) {
+                throw changed();
+            }
+            return new SequenceRange(next, end);
+        }
+        SequenceRange range = choice.apply(info);
+        documentId = info.id();
+        next = range.from();
+        end = Math.max(range.from(), range.to());
+        return range;
+    }
+
+    private DocumentException changed() {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED_MEANWHILE,
+                name,
+                "was trimmed or deleted before the client had taken sequence " + next + " of it");
+    }
+
+    @Override
+    public void begin(long count) {
+        if (begun && count == 0) {
+            throw changed();
+        }
+        if (!begun) {
+            begun = true;
+            if (count == 0) {
+                end = next;
+            }
+            format.begin(room(), count);
+        }
+    }
+
+    @Override
+    public boolean next(long sequence, ByteBuffer value) {
+        int bytes = value.remaining();
+        ByteBuf out = room();
+        format.beforeValue(out, sequence);
+        RespBytes.putNumber(out, '$', bytes);
+        while (value.hasRemaining()) {
+            put(value);
+        }
+        RespBytes.putLineEnd(room());
+        next = sequence + 1;
+        turnBytes += bytes + AROUND_VALUE_BYTES;
+        return turnBytes < TURN_BYTES && channel.isActive();
+    }
+
+    /** Puts as much of the value as fits the piece. */
+    private void put(ByteBuffer value) {
+        ByteBuf out = room();
+        int fits = PIECE_BYTES - out.writerIndex();
+        if (value.remaining() <= fits) {
+            out.writeBytes(value);
+        } else {
+            out.writeBytes(value.slice(value.position(), fits));
+            value.position(value.position() + fits);
+        }
+    }
+
+    /** The piece to write to, which has room for a few bytes at least. */
+    private ByteBuf room() {
+        if (piece != null && piece.writerIndex() > PIECE_BYTES - AROUND_VALUE_BYTES) {
+            send(piece, () -> {});
+        }
+        if (piece == null) {
+            piece = channel.alloc().directBuffer(sent ? PIECE_BYTES : FIRST_PIECE_BYTES);
+        }
+        return piece;
+    }
+
+    /** Hands the piece to the event loop, which then goes on with what comes after it. */
+    private void send(ByteBuf full, Runnable after) {
+        piece = null;
+        sent = true;
+        int bytes = full.readableBytes();
+        int held = full.capacity();
+        context.place().queue().hold(held);
+        channel.eventLoop().execute(() -> {
+            onTheirWay += bytes;
+            context.place().add(new PendingReply.Piece(full, held, () -> written(bytes)));
+            after.run();
+        });
+    }
+
+    private void written(int bytes) {
+        onTheirWay -= bytes;
+        wakeIfRoom();
+    }
+
+    private void awaitTurn() {
+        waiting = true;
+        wakeIfRoom();
+    }
+
+    private void wakeIfRoom() {
+        if (waiting && onTheirWay <= TURN_BYTES) {
+            waiting = false;
+            context.wake().run();
+        }
+    }
+
+    /** The client gets the error, or, when the answer has begun to go out, loses the connection. */
+    private void fail(RuntimeException problem) {
+        if (piece != null) {
+            piece.release();
+            piece = null;
+        }
+        Reply.Error error = Errors.reply(problem);
+        if (sent) {
+            LOG.warn("closing {}: its answer cannot be finished: {}", channel.remoteAddress(), error.text());
+            channel.close();
+        } else {
+            context.place().complete(error);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.reply.Errors;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Refuses commands before they run: those that do not exist, have the wrong number of words, or are not allowed. */
+public final class CommandGate {
+    private static final String UNKNOWN_USER = "NOAUTH Authentication required.";
+
+    private CommandGate() {}
+
+    /**
+     * The error that answers the command, or null when it may run.
+     *
+     * @param spec the command's, null when there is no such command
+     */
+    public static Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
+        if (spec == null) {
+            return session.principal() == null ? new Reply.Error(UNKNOWN_USER) : Replacements.unknown(command);
+        }
+        if (!spec.takes(command.size())) {
+            return spec.wrongArity();
+        }
+        Principal principal = session.principal();
+        return principal == Principal.ANYONE || spec.access() == Access.FREE ? null : refuse(principal, spec, command);
+    }
+
+    private static Reply.@Nullable Error refuse(@Nullable Principal principal, CommandSpec spec, Command command) {
+        if (principal == null || principal.revoked()) {
+            return new Reply.Error(UNKNOWN_USER);
+        }
+        try {
+            for (Permission permission : spec.access().permissions()) {
+                check(principal, permission, spec, command);
+            }
+            return null;
+        } catch (CommandException | IllegalArgumentException refused) {
+            return Errors.reply(refused);
+        }
+    }
+
+    private static void check(Principal principal, Permission permission, CommandSpec spec, Command command) {
+        if (spec.keys() == CommandSpec.Keys.NONE) {
+            require(principal, permission, spec.lowerName());
+        }
+        for (byte[] name : spec.keys().of(command)) {
+            if (!principal.may(permission, DocumentName.of(name))) {
+                throw new CommandException("NOPERM No permissions to access a key: user " + principal.name()
+                        + " may not " + permission.name().toLowerCase(Locale.ROOT) + " it");
+            }
+        }
+    }
+
+    /**
+     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then nothing is
+     * allowed any more.
+     *
+     * @throws CommandException when the client is not who it was
+     */
+    static void requireStillKnown(@Nullable Principal principal) {
+        if (principal != null && principal.revoked()) {
+            throw new CommandException(UNKNOWN_USER);
+        }
+    }
+
+    /**
+     * Checks what belongs to no document.
+     *
+     * @throws CommandException when it is not allowed
+     */
+    public static void require(@Nullable Principal principal, Permission permission, String command) {
+        if (principal == null || !principal.may(permission)) {
+            throw new CommandException("NOPERM User " + (principal == null ? "?" : principal.name())
+                    + " has no permissions to run the '" + command + "' command");
+        }
+    }
+}

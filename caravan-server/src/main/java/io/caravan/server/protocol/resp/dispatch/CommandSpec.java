@@ -1,0 +1,203 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A command of the table, described as Redis's {@code COMMAND} does.
+ *
+ * @param name in upper case
+ * @param arity number of words, the name included; when negative, the least number
+ * @param summary what it does, in a few words
+ * @param group what Redis files it under
+ * @param flags what kind of command it is
+ * @param keys which words are documents' names
+ * @param access what its user must be allowed to
+ * @param atOnce whether it runs at once within a transaction too, instead of becoming part of it
+ * @param action what it does
+ */
+public record CommandSpec(
+        String name,
+        int arity,
+        String summary,
+        String group,
+        List<String> flags,
+        Keys keys,
+        Access access,
+        boolean atOnce,
+        Action action) {
+
+    /**
+     * Positions of the words that are documents' names.
+     *
+     * @param first the first one, 0 when there is none
+     * @param last the last one; -1 is the last word
+     * @param step from one to the next
+     */
+    public record Keys(int first, int last, int step) {
+        public static final Keys NONE = new Keys(0, 0, 0);
+        public static final Keys FIRST = new Keys(1, 1, 1);
+        public static final Keys ALL = new Keys(1, -1, 1);
+
+        /** The names among a command's words. */
+        public List<byte[]> of(Command command) {
+            List<byte[]> names = new ArrayList<>();
+            int end = last < 0 ? command.size() + last : last;
+            for (int i = first; i > 0 && i <= end; i += step) {
+                names.add(command.word(i));
+            }
+            return names;
+        }
+    }
+
+    /** A command that works on lists, or on documents whatever they hold. */
+    public static Builder list(String name, int arity, String summary) {
+        return new Builder(name, arity, summary, "list");
+    }
+
+    /** A command about documents as a whole. */
+    public static Builder generic(String name, int arity, String summary) {
+        return new Builder(name, arity, summary, "generic");
+    }
+
+    /** A command about the connection. */
+    public static Builder connection(String name, int arity, String summary) {
+        return new Builder(name, arity, summary, "connection").flags("noscript", "loading", "stale", "fast");
+    }
+
+    /** A command about the server. */
+    public static Builder server(String name, int arity, String summary) {
+        return new Builder(name, arity, summary, "server").flags("loading", "stale");
+    }
+
+    /** A command about the connection's transaction. */
+    public static Builder transactions(String name, int arity, String summary) {
+        return new Builder(name, arity, summary, "transactions")
+                .flags("noscript", "loading", "stale", "fast")
+                .atOnce();
+    }
+
+    boolean takes(int words) {
+        return arity >= 0 ? words == arity : words >= -arity;
+    }
+
+    Reply.Error wrongArity() {
+        return CommandException.wrongArity(lowerName()).reply();
+    }
+
+    public String lowerName() {
+        return name.toLowerCase(Locale.ROOT);
+    }
+
+    /** An element of {@code COMMAND}'s answer. */
+    public Reply describe() {
+        return new Reply.Array(List.of(
+                Reply.Bulk.of(lowerName()),
+                new Reply.Number(arity),
+                new Reply.Set(flags.stream().map(Reply.Simple::new).toList()),
+                new Reply.Number(keys.first()),
+                new Reply.Number(keys.last()),
+                new Reply.Number(keys.step())));
+    }
+
+    /** An entry of the answer to {@code COMMAND DOCS}. */
+    public Reply document() {
+        Map<String, Reply> entries = new LinkedHashMap<>();
+        entries.put("summary", Reply.Bulk.of(summary));
+        entries.put("since", Reply.Bulk.of("0.1.0"));
+        entries.put("group", Reply.Bulk.of(group));
+        return new Reply.Fields(entries);
+    }
+
+    /** Gathers a spec; ends with what the command does. */
+    public static final class Builder {
+        private final String name;
+        private final int arity;
+        private final String summary;
+        private final String group;
+        private final List<String> flags = new ArrayList<>();
+        private Keys keys = Keys.NONE;
+        private Access access = Access.KNOWN;
+        private boolean atOnce;
+
+        private Builder(String name, int arity, String summary, String group) {
+            this.name = name;
+            this.arity = arity;
+            this.summary = summary;
+            this.group = group;
+        }
+
+        public Builder flags(String... more) {
+            flags.addAll(List.of(more));
+            return this;
+        }
+
+        public Builder keys(Keys positions) {
+            keys = positions;
+            return this;
+        }
+
+        /** Without this, whoever is known may run it. */
+        public Builder access(Access needed) {
+            access = needed;
+            return this;
+        }
+
+        public Builder atOnce() {
+            atOnce = true;
+            return this;
+        }
+
+        public CommandSpec immediate(Action.Immediate action) {
+            return build(action);
+        }
+
+        /** Changes what was checked before: it needs no permission of its own. */
+        public CommandSpec commit(Action.Write action) {
+            return build(action);
+        }
+
+        public CommandSpec write(Action.Write action) {
+            return build("write", Access.WRITE, action);
+        }
+
+        public CommandSpec read(Action.Read action) {
+            return build("readonly", Access.READ, action);
+        }
+
+        public CommandSpec stream(Action.Stream action) {
+            return build("readonly", Access.READ, action);
+        }
+
+        /** Reads what it then removes. */
+        public CommandSpec take(Action.Stream action) {
+            return build("write", Access.READ_AND_WRITE, action);
+        }
+
+        /** Runs on a reading thread, because it waits for the store, and reads no document. */
+        public CommandSpec waiting(Action.Read action) {
+            return build(action);
+        }
+
+        /** As {@link #waiting}, in several turns. */
+        public CommandSpec waitingInTurns(Action.Stream action) {
+            return build(action);
+        }
+
+        private CommandSpec build(String flag, Access usual, Action action) {
+            flags.add(0, flag);
+            access = access == Access.KNOWN ? usual : access;
+            return build(action);
+        }
+
+        private CommandSpec build(Action action) {
+            return new CommandSpec(name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.reply.Errors;
+import io.caravan.server.protocol.resp.reply.PendingReply;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
+import io.netty.channel.Channel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A read
+ * that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later write
+ * comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for one too, and
+ * when the client has enough answers to take.
+ */
+public final class ReadBatch implements Runnable {
+    /** How long a batch keeps a thread; a single read may take longer. */
+    private static final long TURN_NANOS = 10_000_000;
+
+    private final Channel channel;
+    private final Session session;
+    private final Executor readers;
+    private final ReplyQueue replies;
+    private final Runnable paused;
+    private final List<Step> steps = new ArrayList<>();
+
+    private int next;
+    private @Nullable Reading reading;
+
+    private record Step(Action action, Command command, PendingReply place) {}
+
+    /**
+     * A batch without reads.
+     *
+     * @param replies where the answers go
+     * @param paused is run on the event loop when the batch is finished, or is to be started again once there is room for
+     *     more answers
+     */
+    public ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
+        this.channel = channel;
+        this.session = session;
+        this.readers = readers;
+        this.replies = replies;
+        this.paused = paused;
+    }
+
+    /** Adds a read, before the batch is started. */
+    public void add(Action action, Command command, PendingReply place) {
+        steps.add(new Step(action, command, place));
+    }
+
+    public int size() {
+        return steps.size();
+    }
+
+    /** Whether all have been done; while no thread is at it. */
+    public boolean finished() {
+        return next == steps.size();
+    }
+
+    /** Has the batch go on, on a reading thread; on any thread. */
+    public void start() {
+        try {
+            readers.execute(this);
+        } catch (RejectedExecutionException stopping) {
+            channel.close();
+        }
+    }
+
+    /** Goes on until there is nothing more to do, the turn is over, or a read waits. */
+    @Override
+    public void run() {
+        long start = System.nanoTime();
+        boolean waiting = false;
+        boolean over = false;
+        try {
+            while (!waiting && !over && !finished() && channel.isActive()) {
+                waiting = !run(steps.get(next));
+                over = replies.full() || System.nanoTime() - start > TURN_NANOS;
+            }
+        } finally {
+            // Or the connection would wait for ever.
+            if (!waiting) {
+                channel.eventLoop().execute(paused);
+            }
+        }
+    }
+
+    /** Returns false when the step waits; nothing of the batch may be touched then, another thread may have it. */
+    private boolean run(Step step) {
+        try {
+            if (step.action() instanceof Action.Read read) {
+                // Those before it may have waited for long.
+                CommandGate.requireStillKnown(session.principal());
+                step.place().complete(read.run(session, step.command()));
+            } else if (!proceed((Action.Stream) step.action(), step)) {
+                return false;
+            }
+        } catch (RuntimeException problem) {
+            step.place().complete(Errors.reply(problem));
+        } catch (Error broken) {
+            // There is no answer, and all later ones would wait for it.
+            channel.close();
+            throw broken;
+        }
+        reading = null;
+        next++;
+        return true;
+    }
+
+    private boolean proceed(Action.Stream action, Step step) {
+        if (reading == null) {
+            reading = action.start(
+                    session, step.command(), new ReadContext(channel, session.principal(), step.place(), this::start));
+        }
+        return reading.proceed();
+    }
+}

@@ -1,0 +1,111 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.reply.Errors;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none. It is bounded in commands
+ * and in bytes, counted as {@link RespLimits} counts a request's. The event loop's alone.
+ */
+public final class Transaction {
+    /** Greatest number of commands. */
+    static final int MAX_COMMANDS = 16 * 1024;
+
+    private final long maxBytes;
+    private final TransactionBudget budget;
+    private final List<Step> steps = new ArrayList<>();
+    private long bytes;
+    private boolean spoilt;
+
+    private record Step(String command, Change change) {}
+
+    public Transaction(long maxBytes, TransactionBudget budget) {
+        this.maxBytes = maxBytes;
+        this.budget = budget;
+    }
+
+    /** A command was refused, so the transaction will be too. */
+    public void spoil() {
+        spoilt = true;
+        steps.clear();
+        release();
+    }
+
+    /** Gives back what the commands took of the budget: they are about to run, or are forgotten. */
+    void release() {
+        budget.give(bytes);
+        bytes = 0;
+    }
+
+    /**
+     * Takes a command, to be run later.
+     *
+     * @throws CommandException when it cannot be in a transaction, or is one too many
+     */
+    public Reply queue(Session session, CommandSpec spec, Command command) {
+        if (!(spec.action() instanceof Action.Write write)) {
+            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction is one change that is"
+                    + " decided on at once, and holds writes only; read before MULTI, and have CARAVAN.APPEND with"
+                    + " IFSEQ refuse the transaction if the document has changed since");
+        }
+        Change change = write.prepare(session, command);
+        if (!spoilt) {
+            hold(command.bytes());
+            steps.add(new Step(spec.name(), change));
+        }
+        return new Reply.Simple("QUEUED");
+    }
+
+    private void hold(long commandBytes) {
+        if (steps.size() == MAX_COMMANDS || bytes + commandBytes > maxBytes) {
+            throw new CommandException(
+                    "ERR the transaction is over the limit of " + MAX_COMMANDS + " commands or " + maxBytes + " bytes");
+        }
+        if (!budget.take(commandBytes)) {
+            throw new CommandException("ERR the transactions of all connections together are at the limit of "
+                    + budget.limitBytes() + " bytes; try again");
+        }
+        bytes += commandBytes;
+    }
+
+    /**
+     * All commands as one change.
+     *
+     * @throws CommandException when one of them was refused
+     */
+    public Change change() {
+        if (spoilt) {
+            throw new CommandException("EXECABORT Transaction discarded because of previous errors.");
+        }
+        Set<DocumentName> names = new LinkedHashSet<>();
+        steps.forEach(step -> names.addAll(step.change().names()));
+        return new Change.OfMany(names, this::apply);
+    }
+
+    private Reply apply(DocumentEdits edits) {
+        List<Reply> replies = new ArrayList<>(steps.size());
+        for (Step step : steps) {
+            replies.add(apply(step, replies.size() + 1, edits));
+        }
+        return new Reply.Array(replies);
+    }
+
+    /** The error of one command is that of all, and says so; its prefix stays, because programs look at it. */
+    private static Reply apply(Step step, int number, DocumentEdits edits) {
+        try {
+            return step.change().apply(edits);
+        } catch (RuntimeException refused) {
+            throw new CommandException(Errors.reply(refused).text() + " (command " + number + " of the transaction, "
+                    + step.command() + "; nothing has been changed)");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package io.caravan.server.protocol.resp.reply;
+
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.SequenceConflictException;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
+import io.caravan.TrimmedException;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Exceptions as error answers: a prefix that programs look at, and the exception's own message. What is in no row of the
+ * table is the client's mistake when it is an argument that was refused, and ours otherwise.
+ */
+public final class Errors {
+    private static final Logger LOG = LoggerFactory.getLogger(Errors.class);
+
+    private record Row(Class<? extends RuntimeException> type, String prefix) {}
+
+    private static final List<Row> TABLE = List.of(
+            new Row(OutOfSpaceException.class, "OOM"),
+            new Row(SequenceConflictException.class, "CONFLICT"),
+            new Row(TrimmedException.class, "TRIMMED"),
+            new Row(CorruptStoreException.class, "CORRUPT"),
+            new Row(StoreFailedException.class, "IOERR"),
+            new Row(StoreIoException.class, "IOERR"),
+            new Row(StoreClosedException.class, "IOERR"),
+            new Row(ObjectStoreException.class, "ARCHIVE"),
+            new Row(CaravanException.class, "ERR"),
+            new Row(IllegalArgumentException.class, "ERR"));
+
+    private Errors() {}
+
+    public static Reply.Error reply(RuntimeException problem) {
+        if (problem instanceof CommandException answer) {
+            return answer.reply();
+        }
+        if (problem instanceof DocumentException refused) {
+            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        }
+        if (problem instanceof ArchiveException refused) {
+            return new Reply.Error(prefix(refused.reason()) + " " + refused.getMessage());
+        }
+        for (Row row : TABLE) {
+            if (row.type().isInstance(problem)) {
+                return new Reply.Error(row.prefix() + " " + problem.getMessage());
+            }
+        }
+        LOG.error("a command failed for a reason that is the server's", problem);
+        return new Reply.Error("ERR internal error, see the server's log: " + problem);
+    }
+
+    private static String prefix(ArchiveException.Reason reason) {
+        return switch (reason) {
+            case DELETED -> "DELETED";
+            case BACK_IN_TIME -> "BACKINTIME";
+            case CORRUPT, VERSION, NOT_FOUND, FOREIGN, FENCED, FULL -> "ARCHIVE";
+        };
+    }
+
+    private static String prefix(DocumentException.Reason reason) {
+        return switch (reason) {
+            case NOT_FOUND, SOURCE_NOT_FOUND -> "NOTFOUND";
+            case GONE, SOURCE_GONE -> "GONE";
+            case CLOSED -> "CLOSED";
+            case SEQUENCE_CONFLICT -> "CONFLICT";
+            case HAS_FORKS -> "FORKED";
+            case CHANGED_MEANWHILE -> "CHANGED";
+            case RESTORING -> "RESTORING";
+            case EXISTS,
+                    CONTENT_TYPE_MISMATCH,
+                    NOT_JSON,
+                    STREAM_SEQ_REGRESSION,
+                    PRODUCER_FENCED,
+                    PRODUCER_GAP,
+                    PRODUCER_EPOCH_START,
+                    FORK_POINT -> "ERR";
+        };
+    }
+}

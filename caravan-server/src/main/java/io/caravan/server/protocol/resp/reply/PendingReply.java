@@ -1,0 +1,123 @@
+package io.caravan.server.protocol.resp.reply;
+
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.netty.buffer.ByteBuf;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place of one answer in the order of its connection's answers. The answer comes whole, by {@link #complete}, or
+ * piece by piece, by {@link #add} and {@link #end}.
+ *
+ * <p>Fields are the event loop's, but for {@code reply} and {@code heldBytes}, which the completing thread writes before it
+ * passes this on, and {@code nextCompleted}, which is {@link CompletionInbox}'s.
+ */
+public final class PendingReply implements Outcome<Reply> {
+    private final ReplyQueue queue;
+    private final Protocol protocol;
+    private @Nullable Reply reply;
+    private @Nullable Queue<Piece> pieces;
+    private long heldBytes;
+    private boolean done;
+
+    @Nullable
+    PendingReply nextCompleted;
+
+    /**
+     * Part of an answer.
+     *
+     * @param bytes released once they are written
+     * @param heldBytes what {@link ReplyQueue#hold} has been told of them
+     * @param gone is run then, on the event loop
+     */
+    public record Piece(ByteBuf bytes, long heldBytes, Runnable gone) {
+        void drop() {
+            bytes.release();
+            gone.run();
+        }
+    }
+
+    PendingReply(ReplyQueue queue, Protocol protocol) {
+        this.queue = queue;
+        this.protocol = protocol;
+    }
+
+    /** The version that the connection spoke when the request came. */
+    Protocol protocol() {
+        return protocol;
+    }
+
+    /** Says what the answer will take in memory, on the thread that goes on to see to it that it is given. */
+    public void hold(long bytes) {
+        queue.hold(bytes - heldBytes);
+        heldBytes = bytes;
+    }
+
+    /** What has been said of the whole answer. */
+    long heldBytes() {
+        return heldBytes;
+    }
+
+    /** Gives the answer; on any thread, once. */
+    public void complete(Reply answer) {
+        hold(answer.heldBytes());
+        reply = answer;
+        queue.completed(this);
+    }
+
+    @Override
+    public void success(Reply answer) {
+        complete(answer);
+    }
+
+    @Override
+    public void failure(RuntimeException problem) {
+        complete(Errors.reply(problem));
+    }
+
+    /** Marks the answer as given. */
+    void markDone() {
+        done = true;
+    }
+
+    public ReplyQueue queue() {
+        return queue;
+    }
+
+    /** Adds a piece of an answer. */
+    public void add(Piece piece) {
+        if (queue.closed()) {
+            piece.drop();
+            return;
+        }
+        if (pieces == null) {
+            pieces = new ArrayDeque<>();
+        }
+        pieces.add(piece);
+        queue.changed();
+    }
+
+    /** Says that all pieces have been added. */
+    public void end() {
+        done = true;
+        queue.changed();
+    }
+
+    /** Whether nothing more will come. */
+    public boolean done() {
+        return done;
+    }
+
+    public @Nullable Reply reply() {
+        return reply;
+    }
+
+    /** The next piece that has not been written, or null. */
+    @Nullable
+    Piece pollPiece() {
+        return pieces == null ? null : pieces.poll();
+    }
+}

@@ -1,0 +1,184 @@
+package io.caravan.server.protocol.resp.reply;
+
+import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The answers of one connection, in the order of its requests. They are given in any order and written in this one, many
+ * in one write; nothing is written while the socket's own buffer is full, and a client that takes nothing of what is in it
+ * is let go. What waits to be written is counted, and whoever asks for more answers asks first whether that is {@link #full
+ * too much}. The event loop's alone, but for {@link #completed}, {@link #hold} and {@link #full}.
+ */
+public final class ReplyQueue {
+    /** A write is cut here, so that a buffer does not grow with the number of answers. */
+    private static final int WRITE_BYTES = 64 * 1024;
+    /** What answers may take in memory, about, until they are written. */
+    private static final int FULL_BYTES = 1024 * 1024;
+
+    private final Channel channel;
+    private final CompletionInbox inbox;
+    private final Runnable progress;
+    private final StallWatch stallWatch;
+    private final Queue<PendingReply> pending = new ArrayDeque<>();
+    private final AtomicLong heldBytes = new AtomicLong();
+    /** Bytes that the client has taken, in whole writes. */
+    private long takenBytes;
+
+    private @Nullable ByteBuf buffer;
+    private boolean changed;
+    private boolean closed;
+
+    /**
+     * Makes an empty queue.
+     *
+     * @param stall time in which the client must take something
+     * @param progress is run on the event loop when answers have come in; it calls {@link #flush()}
+     */
+    public ReplyQueue(Channel channel, CompletionInbox inbox, Duration stall, Runnable progress) {
+        this.channel = channel;
+        this.inbox = inbox;
+        this.progress = progress;
+        this.stallWatch = new StallWatch(channel, stall, () -> takenBytes);
+    }
+
+    /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
+    public PendingReply open(Protocol protocol) {
+        PendingReply reply = new PendingReply(this, protocol);
+        pending.add(reply);
+        return reply;
+    }
+
+    /** Counts what an answer, or a piece of one, takes in memory until it is written; on any thread. */
+    public void hold(long bytes) {
+        heldBytes.addAndGet(bytes);
+    }
+
+    /** Whether no more answers should be asked for until some have been written; on any thread. */
+    public boolean full() {
+        return heldBytes.get() >= FULL_BYTES;
+    }
+
+    /** Number of places whose answers are not written. */
+    public int size() {
+        return pending.size();
+    }
+
+    /**
+     * An answer has been given. On the event loop it is written with the next {@link #flush()}; on any other thread, soon.
+     */
+    void completed(PendingReply reply) {
+        if (inbox.inEventLoop()) {
+            reply.markDone();
+        } else {
+            inbox.add(reply);
+        }
+    }
+
+    void markChanged() {
+        changed = true;
+    }
+
+    void progressIfChanged() {
+        if (changed) {
+            changed = false;
+            progress.run();
+        }
+    }
+
+    /** Part of an answer has come in. */
+    void changed() {
+        progress.run();
+    }
+
+    /** Writes all answers that can be written now; returns whether places have become free. */
+    public boolean flush() {
+        int before = pending.size();
+        boolean wrote = false;
+        while (!closed && channel.isWritable() && writeHead()) {
+            wrote = true;
+        }
+        writeBuffer();
+        if (wrote) {
+            channel.flush();
+        }
+        stallWatch.watch();
+        return pending.size() < before;
+    }
+
+    /** Writes what there is of the oldest answer; returns false when that is nothing. */
+    private boolean writeHead() {
+        PendingReply head = pending.peek();
+        if (head == null) {
+            return false;
+        }
+        PendingReply.Piece piece = head.pollPiece();
+        if (piece != null) {
+            writeBuffer();
+            int bytes = piece.bytes().readableBytes();
+            channel.write(piece.bytes()).addListener(written -> pieceTaken(piece, bytes));
+            return true;
+        }
+        if (!head.done()) {
+            return false;
+        }
+        pending.remove();
+        Reply reply = head.reply();
+        if (reply != null) {
+            encode(reply, head.protocol());
+            hold(-head.heldBytes());
+        }
+        return true;
+    }
+
+    private void pieceTaken(PendingReply.Piece piece, int bytes) {
+        boolean wasFull = full();
+        takenBytes += bytes;
+        hold(-piece.heldBytes());
+        piece.gone().run();
+        if (wasFull && !full() && !closed) {
+            progress.run();
+        }
+    }
+
+    private void encode(Reply reply, Protocol protocol) {
+        if (buffer == null) {
+            buffer = channel.alloc().ioBuffer();
+        }
+        reply.encode(buffer, protocol);
+        if (buffer.readableBytes() >= WRITE_BYTES) {
+            writeBuffer();
+        }
+    }
+
+    private void writeBuffer() {
+        if (buffer != null) {
+            ByteBuf full = buffer;
+            buffer = null;
+            int bytes = full.readableBytes();
+            channel.write(full).addListener(written -> takenBytes += bytes);
+        }
+    }
+
+    boolean closed() {
+        return closed;
+    }
+
+    /** Forgets all answers: the connection is gone. */
+    public void close() {
+        closed = true;
+        stallWatch.stop();
+        for (PendingReply reply : pending) {
+            for (var piece = reply.pollPiece(); piece != null; piece = reply.pollPiece()) {
+                piece.drop();
+            }
+        }
+        pending.clear();
+    }
+}

@@ -1,0 +1,157 @@
+package io.caravan.server.app;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.object.ObjectFaults;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** An archive as clients and operators see it. */
+class ArchiveServerTest {
+    private static final Duration NEVER = Duration.ofHours(10);
+
+    private final ListStore store = new MemoryListStore();
+    private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
+    private final MemoryObjectStore client = objects.client();
+
+    @AfterEach
+    void close() {
+        store.close();
+    }
+
+    private ServerFixture server(boolean onStop) throws IOException {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        ArchiveConfig archive = new ArchiveConfig("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
+        return new ServerFixture(
+                store,
+                config -> config.withArchive(archive)
+                        .withHttp(HttpConfig.of(any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
+    }
+
+    private static String get(ServerFixture server, String path) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + path);
+        return HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString())
+                .body();
+    }
+
+    private boolean has(String document) {
+        return !objects.keys("manifests/" + document).isEmpty();
+    }
+
+    @Test
+    void aCommandArchivesADocument() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            resp.call("RPUSH", "k", "a", "b");
+            assertThat(resp.call("CARAVAN.ARCHIVE", "k"))
+                    .startsWith("[$generation, :1, $first, :0, $next, :2, $taken-at-ms, :")
+                    .endsWith("$uploaded, :1]");
+            assertThat(resp.call("CARAVAN.ARCHIVE", "k")).endsWith("$uploaded, :0]");
+            assertThat(has("k")).isTrue();
+            assertThat(resp.call("CARAVAN.ARCHIVE", "absent")).isEqualTo("-NOTFOUND document 'absent' does not exist");
+            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            resp.call("RPUSH", "k", "c");
+            assertThat(resp.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE ");
+            client.faults(ObjectFaults.NONE);
+            Eventually.await("it is archived all the same", () -> {
+                try {
+                    return resp.call("CARAVAN.ARCHIVE", "k").contains("$generation, :2,");
+                } catch (IOException broken) {
+                    throw new AssertionError(broken);
+                }
+            });
+        }
+    }
+
+    @Test
+    void withoutAnArchiveTheCommandSaysSo() throws Exception {
+        try (ServerFixture server = new ServerFixture();
+                RespClient resp = server.connect()) {
+            assertThat(resp.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE this server has no archive");
+            assertThat(resp.call("INFO", "archive")).contains("archive_state:none");
+        }
+    }
+
+    @Test
+    void figuresTellHowFarItIs() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            resp.call("RPUSH", "k", "a");
+            resp.call("CARAVAN.ARCHIVE", "k");
+            assertThat(resp.call("INFO", "archive"))
+                    .contains("archive_state:owner\r\n", "archive_location:memory:\r\n", "archive_documents:1\r\n");
+            assertThat(get(server, "/readyz"))
+                    .contains("\"status\":\"ready\"", "\"state\":\"owner\"", "\"backlog\":0", "\"lastError\":null");
+            assertThat(get(server, "/v1/stats")).contains("\"location\":\"memory:\"");
+            assertThat(get(server, "/metrics"))
+                    .contains(
+                            "caravan_archive_state{state=\"owner\"} 1.0", "caravan_archive_state{state=\"fenced\"} 0.0")
+                    .contains("caravan_archive_backlog 0.0", "caravan_archive_documents_total 1.0")
+                    .contains("caravan_archive_oldest_unarchived_seconds 0.0", "caravan_archive_backoff_seconds 0.0")
+                    .contains("caravan_archive_failures_total{kind=\"unavailable\"} 0.0")
+                    .contains("caravan_archive_last_success_timestamp_seconds 1");
+            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            resp.call("RPUSH", "k", "b");
+            resp.call("CARAVAN.ARCHIVE", "k");
+            assertThat(get(server, "/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
+            assertThat(get(server, "/metrics")).doesNotContain("{kind=\"unavailable\"} 0.0");
+        }
+    }
+
+    @Test
+    void aStopArchivesWhatHasChangedIfThatIsWanted() throws Exception {
+        try (ServerFixture server = server(true);
+                RespClient resp = server.connect()) {
+            resp.call("RPUSH", "first", "a");
+            resp.call("CARAVAN.ARCHIVE", "first");
+            resp.call("RPUSH", "k", "a");
+            resp.call("DEL", "first");
+            server.server.close();
+        }
+        assertThat(has("k")).isTrue();
+        assertThat(new String(objects.content("manifests/first"), UTF_8)).contains("deletedAt");
+    }
+
+    @Test
+    void aStopDoesNotArchiveIfThatIsNotWanted() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            resp.call("RPUSH", "first", "a");
+            resp.call("CARAVAN.ARCHIVE", "first");
+            resp.call("RPUSH", "k", "a");
+        }
+        assertThat(has("k")).isFalse();
+    }
+
+    @Test
+    void anotherStoresArchiveKeepsTheServerFromStarting() {
+        Archive.claim(objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        assertThatThrownBy(() -> server(false))
+                .isInstanceOf(ArchiveException.class)
+                .hasMessageContaining("belongs to the store");
+    }
+}

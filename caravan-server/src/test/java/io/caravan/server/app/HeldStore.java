@@ -1,0 +1,137 @@
+package io.caravan.server.app;
+
+import io.caravan.CaravanException;
+import io.caravan.EntryStream;
+import io.caravan.ListStore;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.testing.ForwardingListStore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A store whose disk can be stopped: it accepts writes and tells of them only when it runs; and it can be full of them. */
+public final class HeldStore extends ForwardingListStore {
+    private final List<Runnable> held = new ArrayList<>();
+    private final List<Runnable> awaitingRoom = new ArrayList<>();
+    private boolean holding;
+    private boolean noRoom;
+    private int accepted;
+    private final AtomicInteger reads = new AtomicInteger();
+
+    public HeldStore(ListStore store) {
+        super(store);
+    }
+
+    @Override
+    public void write(WriteBatch batch, WriteCallback callback) {
+        super.write(batch, new WriteCallback() {
+            @Override
+            public void success(long sequence) {
+                tell(() -> callback.success(sequence));
+            }
+
+            @Override
+            public void failure(CaravanException problem) {
+                tell(() -> callback.failure(problem));
+            }
+        });
+        synchronized (this) {
+            accepted++;
+            notifyAll();
+        }
+    }
+
+    @Override
+    public void get(long id, long fromSequence, EntryStream stream) {
+        reads.incrementAndGet();
+        super.get(id, fromSequence, stream);
+    }
+
+    /** How often something was read. */
+    public int reads() {
+        return reads.get();
+    }
+
+    private void tell(Runnable callback) {
+        synchronized (this) {
+            if (holding) {
+                held.add(callback);
+                return;
+            }
+        }
+        callback.run();
+    }
+
+    public synchronized void hold() {
+        holding = true;
+    }
+
+    public void release() {
+        List<Runnable> all;
+        synchronized (this) {
+            holding = false;
+            all = List.copyOf(held);
+            held.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until so many writes were accepted in all. */
+    public synchronized void awaitAccepted(int writes) throws InterruptedException {
+        while (accepted < writes) {
+            wait();
+        }
+    }
+
+    public synchronized int accepted() {
+        return accepted;
+    }
+
+    public synchronized void takeRoom() {
+        noRoom = true;
+    }
+
+    public void giveRoom() {
+        List<Runnable> all;
+        synchronized (this) {
+            noRoom = false;
+            all = List.copyOf(awaitingRoom);
+            awaitingRoom.clear();
+        }
+        all.forEach(Runnable::run);
+    }
+
+    /** Waits until somebody waits for room. */
+    public synchronized void awaitWaiter() throws InterruptedException {
+        while (awaitingRoom.isEmpty()) {
+            wait();
+        }
+    }
+
+    @Override
+    public synchronized boolean writable() {
+        return !noRoom;
+    }
+
+    @Override
+    public void onWritable(Runnable action) {
+        synchronized (this) {
+            if (noRoom) {
+                awaitingRoom.add(action);
+                notifyAll();
+                return;
+            }
+        }
+        action.run();
+    }
+
+    /** What is held is not durable, so a flush would wait. */
+    @Override
+    public void flush() {
+        CompletableFuture<Void> released = new CompletableFuture<>();
+        tell(() -> released.complete(null));
+        released.join();
+    }
+}

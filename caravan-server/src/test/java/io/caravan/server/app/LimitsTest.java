@@ -1,0 +1,251 @@
+package io.caravan.server.app;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Each limit holds, and nothing that was accepted is lost for it. */
+class LimitsTest {
+    private static final long MIB = 1 << 20;
+    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration LONG = Duration.ofMinutes(10);
+    private static final Duration NEVER = Duration.ZERO;
+
+    private final ExecutorService clientThreads = Executors.newCachedThreadPool();
+    private final ScheduledExecutorService trickles = Executors.newSingleThreadScheduledExecutor();
+    private final List<RespClient> clients = new ArrayList<>();
+    private ServerFixture fixture;
+
+    private void start(int maxConnections, long connectionBytes, long totalBytes) throws IOException {
+        start(new NetworkLimits(maxConnections, connectionBytes, totalBytes, LONG, NEVER));
+    }
+
+    private void start(NetworkLimits limits) throws IOException {
+        NetworkConfig defaults = NetworkConfig.defaults();
+        startWith(config -> config.withNetwork(new NetworkConfig(defaults.transport(), 2, limits, null)));
+    }
+
+    private void startWith(UnaryOperator<ServerConfig> change) throws IOException {
+        fixture = new ServerFixture(new MemoryListStore(), change);
+    }
+
+    private RespClient connect() throws IOException {
+        RespClient client = fixture.connect();
+        clients.add(client);
+        return client;
+    }
+
+    private long inFlight() {
+        return fixture.server.network().inFlightBytes();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        for (RespClient client : clients) {
+            client.close();
+        }
+        fixture.close();
+        clientThreads.shutdownNow();
+        trickles.shutdownNow();
+    }
+
+    @Test
+    void oneConnectionTooManyIsToldSoAndClosed() throws IOException {
+        start(2, 16 * MIB, 64 * MIB);
+        RespClient first = connect();
+        assertThat(first.call("PING")).isEqualTo("+PONG");
+        assertThat(connect().call("PING")).isEqualTo("+PONG");
+        RespClient third = connect();
+        third.send("PING");
+        assertThat(third.read()).isEqualTo("-ERR max number of clients reached");
+        assertThat(third.atEnd()).isTrue();
+        assertThat(first.call("PING")).isEqualTo("+PONG");
+    }
+
+    @Test
+    void aConnectionThatEndsMakesRoomForAnother() throws IOException {
+        start(1, 16 * MIB, 64 * MIB);
+        for (int i = 0; i < 20; i++) {
+            RespClient client = connect();
+            assertThat(client.call("PING")).isEqualTo("+PONG");
+            client.close();
+            Eventually.await(
+                    "it is gone", () -> fixture.server.network().connections().isEmpty());
+        }
+    }
+
+    @Test
+    void aConnectionIsNotReadFromWhileTooMuchOfItWaits() throws Exception {
+        start(10, 9 * MIB, 64 * MIB);
+        pushMuch(1, 80, 9 * MIB);
+    }
+
+    @Test
+    void nothingIsReadWhileTooMuchWaitsInAll() throws Exception {
+        start(20, 9 * MIB, 12 * MIB);
+        pushMuch(8, 16, 12 * MIB);
+    }
+
+    /** Clients push half mebibytes, which are not answered for a while; then all of them are. */
+    private void pushMuch(int clientCount, int pushesEach, long limit) throws Exception {
+        String value = "v".repeat((int) MIB / 2);
+        List<Future<?>> pushes = new ArrayList<>();
+        fixture.store.hold();
+        for (int i = 0; i < clientCount; i++) {
+            RespClient client = connect();
+            String name = "k" + i;
+            pushes.add(clientThreads.submit(() -> {
+                for (int push = 0; push < pushesEach; push++) {
+                    client.send("RPUSH", name, value);
+                }
+                return null;
+            }));
+        }
+        Eventually.await("the limit is reached", () -> inFlight() >= limit);
+        // One read of each connection may go beyond, and one request that had begun.
+        long slack = MIB + clientCount * MIB / 8;
+        Steadily.holds("within the limit", 300, () -> inFlight() < limit + slack);
+        assertThat(pushes).anyMatch(push -> !push.isDone());
+        fixture.store.release();
+        for (RespClient client : clients) {
+            for (int answer = 1; answer <= pushesEach; answer++) {
+                assertThat(client.read()).isEqualTo(":" + answer);
+            }
+        }
+        for (Future<?> push : pushes) {
+            push.get();
+        }
+        Eventually.await("nothing is held", () -> inFlight() == 0);
+    }
+
+    /** They would, if each waited for the others to give back what they hold. */
+    @Test
+    void connectionsThatEachHoldPartOfARequestAllGetOn() throws Exception {
+        start(20, 9 * MIB, 9 * MIB);
+        byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
+        int clientCount = 16;
+        List<Future<String>> answers = new ArrayList<>();
+        CountDownLatch full = new CountDownLatch(1);
+        for (int i = 0; i < clientCount; i++) {
+            RespClient client = connect();
+            answers.add(clientThreads.submit(() -> {
+                client.sendRaw(request, 0, request.length * 3 / 4);
+                full.await();
+                client.sendRaw(request, request.length * 3 / 4, request.length);
+                return client.read();
+            }));
+        }
+        Eventually.await("the limit is reached", () -> inFlight() >= 9 * MIB);
+        full.countDown();
+        for (Future<String> answer : answers) {
+            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith(":");
+        }
+    }
+
+    private static void trickleOn(RespClient client) {
+        try {
+            client.sendRaw("\r".getBytes(UTF_8));
+        } catch (IOException closed) {
+            throw new UncheckedIOException(closed);
+        }
+    }
+
+    @Test
+    void aRequestThatDoesNotComeWholeEndsItsConnectionHoweverItTrickles() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        RespClient patient = connect();
+        RespClient trickling = connect();
+        trickling.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
+        // Ends when the server has closed, as a task does that throws.
+        trickles.scheduleWithFixedDelay(() -> trickleOn(trickling), 10, 10, TimeUnit.MILLISECONDS);
+        assertThat(trickling.read()).startsWith("-ERR Protocol error: ");
+        assertThat(patient.call("PING")).isEqualTo("+PONG");
+    }
+
+    /** It is the only one that is read from then, so all others would wait for it. */
+    @Test
+    void aRequestThatStopsWhileAllHoldAsMuchAsTheyMayEndsItsConnection() throws Exception {
+        start(new NetworkLimits(20, 9 * MIB, 9 * MIB, SHORT, NEVER));
+        byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
+        List<Future<String>> answers = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            RespClient client = connect();
+            answers.add(clientThreads.submit(() -> {
+                client.sendRaw(request, 0, request.length * 7 / 8);
+                return client.read();
+            }));
+        }
+        for (Future<String> answer : answers) {
+            assertThat(answer.get(30, TimeUnit.SECONDS)).startsWith("-ERR Protocol error: ");
+        }
+        Eventually.await("nothing is held", () -> inFlight() == 0);
+    }
+
+    @Test
+    void manyWholeRequestsMayTakeLongerThanOneMay() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        RespClient client = connect();
+        byte[] ping = RespClient.encode("PING".getBytes(UTF_8));
+        long end = System.nanoTime() + 3 * SHORT.toNanos();
+        client.sendRaw(ping, 0, 3);
+        while (System.nanoTime() < end) {
+            // Always one that is not whole.
+            client.sendRaw(ping, 3, ping.length);
+            client.sendRaw(ping, 0, 3);
+            assertThat(client.read()).isEqualTo("+PONG");
+        }
+    }
+
+    @Test
+    void anIdleConnectionIsClosedButNotOneThatWaitsForItsAnswer() throws Exception {
+        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, LONG, SHORT));
+        RespClient waiting = connect();
+        fixture.store.hold();
+        waiting.send("RPUSH", "k", "v");
+        fixture.store.awaitAccepted(1);
+        RespClient idle = connect();
+        assertThat(idle.atEnd()).isTrue();
+        fixture.store.release();
+        assertThat(waiting.read()).isEqualTo(":1");
+        assertThat(waiting.atEnd()).isTrue();
+    }
+
+    @Test
+    void onlySoManyRequestsOfAConnectionWaitForTheirAnswers() throws Exception {
+        int pipeline = 7;
+        RespLimits limits = new RespLimits(
+                ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline, RespLimits.DEFAULT_STALL);
+        startWith(config -> config.withLimits(limits));
+        fixture.store.hold();
+        RespClient client = connect();
+        for (int i = 0; i < 3 * pipeline; i++) {
+            client.send("RPUSH", "k", "v");
+        }
+        fixture.store.awaitAccepted(pipeline);
+        Steadily.holds("no more", 200, () -> fixture.store.accepted() == pipeline);
+        fixture.store.release();
+        for (int i = 1; i <= 3 * pipeline; i++) {
+            assertThat(client.read()).isEqualTo(":" + i);
+        }
+    }
+}

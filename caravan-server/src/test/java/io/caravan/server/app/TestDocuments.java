@@ -1,0 +1,40 @@
+package io.caravan.server.app;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Addition;
+import io.caravan.server.document.Creation;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentAttributes;
+import io.caravan.server.document.DocumentService;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** What other protocols do to documents, and RESP cannot. */
+public final class TestDocuments {
+
+    private TestDocuments() {}
+
+    /** Makes a document without values. */
+    public static void create(DocumentService documents, String name, DocumentAttributes attributes) {
+        documents.write(
+                DocumentName.of(name),
+                document -> {
+                    document.attributes(attributes);
+                    return 0;
+                },
+                new IgnoredOutcome<>());
+    }
+
+    public static void close(DocumentService documents, String name) {
+        documents.append(
+                DocumentName.of(name), new Addition(List.of(), true, null, null, null), new IgnoredOutcome<>());
+    }
+
+    public static void fork(DocumentService documents, String source, String name, long sequence) {
+        ForkPoint point = new ForkPoint(DocumentName.of(source), OptionalLong.of(sequence), 0);
+        documents.create(
+                DocumentName.of(name),
+                new Creation(null, OptionalLong.empty(), OptionalLong.empty(), false, List.of(), point),
+                new IgnoredOutcome<>());
+    }
+}

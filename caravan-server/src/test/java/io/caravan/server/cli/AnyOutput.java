@@ -1,0 +1,73 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.output.CommandOutput;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+/** Takes an answer of any form for Lettuce: lists, of maps too, with texts, numbers, truth and null in them. */
+public final class AnyOutput extends CommandOutput<String, String, Object> {
+    private final Deque<Open> open = new ArrayDeque<>();
+
+    /** A list to which elements are still to come. */
+    private record Open(List<Object> elements, int size) {}
+
+    public AnyOutput() {
+        super(StringCodec.UTF8, null);
+    }
+
+    private void add(Object element) {
+        if (open.isEmpty()) {
+            output = element;
+            return;
+        }
+        open.peek().elements().add(element);
+        closeFull();
+    }
+
+    private void closeFull() {
+        while (!open.isEmpty() && open.peek().elements().size() == open.peek().size()) {
+            add(open.pop().elements());
+        }
+    }
+
+    @Override
+    public void multi(int size) {
+        if (size < 0) {
+            add(null);
+            return;
+        }
+        open.push(new Open(new ArrayList<>(), size));
+        closeFull();
+    }
+
+    @Override
+    public void multiMap(int size) {
+        multi(2 * size);
+    }
+
+    @Override
+    public void multiSet(int size) {
+        multi(size);
+    }
+
+    @Override
+    public void set(ByteBuffer bytes) {
+        add(bytes == null ? null : UTF_8.decode(bytes).toString());
+    }
+
+    @Override
+    public void set(long number) {
+        add(number);
+    }
+
+    @Override
+    public void set(boolean truth) {
+        add(truth);
+    }
+}

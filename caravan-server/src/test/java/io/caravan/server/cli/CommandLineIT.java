@@ -1,0 +1,65 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Client commands as processes of their own: their environment, and how they end. */
+@Timeout(180)
+class CommandLineIT {
+    @TempDir
+    private Path directory;
+
+    private static Process start(String server, String... words) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(List.of(words));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment().putAll(Map.of("CARAVAN_SERVER", server));
+        return builder.start();
+    }
+
+    private static int exitCode(Process process) throws InterruptedException {
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return process.exitValue();
+    }
+
+    @Test
+    void toldToStopTailEndsWithZeroAfterWholeValues() throws Exception {
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
+            String address = "127.0.0.1:" + server.port();
+            assertThat(exitCode(start(address, "append", "d", "a", "b"))).isZero();
+            Process tail = start(address, "tail", "d", "--from", "0");
+            BufferedReader out = tail.inputReader(UTF_8);
+            assertThat(out.readLine()).isEqualTo("a");
+            assertThat(out.readLine()).isEqualTo("b");
+            assertThat(exitCode(new ProcessBuilder("kill", "-INT", Long.toString(tail.pid())).start()))
+                    .isZero();
+            assertThat(exitCode(tail)).isZero();
+            assertThat(out.readLine()).isNull();
+            assertThat(new String(tail.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
+        }
+    }
+
+    @Test
+    void aWrongAddressInTheEnvironmentIsUsage() throws Exception {
+        Process stat = start("nowhere", "stat");
+        assertThat(exitCode(stat)).isEqualTo(2);
+        assertThat(new String(stat.getErrorStream().readAllBytes(), UTF_8))
+                .hasLineCount(1)
+                .contains("'nowhere' is not HOST:PORT", "environment CARAVAN_SERVER");
+    }
+}

@@ -1,0 +1,189 @@
+package io.caravan.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.config.Settings;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Settings from the command line, the environment and a file, and what is said of them. */
+class ConfigurationTest {
+    @TempDir
+    private Path directory;
+
+    private final Map<String, String> environment = new HashMap<>();
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int serve(String... options) {
+        CommandLine commandLine = Main.commandLine(environment);
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.setErr(new PrintWriter(err, true));
+        String[] arguments = new String[options.length + 1];
+        arguments[0] = "serve";
+        System.arraycopy(options, 0, arguments, 1, options.length);
+        return commandLine.execute(arguments);
+    }
+
+    private String file(String text) throws IOException {
+        return Files.writeString(directory.resolve("caravan.properties"), text).toString();
+    }
+
+    /** Rows of value and source by name. */
+    private Map<String, List<String>> printed(String... options) {
+        String[] all = Arrays.copyOf(options, options.length + 1);
+        all[options.length] = "--print-config";
+        assertThat(serve(all)).as(err.toString()).isZero();
+        Map<String, List<String>> rows = new TreeMap<>();
+        out.toString()
+                .lines()
+                .map(line -> line.split(" {2,}"))
+                .forEach(row -> rows.put(row[0], List.of(row[1], row[2])));
+        return rows;
+    }
+
+    private void assertRefused(String problem, String... options) {
+        assertThat(serve(options)).isEqualTo(2);
+        assertThat(err.toString().lines()).hasSize(1);
+        assertThat(err.toString()).contains(problem);
+    }
+
+    @Test
+    void theCommandLineGoesBeforeTheEnvironmentAndThatBeforeTheFile() throws IOException {
+        String file = file("max-value = 2MiB\nreaders = 5\nloops = 3\ninsecure = true\n");
+        environment.put("CARAVAN_READERS", "6");
+        environment.put("CARAVAN_LOOPS", "4");
+        Map<String, List<String>> rows = printed("--config", file, "--loops", "2");
+        assertThat(rows)
+                .containsEntry("loops", List.of("2", "command line"))
+                .containsEntry("readers", List.of("6", "environment CARAVAN_READERS"))
+                .containsEntry("max-value", List.of("2MiB", "file " + file))
+                .containsEntry("insecure", List.of("true", "file " + file))
+                .containsEntry("durability", List.of("sync", "default"));
+    }
+
+    @Test
+    void theFileMayBeNamedInTheEnvironment() throws IOException {
+        environment.put("CARAVAN_CONFIG", file("idle-timeout = 5m\n"));
+        assertThat(printed()).containsEntry("idle-timeout", List.of("5m", "file " + environment.get("CARAVAN_CONFIG")));
+    }
+
+    @Test
+    void aFlagThatTheFileSetsTooStaysSet() throws IOException {
+        assertThat(printed("--config", file("insecure = true\n"), "--insecure"))
+                .containsEntry("insecure", List.of("true", "command line"));
+    }
+
+    @Test
+    void severalOriginsAreSaidWithCommasOrOneByOne() throws IOException {
+        String file = file("allow-origin = https://a.example,http://b.example:3000\n");
+        assertThat(printed("--config", file))
+                .containsEntry("allow-origin", List.of("https://a.example,http://b.example:3000", "file " + file));
+        out.getBuffer().setLength(0);
+        assertThat(printed("--allow-origin", "https://a.example", "--allow-origin", "*"))
+                .containsEntry("allow-origin", List.of("https://a.example,*", "command line"));
+    }
+
+    @Test
+    void everySettingIsPrintedAndNoSecretIs() {
+        environment.put("CARAVAN_PASSWORD", "hunter2");
+        Set<String> expected = settings().map(Settings::fileName).collect(Collectors.toCollection(TreeSet::new));
+        expected.add("password");
+        Map<String, List<String>> rows = printed();
+        assertThat(rows.keySet()).isEqualTo(expected);
+        assertThat(rows).containsEntry("password", List.of("(hidden)", "environment CARAVAN_PASSWORD"));
+        assertThat(out.toString()).doesNotContain("hunter2");
+    }
+
+    @Test
+    void aNameThatIsNoneIsRefusedWithTheOneThatWasMeant() throws IOException {
+        String file = file("max-valeu = 1MiB\n");
+        assertRefused(file + ": there is no setting 'max-valeu'; did you mean 'max-value'?", "--config", file);
+    }
+
+    @Test
+    void aWrongValueIsToldWithWhereItCameFrom() throws IOException {
+        environment.put("CARAVAN_MAX_VALUE", "lots");
+        assertRefused("'lots' is not a size, such as 65536, 64KiB or 1MiB, from environment CARAVAN_MAX_VALUE");
+    }
+
+    @Test
+    void aFileThatIsNotThereIsTold() {
+        assertRefused("there is no file " + directory.resolve("absent"), "--config", directory + "/absent");
+    }
+
+    @Test
+    void settingsThatDoNotHoldTogetherAreRefusedBeforeAnythingIsOpened() throws IOException {
+        environment.put("CARAVAN_DATA", directory.resolve("store").toString());
+        Path secret = Files.writeString(directory.resolve("p"), "secret\n");
+        Map<List<String>, String> wrong = Map.of(
+                List.of("--max-in-flight", "1MiB"), "--max-in-flight must be 8388608 bytes or more",
+                List.of("--max-in-flight-total", "8MiB"), "--max-in-flight-total must not be below",
+                List.of("--max-connections", "0"), "--max-connections must be 1 or more",
+                List.of("--max-pipeline", "0"), "--max-pipeline must be 1 or more",
+                List.of("--request-timeout", "0s"), "--request-timeout must be above 0",
+                List.of("--stop-timeout", "0s"), "--stop-timeout must be above 0",
+                List.of("--loops", "1025"), "is not auto or a number from 1 to 1024",
+                List.of("--transport", "pigeon"), "--transport must be auto, nio, epoll or io_uring",
+                List.of("--tls-cert", "x"), "--tls-cert and --tls-key need each other",
+                List.of("--auth-file", "x", "--password-file", secret.toString()), "exclude each other");
+        wrong.forEach((options, problem) -> {
+            err.getBuffer().setLength(0);
+            assertRefused(problem, options.toArray(String[]::new));
+        });
+        assertThat(directory.resolve("store")).doesNotExist();
+    }
+
+    @Test
+    void anOriginThatIsNoneIsRefused() {
+        assertRefused(
+                "--allow-origin: 'https://a.example/' is not an origin", "--allow-origin", "*,https://a.example/");
+    }
+
+    private static Stream<OptionSpec> settings() {
+        return Main.commandLine(Map.of()).getSubcommands().get("serve").getCommandSpec().options().stream()
+                .filter(option -> !Settings.notASetting(option));
+    }
+
+    @Test
+    void theDocumentedSettingsAreThoseThatThereAre() throws IOException {
+        Map<String, String> expected = new TreeMap<>();
+        settings()
+                .forEach(option -> expected.put(
+                        option.longestName(), option.defaultValue() == null ? "none" : option.defaultValue()));
+        Map<String, String> documented = new TreeMap<>();
+        Matcher row = Pattern.compile("(?m)^\\| `(--[a-z0-9-]+)` \\| `?([^`|]+?)`? \\|")
+                .matcher(Files.readString(Path.of("../docs/OPERATIONS.md")).split("\n## ")[1]);
+        while (row.find()) {
+            documented.put(row.group(1), row.group(2));
+        }
+        assertThat(documented).isEqualTo(expected);
+    }
+
+    @Test
+    void theHelpGroupsOptionsAndShowsExamplesAndExitCodes() {
+        assertThat(serve("--help")).isZero();
+        assertThat(out.toString())
+                .contains("Store:\n", "Listening:\n", "Security:\n", "Limits:\n", "Process:\n", "Examples:\n")
+                .contains("Exit codes: 0 ");
+        settings().forEach(option -> assertThat(out.toString()).contains(option.longestName()));
+    }
+}

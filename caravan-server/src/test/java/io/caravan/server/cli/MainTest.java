@@ -1,0 +1,156 @@
+package io.caravan.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.server.config.Version;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** What the command line says and returns when it cannot do what it was asked, and when it verifies. */
+class MainTest {
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine commandLine = Main.commandLine(Map.of());
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.setErr(new PrintWriter(err, true));
+        return commandLine.execute(arguments);
+    }
+
+    private void assertOneLine(String part) {
+        assertThat(err.toString().lines())
+                .hasSize(1)
+                .first()
+                .asString()
+                .startsWith("caravan: ")
+                .contains(part);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "serve", "verify", "repair"})
+    void everyCommandWithAStoreTellsTheVersion(String command) {
+        String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
+        assertThat(run(words)).isZero();
+        assertThat(out.toString()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            --resp | 6380          | is not HOST:PORT
+            --resp | host:         | is not HOST:PORT
+            --resp | ::1:80        | is not HOST:PORT
+            --resp | 127.0.0.1:65536 | is not HOST:PORT
+            --resp | 0.0.0.0:6380  | --resp 0.0.0.0:6380 can be reached from other machines
+            --http | 0.0.0.0:4437  | --http 0.0.0.0:4437 can be reached from other machines
+            --max-value | 1KiB     | from 64KiB to 32MiB
+            --max-value | lots     | is not a size
+            --durability | perhaps | expected one of
+            --flush-policy | 5 days | is not immediate, adaptive, or a delay
+            --flush-policy | 61s   | over one minute
+            --nonsense | x         | Unknown option
+            """)
+    void aWrongOptionIsUsage(String option, String value, String part) {
+        assertThat(run("serve", "--data", directory.resolve("s").toString(), option, value))
+                .isEqualTo(2);
+        assertOneLine(part);
+        assertThat(directory.resolve("s")).doesNotExist();
+    }
+
+    @Test
+    void aPortInUseIsToldInOneLine() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            int port = taken.getLocalPort();
+            assertThat(run(
+                            "serve",
+                            "--archive",
+                            "none",
+                            "--data",
+                            directory.resolve("s").toString(),
+                            "--http",
+                            "127.0.0.1:0",
+                            "--resp",
+                            "127.0.0.1:" + port))
+                    .isOne();
+            assertOneLine("cannot listen on 127.0.0.1:" + port);
+        }
+    }
+
+    @Test
+    void aStoreThatIsOpenElsewhereIsToldInOneLine() {
+        ListStore store = DurableListStore.open(directory.resolve("s"));
+        try (store) {
+            assertThat(run(
+                            "serve",
+                            "--archive",
+                            "none",
+                            "--data",
+                            directory.resolve("s").toString(),
+                            "--http",
+                            "127.0.0.1:0",
+                            "--resp",
+                            "127.0.0.1:0"))
+                    .isOne();
+            assertOneLine("already open");
+        }
+    }
+
+    @Test
+    void anUnknownHostIsToldInOneLine() {
+        assertThat(run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1"))
+                .isOne();
+        assertOneLine("'no.such.host.invalid' is not known");
+    }
+
+    @Test
+    void verifyTellsACleanStoreFromADamagedOne() throws IOException {
+        Path data = directory.resolve("s");
+        try (ListStore store = DurableListStore.open(data)) {
+            store.append(1, new byte[1000]).join();
+        }
+        assertThat(run("verify", data.toString())).isZero();
+        assertThat(out.toString()).contains("is clean");
+        assertThat(err.toString()).contains("entries: ");
+        damageHeap(data);
+        assertThat(run("verify", data.toString())).isOne();
+        assertThat(out.toString()).contains("FAULT: ");
+    }
+
+    private static void damageHeap(Path data) throws IOException {
+        List<Path> heaps;
+        try (var files = Files.list(data)) {
+            heaps = files.filter(file -> file.getFileName().toString().contains("heap"))
+                    .toList();
+        }
+        assertThat(heaps).isNotEmpty();
+        byte[] bytes = Files.readAllBytes(heaps.get(0));
+        for (int i = 4096; i < 8192; i++) {
+            bytes[i] ^= 0x55;
+        }
+        Files.write(heaps.get(0), bytes);
+    }
+
+    @Test
+    void verifyOfNothingIsToldInOneLine() {
+        assertThat(run("verify", directory.resolve("absent").toString())).isOne();
+        assertThat(err.toString()).startsWith("caravan: ");
+    }
+}

@@ -1,0 +1,142 @@
+package io.caravan.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.server.net.Transport;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The real process: its log, its secrets, its end. */
+class OperateIT {
+    private static final String SECRET = "correct-horse-battery";
+    private static final String WRONG_SECRET = "wrong-horse-battery";
+
+    @TempDir
+    private Path directory;
+
+    private ServerProcess start(Map<String, String> environment, String... options) throws IOException {
+        return ServerProcess.start(
+                directory.resolve("data"),
+                List.of(),
+                environment,
+                ProcessBuilder.Redirect.appendTo(log().toFile()),
+                options);
+    }
+
+    private Path log() {
+        return directory.resolve("log");
+    }
+
+    /** Names of the object's fields; fails when the line is not one object. */
+    private static Set<String> fields(String line) throws IOException {
+        Set<String> names = new TreeSet<>();
+        try (JsonParser parser = new JsonFactory().createParser(line)) {
+            assertThat(parser.nextToken()).isEqualTo(JsonToken.START_OBJECT);
+            while (parser.nextToken() == JsonToken.FIELD_NAME) {
+                names.add(parser.currentName());
+                parser.nextToken();
+                parser.skipChildren();
+            }
+            assertThat(parser.currentToken()).isEqualTo(JsonToken.END_OBJECT);
+            assertThat(parser.nextToken()).isNull();
+        }
+        return names;
+    }
+
+    @Test
+    void aJsonLogIsOneObjectALineAndHoldsNoSecrets() throws Exception {
+        Path config = Files.writeString(directory.resolve("config"), "log-format = json\n");
+        try (ServerProcess server = start(Map.of("CARAVAN_PASSWORD", SECRET), "--config", config.toString());
+                RespClient client = server.connect()) {
+            assertThat(client.call("LLEN", "k")).startsWith("-NOAUTH");
+            assertThat(client.call("AUTH", WRONG_SECRET)).startsWith("-WRONGPASS");
+            assertThat(client.call("AUTH", SECRET)).isEqualTo("+OK");
+            assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
+            assertThat(client.call(SECRET, SECRET)).startsWith("-ERR unknown command");
+            assertThat(server.terminate()).isZero();
+        }
+        List<String> lines = Files.readAllLines(log());
+        assertThat(lines).hasSizeGreaterThan(3);
+        for (String line : lines) {
+            assertThat(fields(line)).contains("timestamp", "level", "loggerName", "threadName", "formattedMessage");
+        }
+        assertThat(Files.readString(log()))
+                .contains("did not authenticate", "authentication: yes", "stopped")
+                .doesNotContain(SECRET, WRONG_SECRET);
+    }
+
+    @Test
+    void secretsAreRotatedUnderConnectionsThatGoOn() throws Exception {
+        String rights = "a.permissions = read, write\n";
+        Path users = Files.writeString(directory.resolve("users"), "a.secret = old\n" + rights);
+        try (ServerProcess server = start(Map.of(), "--auth-file", users.toString());
+                RespClient old = server.connect();
+                RespClient fresh = server.connect()) {
+            assertThat(old.call("AUTH", "a", "old")).isEqualTo("+OK");
+            assertThat(fresh.call("AUTH", "a", "new")).startsWith("-WRONGPASS");
+            Files.writeString(users, "a.secret = old\na.secret.next = new\n" + rights);
+            Eventually.await("the new secret is valid", () -> ok(fresh, "AUTH", "a", "new"));
+            assertThat(old.call("RPUSH", "k", "v")).isEqualTo(":1");
+            Files.writeString(users, "a.secret.next = new\n" + rights);
+            Eventually.await("the old secret is not", () -> refused(old, "RPUSH", "k", "v"));
+            assertThat(fresh.call("EXISTS", "k")).isEqualTo(":1");
+            assertThat(server.terminate()).isZero();
+        }
+    }
+
+    private static boolean ok(RespClient client, String... words) {
+        return answer(client, words).equals("+OK");
+    }
+
+    private static boolean refused(RespClient client, String... words) {
+        return answer(client, words).matches("-(NOAUTH|NOPERM) .*");
+    }
+
+    private static String answer(RespClient client, String... words) {
+        try {
+            return client.call(words);
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
+    }
+
+    @Test
+    void aStopThatTakesTooLongEndsAllTheSameWithOne() throws Exception {
+        try (ServerProcess server = start(Map.of(), "--stop-timeout", "1ms");
+                RespClient client = server.connect()) {
+            assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
+            assertThat(server.terminate()).isOne();
+        }
+        try (ServerProcess server = start(Map.of());
+                RespClient client = server.connect()) {
+            assertThat(client.call("LRANGE", "k", "0", "-1")).isEqualTo("[$v]");
+        }
+    }
+
+    @Test
+    void everyTransportThatThisMachineHasServes() throws Exception {
+        for (Transport transport : Transport.values()) {
+            if (transport.unavailable() != null) {
+                continue;
+            }
+            try (ServerProcess server = start(Map.of(), "--transport", transport.label());
+                    RespClient client = server.connect()) {
+                assertThat(client.call("INFO", "server")).contains("multiplexing_api:" + transport.label() + "\r\n");
+                assertThat(server.terminate()).isZero();
+            }
+        }
+    }
+}

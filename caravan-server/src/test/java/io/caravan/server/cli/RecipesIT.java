@@ -1,0 +1,149 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Eventually;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The recipes of OPERATIONS.md are run as they stand there, by one shell, one after the other, and must print what it says;
+ * a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
+ */
+@Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class RecipesIT {
+    private static final Pattern SECTION = Pattern.compile("\n## Backup and restore\n(.*?)(?:\n## |$)", Pattern.DOTALL);
+    private static final Pattern BLOCK = Pattern.compile("```console\n(.*?)```", Pattern.DOTALL);
+    private static final String END = "end of the command:";
+
+    @TempDir
+    private Path directory;
+
+    /** A command of a recipe, and the lines that it prints. */
+    private record Step(String command, StringBuilder prints) {}
+
+    @Test
+    void everyCommandOfTheRecipesPrintsWhatTheDocumentSays() throws Exception {
+        List<Step> steps = steps();
+        assertThat(steps).hasSizeGreaterThan(10);
+        int resp = freePort();
+        try (Shell shell = new Shell(directory, resp, freePort())) {
+            for (Step step : steps) {
+                assertThat(shell.run(step.command())).as(step.command()).matches(pattern(step.prints()));
+                if (step.command().endsWith("&")) {
+                    Eventually.await("the server listens", () -> listens(resp));
+                }
+            }
+        }
+    }
+
+    private static List<Step> steps() throws IOException {
+        List<Step> steps = new ArrayList<>();
+        String document = Files.readString(Path.of("..", "docs", "OPERATIONS.md"));
+        String section =
+                SECTION.matcher(document).results().findFirst().orElseThrow().group(1);
+        BLOCK.matcher(section).results().forEach(block -> {
+            for (String line : block.group(1).split("\n")) {
+                if (line.startsWith("$ ")) {
+                    steps.add(new Step(line.substring(2), new StringBuilder()));
+                } else {
+                    steps.get(steps.size() - 1).prints().append(line).append('\n');
+                }
+            }
+        });
+        return steps;
+    }
+
+    private static Pattern pattern(CharSequence prints) {
+        StringBuilder pattern = new StringBuilder();
+        for (String fixed : prints.toString().split("…", -1)) {
+            pattern.append(pattern.length() == 0 ? "" : ".*?").append(Pattern.quote(fixed));
+        }
+        return Pattern.compile(pattern.toString(), Pattern.DOTALL);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static boolean listens(int port) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+        } catch (IOException refused) {
+            return false;
+        }
+    }
+
+    /** A shell that stays, so that what one command leaves behind the next one finds. */
+    private static final class Shell implements AutoCloseable {
+        private final Path errors;
+        private final Process process;
+        private final Writer in;
+        private final BufferedReader out;
+
+        Shell(Path directory, int resp, int http) throws IOException {
+            Path caravan = directory.resolve("bin").resolve("caravan");
+            Files.createDirectory(caravan.getParent());
+            Files.writeString(
+                    caravan,
+                    "#!/bin/sh\nexec '%s' -cp '%s' %s \"$@\"\n"
+                            .formatted(
+                                    Path.of(System.getProperty("java.home"), "bin", "java"),
+                                    System.getProperty("java.class.path"),
+                                    Main.class.getName()));
+            assertThat(caravan.toFile().setExecutable(true)).isTrue();
+            ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());
+            errors = directory.resolve("errors");
+            builder.redirectError(errors.toFile());
+            builder.environment()
+                    .putAll(Map.of(
+                            "PATH", caravan.getParent() + ":" + System.getenv("PATH"),
+                            "CARAVAN_SERVER", "127.0.0.1:" + resp,
+                            "CARAVAN_RESP", "127.0.0.1:" + resp,
+                            "CARAVAN_HTTP", "127.0.0.1:" + http));
+            process = builder.start();
+            in = process.outputWriter(UTF_8);
+            out = process.inputReader(UTF_8);
+        }
+
+        String run(String command) throws IOException {
+            // On a line of its own also where what is printed does not end with one.
+            in.write(command + "\nprintf '\\n" + END + " %s\\n' $?\n");
+            in.flush();
+            StringBuilder printed = new StringBuilder();
+            String line = out.readLine();
+            while (line != null && !line.startsWith(END)) {
+                printed.append(line).append('\n');
+                line = out.readLine();
+            }
+            assertThat(line)
+                    .as("%s printed %s and %s", command, printed, Files.readString(errors))
+                    .isEqualTo(END + " 0");
+            boolean endsWithLine =
+                    printed.toString().endsWith("\n\n") || printed.toString().equals("\n");
+            return endsWithLine ? printed.substring(0, printed.length() - 1) : printed.toString();
+        }
+
+        @Override
+        public void close() {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+}

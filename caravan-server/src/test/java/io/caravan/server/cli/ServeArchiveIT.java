@@ -1,0 +1,124 @@
+package io.caravan.server.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archiving;
+import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The server as a process with an archive: where it is by default, and what of it survives a kill. */
+class ServeArchiveIT {
+    @TempDir
+    private Path directory;
+
+    private ServerProcess start(String data, String... options) throws IOException {
+        return ServerProcess.start(
+                directory.resolve(data), List.of(), Map.of(), Redirect.appendTo(log().toFile()), options);
+    }
+
+    private Path log() {
+        return directory.resolve("log");
+    }
+
+    private boolean has(String document) {
+        return Files.exists(directory.resolve("archive/manifests/" + document));
+    }
+
+    private List<String> archived(String document) {
+        DocumentName name = DocumentName.of(document);
+        try (ObjectStore objects = ObjectStores.open("file:" + directory.resolve("archive"), S3Options.DEFAULT)) {
+            Archive archive = Archive.open(objects);
+            KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
+            return Archiving.read(
+                    archive, name, Objects.requireNonNull(kept.manifest().latest()));
+        }
+    }
+
+    @Test
+    void byDefaultItIsBesideTheDataAndAKillCostsNothingOfIt() throws Exception {
+        try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h");
+                RespClient client = server.connect()) {
+            client.call("RPUSH", "a", "1");
+            assertThat(client.call("CARAVAN.ARCHIVE", "a")).contains("$generation, :1");
+            client.call("RPUSH", "a", "2");
+            client.call("RPUSH", "b", "1");
+            client.call("RPUSH", "gone", "1");
+            client.call("CARAVAN.ARCHIVE", "gone");
+            client.call("DEL", "gone");
+            server.kill();
+        }
+        assertThat(archived("a")).containsExactly("1");
+        try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h");
+                RespClient client = server.connect()) {
+            Eventually.await(
+                    "what had changed is archived",
+                    () -> has("b") && archived("a").size() == 2);
+            Eventually.await("and what was deleted", () -> {
+                try {
+                    return client.call("INFO", "archive").contains("archive_tombstones:1");
+                } catch (IOException broken) {
+                    throw new AssertionError(broken);
+                }
+            });
+            assertThat(server.terminate()).isZero();
+        }
+    }
+
+    @Test
+    void aStopArchivesWhatHasChangedIfThatIsWanted() throws Exception {
+        try (ServerProcess server = start("data", "--archive", "auto", "--archive-after", "1h", "--archive-on-stop");
+                RespClient client = server.connect()) {
+            Eventually.await("the first round is over", () -> {
+                try {
+                    client.call("RPUSH", "first", "1");
+                    return client.call("CARAVAN.ARCHIVE", "first").contains("generation");
+                } catch (IOException broken) {
+                    throw new AssertionError(broken);
+                }
+            });
+            client.call("RPUSH", "a", "1");
+            assertThat(server.terminate()).isZero();
+        }
+        assertThat(archived("a")).containsExactly("1");
+        assertThat(Files.readString(log())).contains("the archive has everything");
+    }
+
+    @Test
+    void anotherStoresArchiveIsToldInALineAndTheServerDoesNotStart() throws Exception {
+        try (ServerProcess server = start("data", "--archive", "auto")) {
+            assertThat(server.terminate()).isZero();
+        }
+        Path errors = directory.resolve("errors");
+        ProcessBuilder second = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "serve",
+                        "--data",
+                        directory.resolve("other").toString(),
+                        "--resp",
+                        "127.0.0.1:0",
+                        "--http",
+                        "127.0.0.1:0")
+                .redirectError(errors.toFile());
+        second.environment().remove("CARAVAN_ARCHIVE");
+        assertThat(second.start().waitFor()).isOne();
+        assertThat(Files.readString(errors)).contains("caravan: the archive at ", "belongs to the store");
+    }
+}

@@ -1,0 +1,100 @@
+package io.caravan.server.cli;
+
+import io.caravan.server.protocol.resp.RespClient;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The server in a process of its own, which can be stopped and killed for real. */
+public final class ServerProcess implements AutoCloseable {
+    private static final Pattern ANNOUNCED = Pattern.compile("caravan serves RESP on 127\\.0\\.0\\.1:([0-9]+), .*");
+    private static final int TIMEOUT_SECONDS = 60;
+
+    private final Process process;
+    private final InetSocketAddress address;
+
+    private ServerProcess(Process process, InetSocketAddress address) {
+        this.process = process;
+        this.address = address;
+    }
+
+    public static ServerProcess start(Path data, String... jvmOptions) throws IOException {
+        return start(data, List.of(jvmOptions), Map.of(), ProcessBuilder.Redirect.INHERIT);
+    }
+
+    /**
+     * Starts a server on free ports.
+     *
+     * @param environment what it finds in its environment beside what is in ours
+     * @param log where its standard error goes
+     * @param options of {@code serve}; without {@code --archive} the server has no archive
+     */
+    public static ServerProcess start(
+            Path data,
+            List<String> jvmOptions,
+            Map<String, String> environment,
+            ProcessBuilder.Redirect log,
+            String... options)
+            throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(jvmOptions);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "serve"));
+        command.addAll(List.of("--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
+        command.addAll(List.of(options));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
+        builder.environment().put("CARAVAN_ARCHIVE", "none");
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        BufferedReader out = process.inputReader(StandardCharsets.UTF_8);
+        String line = out.readLine();
+        Matcher announced = ANNOUNCED.matcher(line == null ? "" : line);
+        if (!announced.matches()) {
+            process.destroyForcibly();
+            throw new IOException("the server did not start: " + line);
+        }
+        int port = Integer.parseInt(announced.group(1));
+        return new ServerProcess(process, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+    }
+
+    public RespClient connect() throws IOException {
+        return new RespClient(address);
+    }
+
+    public int port() {
+        return address.getPort();
+    }
+
+    /** Sends SIGTERM, and tells the exit code. */
+    int terminate() throws InterruptedException {
+        process.destroy();
+        return exitCode();
+    }
+
+    /** Sends SIGKILL, and tells the exit code. */
+    public int kill() throws InterruptedException {
+        process.destroyForcibly();
+        return exitCode();
+    }
+
+    private int exitCode() throws InterruptedException {
+        if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("the server did not end");
+        }
+        return process.exitValue();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

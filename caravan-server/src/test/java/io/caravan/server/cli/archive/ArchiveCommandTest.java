@@ -1,0 +1,55 @@
+package io.caravan.server.cli.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.junit.jupiter.api.Test;
+
+/** A document that is archived by the word of a person. */
+class ArchiveCommandTest {
+    private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
+    private final ArchiveConfig archive =
+            new ArchiveConfig("memory:", () -> client, true, false, false, Duration.ofHours(10), 1, 0, false);
+
+    private static void run(ServedStore served, int exitCode, String printed, String... words) {
+        CommandRun run = CommandRun.of(served, words);
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(exitCode);
+        assertThat(exitCode == 0 ? run.out() : run.err()).contains(printed);
+    }
+
+    @Test
+    void itIsToldWhatTheArchiveHas() throws IOException {
+        try (ServedStore served = new ServedStore(config -> config.withArchive(archive))) {
+            run(served, 0, "first 0", "append", "d", "a", "b");
+            run(served, 0, "generation 1, first 0, next 2\n", "archive", "d");
+            run(served, 0, "generation 1, first 0, next 2, as it was already\n", "archive", "d");
+            run(
+                    served,
+                    0,
+                    "{\"generation\":1,\"first\":0,\"next\":2,\"uploaded\":false}",
+                    "archive",
+                    "d",
+                    "--output",
+                    "json");
+            run(served, 3, "'absent' does not exist", "archive", "absent");
+            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            run(served, 0, "first 2", "append", "d", "c");
+            run(served, 1, "caravan: memory:", "archive", "d");
+        }
+    }
+
+    @Test
+    void aServerWithoutAnArchiveSaysSo() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            run(served, 1, "caravan: this server has no archive: start it with --archive", "archive", "d");
+        }
+    }
+}

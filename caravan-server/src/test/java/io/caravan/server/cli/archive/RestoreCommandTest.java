@@ -1,0 +1,171 @@
+package io.caravan.server.cli.archive;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import redis.clients.jedis.Jedis;
+
+/** What a server archives, people can have back: by the server, or without it. */
+class RestoreCommandTest {
+    @TempDir
+    private Path directory;
+
+    private String url() {
+        return "file:" + directory.resolve("archive");
+    }
+
+    private ServedStore serve(boolean hydrate) throws IOException {
+        ArchiveConfig archive = new ArchiveConfig(
+                url(),
+                () -> ObjectStores.open(url(), S3Options.DEFAULT),
+                true,
+                hydrate,
+                false,
+                Duration.ofHours(1),
+                2,
+                0,
+                false);
+        RestoreConfig restore = new RestoreConfig(hydrate, Duration.ZERO, 1, directory.resolve("data"), 1024 * 1024);
+        return new ServedStore(config -> config.withArchive(archive).withRestore(restore));
+    }
+
+    /** Has the server archive documents now. */
+    private static void archive(ServedStore served, String... names) {
+        String[] address = served.address().split(":");
+        try (Jedis client = new Jedis(address[0], Integer.parseInt(address[1]))) {
+            for (String name : names) {
+                client.sendCommand(() -> "CARAVAN.ARCHIVE".getBytes(UTF_8), name);
+            }
+        }
+    }
+
+    private CommandRun restoreAll(String... words) {
+        return CommandRun.with(Map.of(), new byte[0])
+                .run(
+                        null,
+                        Stream.concat(
+                                        Stream.of(
+                                                "restore",
+                                                "--archive",
+                                                url(),
+                                                "--data",
+                                                directory.resolve("restored").toString()),
+                                        Stream.of(words))
+                                .toArray(String[]::new));
+    }
+
+    @Test
+    void aServerRestoresADocument() throws IOException {
+        try (ServedStore served = serve(false)) {
+            CommandRun.of(served, "append", "a", "x", "y");
+            archive(served, "a");
+            CommandRun none = CommandRun.of(served, "restore", "a");
+            assertThat(none.out()).isEqualTo("first 0, next 2, added 0 from generation 1\n");
+            CommandRun back = CommandRun.of(served, "restore", "a", "--at", "1");
+            assertThat(back.exitCode()).isEqualTo(3);
+            assertThat(back.err()).contains("would go back in time; restore it under another name");
+            CommandRun other = CommandRun.of(served, "restore", "a", "--at", "1", "--as", "b", "--output", "json");
+            assertThat(other.out()).isEqualTo("{\"first\":0,\"next\":2,\"added\":2,\"generation\":1}\n");
+            assertThat(CommandRun.of(served, "get", "b").out()).isEqualTo("x\ny\n");
+            assertThat(CommandRun.of(served, "restore", "nothing").exitCode()).isEqualTo(3);
+            CommandRun.of(served, "rm", "a");
+            CommandRun gone = CommandRun.of(served, "restore", "a");
+            assertThat(gone.exitCode()).isEqualTo(3);
+            assertThat(gone.err()).contains("was deleted; the archive keeps generation 1 (sequences 0 to 2");
+        }
+    }
+
+    @Test
+    void aServerWithoutAnArchiveSaysSo() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun run = CommandRun.of(served, "restore", "a");
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.err()).contains("has no archive");
+        }
+    }
+
+    @Test
+    void aWholeStoreComesBack() throws IOException {
+        try (ServedStore served = serve(false)) {
+            CommandRun.of(served, "append", "a", "x", "y");
+            CommandRun.of(served, "append", "b", "z");
+            archive(served, "a", "b");
+        }
+        CommandRun run = restoreAll();
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out().lines())
+                .contains(
+                        "restored 'a' generation 1: first 0, next 2, added 2",
+                        "2 documents restored, 0 were there already, 0 were deleted, 0 faults; 3 values, 3 bytes");
+        assertThat(run.err()).contains("to take over from the host that is lost: caravan serve --data ");
+        Path list = directory.resolve("list");
+        CommandRun again = restoreAll("--output", "json", "--list", list.toString());
+        assertThat(again.out())
+                .isEqualTo("{\"restored\":0,\"present\":2,\"deleted\":0,\"faults\":0,\"values\":0,\"bytes\":0}\n");
+        assertThat(Files.readAllLines(list))
+                .contains("{\"name\":\"b\",\"generation\":1,\"first\":0,\"next\":1,\"added\":0}");
+    }
+
+    @Test
+    void whatIsDamagedIsTold() throws IOException {
+        try (ServedStore served = serve(false)) {
+            CommandRun.of(served, "append", "a", "x");
+            CommandRun.of(served, "append", "b", "z");
+            archive(served, "a", "b");
+        }
+        try (Stream<Path> files = Files.walk(directory.resolve("archive/snapshots/a"))) {
+            Path snapshot = files.filter(Files::isRegularFile).findFirst().orElseThrow();
+            byte[] content = Files.readAllBytes(snapshot);
+            content[content.length / 2] ^= 1;
+            Files.write(snapshot, content);
+        }
+        CommandRun run = restoreAll();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err())
+                .contains(
+                        "FAULT: document 'a', object snapshots/a/",
+                        "1 documents are not as the archive should have them");
+        assertThat(run.out()).contains("restored 'b'");
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefused() {
+        for (List<String> words : List.of(
+                List.of("restore"),
+                List.of("restore", "--archive", "file:x"),
+                List.of("restore", "a", "--data", "x"),
+                List.of("restore", "--archive", "file:x", "--data", "y", "--at", "1"),
+                List.of("restore", "--archive", "nowhere", "--data", "y"),
+                List.of("restore", "--archive", "file:x", "--data", "y", "--jobs", "0"))) {
+            CommandRun run = CommandRun.with(Map.of(), new byte[0]).run(null, words.toArray(String[]::new));
+            assertThat(run.exitCode()).as(words.toString()).isEqualTo(2);
+        }
+        CommandRun nothing = restoreAll();
+        assertThat(nothing.exitCode()).isEqualTo(1);
+        assertThat(directory.resolve("restored")).doesNotExist();
+    }
+
+    @Test
+    void progressTellsRateAndRest() {
+        assertThat(ProgressTicker.line(new Figures(-1, 5, 0, 0, 0, 5, 0, 4_000_000), 2))
+                .isEqualTo("5 documents, 2.0 MB/s, 0 faults");
+        assertThat(ProgressTicker.line(new Figures(2_000, 900, 50, 49, 1, 5, 0, 4_000_000), 10))
+                .isEqualTo("1,000 of 2,000 documents, 0.4 MB/s, 1 faults, 0:00:10 left");
+    }
+}

@@ -1,0 +1,356 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.caravan.server.cli.common.Console;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Every command against a real server: what it prints, and its exit code. */
+class ClientCommandsTest {
+    @TempDir
+    private Path directory;
+
+    private ServedStore served;
+
+    @BeforeEach
+    void start() throws IOException {
+        served = new ServedStore();
+    }
+
+    @AfterEach
+    void stop() {
+        served.close();
+    }
+
+    private CommandRun run(String... words) {
+        return CommandRun.of(served, words);
+    }
+
+    private CommandRun runWithInput(byte[] in, String... words) {
+        return CommandRun.with(Map.of(), in).run(served.address(), words);
+    }
+
+    private void prints(String expected, String... words) {
+        CommandRun run = run(words);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out()).isEqualTo(expected);
+        assertThat(run.exitCode()).isZero();
+    }
+
+    private void fails(int exitCode, String part, String... words) {
+        CommandRun run = run(words);
+        assertThat(run.err()).startsWith("caravan: ").contains(part);
+        assertThat(run.err().lines()).hasSize(1);
+        assertThat(run.exitCode()).isEqualTo(exitCode);
+    }
+
+    /** The fields of each line, which must be an object of its own. */
+    private static List<Map<String, Object>> objects(String lines) throws IOException {
+        List<Map<String, Object>> objects = new ArrayList<>();
+        for (String line : lines.split("\n")) {
+            try (JsonParser parser = new JsonFactory().createParser(line)) {
+                parser.nextToken();
+                objects.add(object(parser));
+                assertThat(parser.nextToken()).isNull();
+            }
+        }
+        return objects;
+    }
+
+    private static Map<String, Object> object(JsonParser parser) throws IOException {
+        assertThat(parser.currentToken()).isEqualTo(JsonToken.START_OBJECT);
+        Map<String, Object> fields = new LinkedHashMap<>();
+        while (parser.nextToken() != JsonToken.END_OBJECT) {
+            String name = parser.currentName();
+            parser.nextToken();
+            fields.put(name, value(parser));
+        }
+        return fields;
+    }
+
+    private static Object value(JsonParser parser) throws IOException {
+        return switch (parser.currentToken()) {
+            case START_OBJECT -> object(parser);
+            case VALUE_NUMBER_INT -> parser.getLongValue();
+            case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
+            case VALUE_TRUE, VALUE_FALSE -> parser.getBooleanValue();
+            case VALUE_NULL -> "null";
+            default -> parser.getText();
+        };
+    }
+
+    private List<Map<String, Object>> json(String... words) throws IOException {
+        CommandRun run = run(words);
+        assertThat(run.err()).isEmpty();
+        assertThat(run.exitCode()).isZero();
+        return objects(run.out());
+    }
+
+    @Test
+    void appendTellsWhereTheValuesAre() throws IOException {
+        prints("first 0, next 2\n", "append", "d", "a", "b");
+        prints("first 2, next 3\n", "append", "d", "");
+        run("trim", "d", "--to", "2");
+        prints("first 3, next 4\n", "append", "d", "c");
+        assertThat(json("append", "d", "x", "y", "--output", "json"))
+                .containsExactly(Map.of("first", 4L, "next", 6L, "values", 2L));
+        prints("\nc\nx\ny\n", "get", "d");
+    }
+
+    @Test
+    void appendAtASequenceIsRefusedWhenItIsNotTheNext() {
+        prints("first 0, next 1\n", "append", "d", "--if-sequence", "0", "a");
+        fails(3, "the next sequence is another one: expected 0 actual 1", "append", "d", "--if-sequence", "0", "a");
+        prints("first 1, next 2\n", "append", "d", "b", "--if-sequence", "1");
+        prints("a\nb\n", "get", "d");
+    }
+
+    @Test
+    void appendTakesAFileOrTheInputWhole() throws IOException {
+        byte[] bytes = {0, 'a', '\n', (byte) 0xFF, '\r', '\n'};
+        Path file = Files.write(directory.resolve("value"), bytes);
+        prints("first 0, next 1\n", "append", "d", "--file", file.toString());
+        assertThat(runWithInput(bytes, "append", "d").out()).isEqualTo("first 1, next 2\n");
+        assertThat(run("get", "d", "--raw", "--from", "1").outBytes()).isEqualTo(bytes);
+        assertThat(run("get", "d", "--count", "1", "--raw").outBytes()).isEqualTo(bytes);
+    }
+
+    @Test
+    void appendTakesLinesInManyRequests() throws IOException {
+        List<String> lines = LongStream.range(0, 20_000)
+                .mapToObj(i -> i % 7 == 0 ? "" : "line " + i)
+                .toList();
+        Path file = Files.writeString(directory.resolve("lines"), String.join("\n", lines) + "\n");
+        prints("first 0, next 20000\n", "append", "d", "--lines", "--file", file.toString());
+        assertThat(run("get", "d").out()).isEqualTo(String.join("\n", lines) + "\n");
+        assertThat(json("get", "d", "--from", "19998", "--count", "1", "--output", "json"))
+                .containsExactly(Map.of("sequence", 19_998L, "value", "line 19998"));
+    }
+
+    @Test
+    void linesAtASequenceFollowEachOther() {
+        byte[] lines = "x\n".repeat(10_000).getBytes(UTF_8);
+        assertThat(runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0")
+                        .out())
+                .isEqualTo("first 0, next 10000\n");
+        CommandRun second = runWithInput(lines, "append", "d", "--lines", "--if-sequence", "0");
+        assertThat(second.exitCode()).isEqualTo(3);
+        assertThat(second.out()).isEmpty();
+    }
+
+    @Test
+    void linesAreSentBeforeMoreOfThemAreWaitedFor() throws IOException {
+        List<String> seen = new ArrayList<>();
+        InputStream quiet = new InputStream() {
+            private final Iterator<String> blocks = List.of("a\nb\nhal", "f\n").iterator();
+
+            @Override
+            public int read() {
+                throw new UnsupportedOperationException("lines are read in blocks");
+            }
+
+            @Override
+            public int read(byte[] bytes, int offset, int length) {
+                seen.add(run("get", "d").out());
+                if (!blocks.hasNext()) {
+                    return -1;
+                }
+                byte[] block = blocks.next().getBytes(UTF_8);
+                System.arraycopy(block, 0, bytes, offset, block.length);
+                return block.length;
+            }
+        };
+        CommandRun run = CommandRun.with(quiet).run(served.address(), "append", "d", "--lines");
+        assertThat(run.out()).isEqualTo("first 0, next 3\n");
+        assertThat(seen).containsExactly("", "a\nb\n", "a\nb\nhalf\n");
+    }
+
+    @Test
+    void aFailureTellsHowFarTheAppendCame() {
+        ByteArrayOutputStream lines = new ByteArrayOutputStream();
+        lines.writeBytes("x\n".repeat(5_000).getBytes(UTF_8));
+        lines.writeBytes(new byte[2 * 1024 * 1024]);
+        CommandRun run = runWithInput(lines.toByteArray(), "append", "d", "--lines");
+        assertThat(run.exitCode()).isOne();
+        assertThat(run.err()).contains("5000 values were appended, the last one as sequence 4999");
+        assertThat(run("stat", "d").out()).contains("next: 5000\n");
+    }
+
+    @Test
+    void noLinesAreNothingToAppend() {
+        fails(1, "the input has no lines", "append", "d", "--lines");
+        fails(3, "there is no document 'd'", "stat", "d");
+    }
+
+    @Test
+    void aMissingFileIsTold() {
+        String file = directory.resolve("absent").toString();
+        fails(1, "there is no file '" + file + "'", "append", "d", "--file", file);
+    }
+
+    @Test
+    void getPrintsBytesThatAreNoTextInBase64() throws IOException {
+        byte[] noText = {(byte) 0xC3, 0x28};
+        runWithInput(noText, "append", "d");
+        run("append", "d", "\"ü\"\n");
+        assertThat(json("get", "d", "--output", "json"))
+                .containsExactly(
+                        Map.of("sequence", 0L, "base64", Base64.getEncoder().encodeToString(noText)),
+                        Map.of("sequence", 1L, "value", "\"ü\"\n"));
+    }
+
+    @Test
+    void anOutputThatTakesNoMoreIsNoFailure() {
+        run("append", "d", "x".repeat(100_000));
+        assertThat(runInto("Broken pipe", "get", "--server", served.address(), "d"))
+                .isEqualTo("0: ");
+        assertThat(runInto("No space left on device", "get", "--server", served.address(), "d"))
+                .startsWith("1: caravan: the output cannot be written: No space left on device");
+    }
+
+    /** Exit code and messages of a command whose output fails with this. */
+    private static String runInto(String problem, String... words) {
+        OutputStream out = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException(problem);
+            }
+        };
+        StringWriter err = new StringWriter();
+        int exitCode = CommandRun.caravan(new Console(InputStream.nullInputStream(), out, Map.of(), false))
+                .setErr(new PrintWriter(err, true))
+                .execute(words);
+        return exitCode + ": " + err;
+    }
+
+    @Test
+    void getPrintsRanges() {
+        byte[] lines = LongStream.range(0, 1_000)
+                .mapToObj(Long::toString)
+                .collect(Collectors.joining("\n"))
+                .getBytes(UTF_8);
+        runWithInput(lines, "append", "d", "--lines");
+        run("trim", "d", "--to", "100");
+        prints("100\n101\n", "get", "d", "--count", "2");
+        prints("998\n999\n", "get", "d", "--from", "998", "--count", "5");
+        prints("", "get", "d", "--from", "1000");
+        assertThat(run("get", "d", "--from", "483").out().lines())
+                .hasSize(517)
+                .startsWith("483")
+                .endsWith("999");
+        fails(3, "retains those from 100 up to, not including, 1000", "get", "d", "--from", "99");
+        fails(3, "retains those from 100 up to, not including, 1000", "get", "d", "--from", "1001");
+        fails(3, "there is no document 'e'", "get", "e");
+    }
+
+    @Test
+    void trimKeepsWhatItIsToldTo() throws IOException {
+        run("append", "d", "a", "b", "c", "d");
+        prints("first 1\n", "trim", "d", "--to", "1");
+        prints("first 1\n", "trim", "d", "--keep", "3");
+        prints("first 2\n", "trim", "d", "--keep", "2");
+        prints("first 2\n", "trim", "d", "--keep", "200");
+        assertThat(json("trim", "d", "--keep", "0", "--output", "json")).containsExactly(Map.of("first", 4L));
+        prints("", "get", "d");
+        fails(3, "there is no document 'e'", "trim", "e", "--to", "1");
+        fails(3, "there is no document 'e'", "trim", "e", "--keep", "1");
+    }
+
+    @Test
+    void rmTellsHowManyThereWere() throws IOException {
+        run("append", "d", "a");
+        run("append", "emptied", "a");
+        run("trim", "emptied", "--to", "1");
+        prints("deleted 2\n", "rm", "d", "emptied", "d");
+        run("append", "d", "a");
+        fails(3, "there is no document 'e', 'f'", "rm", "e", "d", "f");
+        prints("", "ls");
+    }
+
+    @Test
+    void lsFindsNames() throws IOException {
+        for (int i = 0; i < 30; i++) {
+            run("append", "letters/" + i, "v");
+        }
+        run("append", "größe", "v");
+        assertThat(run("ls").out().lines()).hasSize(31).contains("größe", "letters/29");
+        assertThat(run("ls", "--match", "letters/2?").out().lines())
+                .hasSize(10)
+                .allMatch(n -> n.startsWith("letters/2"));
+        assertThat(run("ls", "--limit", "7").out().lines()).hasSize(7);
+        prints("", "ls", "--match", "none");
+        assertThat(json("ls", "--match", "gr*", "--output", "json")).containsExactly(Map.of("name", "größe"));
+    }
+
+    @Test
+    void statTellsOfADocument() throws IOException {
+        run("append", "d", "a", "bc");
+        assertThat(run("stat", "d").out())
+                .startsWith("id: 1\nfirst: 0\nnext: 2\nvalues: 2\nbytes: 3\n")
+                .contains("\nexpires-at-ms: none\n");
+        assertThat(json("stat", "d", "--output", "json").get(0))
+                .containsEntry("name", "d")
+                .containsEntry("next", 2L)
+                .containsEntry("closed", false)
+                .containsEntry("ttl-seconds", "null");
+    }
+
+    @Test
+    void statTellsOfTheServer() throws IOException {
+        run("append", "d", "a");
+        assertThat(run("stat").out()).contains("# Server\n", "\ndurability: none\n", "\ndocuments: 1\n");
+        Map<String, Object> sections = json("stat", "--output", "json").get(0);
+        assertThat(sections.get("keyspace")).asString().contains("documents=1");
+        assertThat(sections.get("server")).asString().contains("redis_version=7.0.0");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            append                      | NAME
+            append d v --file f         | VALUE and --file exclude each other
+            append d v --lines          | VALUE and --lines exclude each other
+            append d v --if-sequence -1 | --if-sequence must be 0 or more
+            get d --count 0             | --count must be 1 or more
+            get d --raw --output json   | --raw and --output json exclude each other
+            get d --output xml          | expected one of
+            tail d --from then          | is neither a sequence nor now
+            trim d                      | --to
+            trim d --to 1 --keep 1      | mutually exclusive
+            rm                          | NAME
+            ls --limit 0                | --limit must be 1 or more
+            archive                     | give NAME for a running server to archive, or say what to do with an archive
+            stat --timeout 0            | --timeout must be from 1 to 3600 seconds
+            stat --user u               | --user needs a password
+            """)
+    void wrongCallsAreUsage(String words, String part) {
+        CommandRun run = run(words.split(" "));
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains(part);
+        assertThat(run.out()).isEmpty();
+    }
+}

@@ -1,0 +1,90 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.cli.archive.ArchiveCommands;
+import io.caravan.server.cli.common.Console;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+
+/** One run of a command within this process, with what went in and what came out. */
+public final class CommandRun {
+    private final Console console;
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final StringWriter err = new StringWriter();
+    private int exitCode = -1;
+
+    /** In place of the whole command line, whose other commands need no server. */
+    @Command(
+            name = "caravan",
+            subcommands = {HelpCommand.class, GenerateCompletion.class})
+    private static final class Caravan {}
+
+    private CommandRun(Map<String, String> environment, byte[] in) {
+        this(environment, new ByteArrayInputStream(in));
+    }
+
+    private CommandRun(Map<String, String> environment, InputStream in) {
+        console = new Console(in, out, environment, false);
+    }
+
+    static CommandLine caravan(Console console) {
+        return ArchiveCommands.addTo(ClientCommands.addTo(new CommandLine(new Caravan()), console), console)
+                .setCaseInsensitiveEnumValuesAllowed(true);
+    }
+
+    /** A run to come. */
+    public static CommandRun with(Map<String, String> environment, byte[] in) {
+        return new CommandRun(environment, in);
+    }
+
+    /** A run to come, whose input may take its time. */
+    public static CommandRun with(InputStream in) {
+        return new CommandRun(Map.of(), in);
+    }
+
+    public static CommandRun of(ServedStore served, String... words) {
+        return with(Map.of(), new byte[0]).run(served.address(), words);
+    }
+
+    /** Runs the command in its first word against a server, or without saying which when it is null. */
+    public CommandRun run(@Nullable String address, String... words) {
+        String[] server = address == null ? new String[0] : new String[] {"--server", address};
+        CommandLine caravan = caravan(console);
+        caravan.setOut(new PrintWriter(out, true, UTF_8));
+        caravan.setErr(new PrintWriter(err, true));
+        exitCode =
+                caravan.execute(Stream.of(new String[] {words[0]}, server, Arrays.copyOfRange(words, 1, words.length))
+                        .flatMap(Stream::of)
+                        .toArray(String[]::new));
+        return this;
+    }
+
+    public int exitCode() {
+        return exitCode;
+    }
+
+    /** What it has printed so far. */
+    public String out() {
+        return out.toString(UTF_8);
+    }
+
+    byte[] outBytes() {
+        return out.toByteArray();
+    }
+
+    public String err() {
+        return err.toString();
+    }
+}

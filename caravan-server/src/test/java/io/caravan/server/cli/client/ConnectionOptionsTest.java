@@ -1,0 +1,163 @@
+package io.caravan.server.cli.client;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.Tls;
+import io.caravan.server.security.Authenticator;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** How commands find the server and say who they are, and what they say when that fails. */
+@Timeout(120)
+class ConnectionOptionsTest {
+    private static final String SECRET = "correct-horse";
+
+    @TempDir
+    private Path directory;
+
+    private static ServedStore withPassword() throws IOException {
+        Authenticator authenticator = Authenticator.ofPassword(SECRET.getBytes(UTF_8));
+        return new ServedStore(config -> config.withAuthenticator(authenticator));
+    }
+
+    private static CommandRun stat(String address, Map<String, String> environment, String... options) {
+        String[] words = new String[options.length + 1];
+        words[0] = "stat";
+        System.arraycopy(options, 0, words, 1, options.length);
+        return CommandRun.with(environment, new byte[0]).run(address, words);
+    }
+
+    private static void assertFailed(CommandRun run, String part) {
+        assertThat(run.exitCode()).isOne();
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).startsWith("caravan: ").contains(part).hasLineCount(1);
+    }
+
+    @Test
+    void thePasswordComesFromTheEnvironmentOrAFile() throws IOException {
+        Path file = Files.writeString(directory.resolve("password"), SECRET + "\n");
+        try (ServedStore served = withPassword()) {
+            assertThat(stat(served.address(), Map.of("CARAVAN_PASSWORD", SECRET))
+                            .exitCode())
+                    .isZero();
+            assertThat(stat(served.address(), Map.of(), "--password-file", file.toString())
+                            .exitCode())
+                    .isZero();
+            assertThat(stat(
+                                    served.address(),
+                                    Map.of("CARAVAN_PASSWORD", "wrong"),
+                                    "--user",
+                                    "default",
+                                    "--password-file",
+                                    file.toString())
+                            .exitCode())
+                    .isZero();
+        }
+    }
+
+    @Test
+    void whoIsNotKnownIsToldHowToSayIt() throws IOException {
+        try (ServedStore served = withPassword()) {
+            assertFailed(stat(served.address(), Map.of()), "the password in the environment variable CARAVAN_PASSWORD");
+            String wrong = "wrong-secret";
+            CommandRun run = stat(served.address(), Map.of("CARAVAN_PASSWORD", wrong));
+            assertFailed(run, "does not know this user and password");
+            assertThat(run.err()).doesNotContain(wrong);
+        }
+    }
+
+    @Test
+    void passwordFilesAreLookedAt() throws IOException {
+        Path empty = Files.writeString(directory.resolve("empty"), "\n");
+        Path tooLong = Files.write(directory.resolve("long"), new byte[5000]);
+        CommandRun run = stat("127.0.0.1:1", Map.of(), "--password-file", empty.toString());
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("is empty");
+        run = stat("127.0.0.1:1", Map.of(), "--password-file", tooLong.toString());
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains("longer than a password");
+        String absent = directory.resolve("absent").toString();
+        assertFailed(stat("127.0.0.1:1", Map.of(), "--password-file", absent), "there is no file '" + absent + "'");
+    }
+
+    @Test
+    void noCommandPrintsThePassword() throws IOException {
+        Map<String, String> environment = Map.of("CARAVAN_PASSWORD", SECRET);
+        try (ServedStore served = withPassword()) {
+            for (String words : new String[] {"append d v", "get d", "get e", "trim d --to 0", "ls", "stat", "rm d"}) {
+                CommandRun run = CommandRun.with(environment, new byte[0]).run(served.address(), words.split(" "));
+                assertThat(run.out() + run.err()).isNotEmpty().doesNotContain(SECRET);
+            }
+        }
+    }
+
+    @Test
+    void noServerIsToldWithHowToStartOne() throws IOException {
+        int port;
+        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = free.getLocalPort();
+        }
+        assertFailed(stat("127.0.0.1:" + port, Map.of()), "caravan serve --resp 127.0.0.1:" + port);
+        assertFailed(stat("no.such.host.invalid:1", Map.of()), "the host 'no.such.host.invalid' is not known");
+    }
+
+    @Test
+    void aServerThatSaysNothingIsNotWaitedForForever() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertFailed(
+                    stat("127.0.0.1:" + silent.getLocalPort(), Map.of(), "--timeout", "1"), "has not answered for 1 s");
+        }
+    }
+
+    @Test
+    void tlsNeedsACertificateThatIsTrustedAndNamesTheHost() throws Exception {
+        X509Bundle mine = certificate("127.0.0.1");
+        Path own = Files.writeString(directory.resolve("cert.pem"), mine.getCertificatePathPEM());
+        Path key = Files.writeString(directory.resolve("key.pem"), mine.getPrivateKeyPEM());
+        Path other = Files.writeString(
+                directory.resolve("other.pem"), certificate("127.0.0.1").getCertificatePathPEM());
+        Tls tls = new Tls(own, key, null);
+        try (ServedStore served = new ServedStore(config -> config.withNetwork(network(config.network(), tls)))) {
+            CommandRun run = stat(served.address(), Map.of(), "--tls-ca", own.toString());
+            assertThat(run.err()).isEmpty();
+            assertThat(run.exitCode()).isZero();
+            assertFailed(stat(served.address(), Map.of(), "--tls-ca", other.toString()), "TLS with");
+            assertFailed(stat(served.address(), Map.of(), "--tls"), "--tls-ca");
+            assertFailed(stat(served.address(), Map.of(), "--tls-ca", key.toString()), "--tls-ca " + key);
+        }
+    }
+
+    @Test
+    void aCertificateOfAnotherHostIsNotTaken() throws Exception {
+        X509Bundle elsewhere = certificate("192.0.2.1");
+        Path certificate = Files.writeString(directory.resolve("cert.pem"), elsewhere.getCertificatePathPEM());
+        Path key = Files.writeString(directory.resolve("key.pem"), elsewhere.getPrivateKeyPEM());
+        Tls tls = new Tls(certificate, key, null);
+        try (ServedStore served = new ServedStore(config -> config.withNetwork(network(config.network(), tls)))) {
+            assertFailed(stat(served.address(), Map.of(), "--tls-ca", certificate.toString()), "127.0.0.1");
+        }
+    }
+
+    private static NetworkConfig network(NetworkConfig usual, Tls tls) {
+        return new NetworkConfig(usual.transport(), 1, usual.limits(), tls);
+    }
+
+    private static X509Bundle certificate(String address) throws Exception {
+        return new CertificateBuilder()
+                .subject("CN=caravan")
+                .addSanIpAddress(address)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+}

@@ -1,0 +1,132 @@
+package io.caravan.server.cli.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.common.Console;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.FieldSource;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** What the help and the documents say is what there is. */
+class HelpTest {
+    static final List<String> COMMANDS =
+            List.of("append", "get", "tail", "trim", "rm", "ls", "stat", "archive", "restore");
+
+    private static final Pattern OPTION = Pattern.compile("(?<![\\w-])--[a-z][a-z0-9-]*");
+    private static final Pattern EXAMPLE = Pattern.compile("caravan ([a-z-]+)(.*)");
+
+    private static CommandLine caravan() {
+        return CommandRun.caravan(
+                new Console(new ByteArrayInputStream(new byte[0]), new ByteArrayOutputStream(), Map.of(), false));
+    }
+
+    private static CommandSpec command(String name) {
+        return caravan().getSubcommands().get(name).getCommandSpec();
+    }
+
+    private static Set<String> options(CommandSpec command) {
+        return command.options().stream().map(OptionSpec::longestName).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void theseAreTheCommands() {
+        assertThat(caravan().getSubcommands().keySet())
+                .filteredOn(name -> !List.of("help", "generate-completion").contains(name))
+                .containsExactlyElementsOf(COMMANDS);
+    }
+
+    @ParameterizedTest
+    @FieldSource("COMMANDS")
+    void everyCommandHasExamplesThatCanBeCalled(String name) {
+        List<String> examples = List.of(command(name).usageMessage().footer());
+        assertThat(examples).hasSizeGreaterThanOrEqualTo(2).anyMatch(line -> line.contains("caravan " + name));
+        for (String example : examples) {
+            Matcher call = EXAMPLE.matcher(example);
+            while (call.find()) {
+                // Quotes are the shell's; what follows a pipe or > is another program's.
+                String[] words = call.group(2)
+                        .replaceAll("[|>].*", "")
+                        .replace("'", "")
+                        .trim()
+                        .split(" +");
+                List<String> given = new ArrayList<>(List.of(words));
+                given.removeIf(String::isEmpty);
+                given.add(0, call.group(1));
+                if (example.contains("xargs") && call.group(1).equals("rm")) {
+                    given.add("name");
+                }
+                assertThat(caravan().parseArgs(given.toArray(String[]::new)).errors())
+                        .as(example)
+                        .isEmpty();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @FieldSource("COMMANDS")
+    void helpTellsOptionsExitCodesAndExamples(String name) {
+        StringWriter out = new StringWriter();
+        CommandLine caravan = caravan().setOut(new PrintWriter(out, true));
+        assertThat(caravan.execute("help", name)).isZero();
+        assertThat(out.toString())
+                .contains("Usage: caravan " + name, "Exit codes:", "Examples:", "--password-file", "CARAVAN_PASSWORD")
+                .doesNotContain("--password=");
+    }
+
+    /** The document has a section for each command, with exactly the options that are the command's own. */
+    @Test
+    void theDocumentListsTheCommandsAndTheirOptions() throws IOException {
+        String document = Files.readString(Path.of("../docs/COMMAND-LINE.md")).split("\n## Commands on archives")[0];
+        Map<String, String> sections = Pattern.compile("^### `([a-z]+)", Pattern.MULTILINE)
+                .matcher(document)
+                .results()
+                .collect(Collectors.toMap(found -> found.group(1), found -> section(document, found.end())));
+        assertThat(sections.keySet()).containsExactlyInAnyOrderElementsOf(COMMANDS);
+        Set<String> common = options(command("stat"));
+        assertThat(named(section(document, document.indexOf("## Common options") + 3)))
+                .containsExactlyElementsOf(common);
+        for (String name : COMMANDS) {
+            Set<String> own = options(command(name));
+            own.removeAll(common);
+            assertThat(named(sections.get(name))).as(name).containsExactlyElementsOf(own);
+        }
+    }
+
+    private static String section(String document, int start) {
+        int end = document.indexOf("\n##", start);
+        return end < 0 ? document.substring(start) : document.substring(start, end);
+    }
+
+    private static Set<String> named(String text) {
+        return OPTION.matcher(text)
+                .results()
+                .map(found -> found.group())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void aShellCanCompleteTheCommands() {
+        StringWriter out = new StringWriter();
+        CommandLine caravan = caravan().setOut(new PrintWriter(out, true));
+        assertThat(caravan.execute("generate-completion")).isZero();
+        assertThat(out.toString()).contains("complete -F", "append", "--if-sequence");
+    }
+}

@@ -1,0 +1,55 @@
+package io.caravan.server.cli.client;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.Server;
+import io.caravan.server.app.ServerConfig;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.function.UnaryOperator;
+
+/** A store in memory and a server over it, which can be stopped and started again at the same port. */
+public final class ServedStore implements AutoCloseable {
+    private static final int MAX_VALUE_BYTES = 1024 * 1024;
+    private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
+
+    final ListStore store = new MemoryListStore();
+    private final UnaryOperator<ServerConfig> change;
+    private Server server;
+    private int port;
+
+    public ServedStore() throws IOException {
+        this(config -> config);
+    }
+
+    public ServedStore(UnaryOperator<ServerConfig> change) throws IOException {
+        this.change = change;
+        start();
+    }
+
+    void start() throws IOException {
+        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        server = Server.start(
+                store,
+                change.apply(new ServerConfig(
+                        address, new RespLimits(MAX_VALUE_BYTES, MAX_REQUEST_BYTES), Durability.NONE)));
+        port = server.respAddress().getPort();
+    }
+
+    void stop() {
+        server.close();
+    }
+
+    public String address() {
+        return "127.0.0.1:" + port;
+    }
+
+    @Override
+    public void close() {
+        stop();
+        store.close();
+    }
+}

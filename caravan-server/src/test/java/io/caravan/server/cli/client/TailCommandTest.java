@@ -1,0 +1,241 @@
+package io.caravan.server.cli.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Addition;
+import io.caravan.server.document.Addition.Added;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.Transaction;
+
+/** Following a document: live, over lost connections, to its end. */
+@Timeout(120)
+class TailCommandTest {
+    private ServedStore served;
+
+    @BeforeEach
+    void start() throws IOException {
+        served = new ServedStore();
+    }
+
+    @AfterEach
+    void stop() {
+        served.close();
+    }
+
+    private final CommandRun tail = CommandRun.with(Map.of(), new byte[0]);
+
+    private CompletableFuture<CommandRun> tail(String... words) {
+        return CompletableFuture.supplyAsync(() -> tail.run(served.address(), words));
+    }
+
+    private void append(String... values) {
+        String[] words = new String[values.length + 2];
+        words[0] = "append";
+        words[1] = "d";
+        System.arraycopy(values, 0, words, 2, values.length);
+        assertThat(CommandRun.of(served, words).exitCode()).isZero();
+    }
+
+    private void await(BooleanSupplier condition) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            assertThat(System.nanoTime())
+                    .as("out: %s err: %s", tail.out(), tail.err())
+                    .isLessThan(deadline);
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void valuesAreTakenUpAndThenComeLive() {
+        append("a", "b", "c");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "1", "--count", "4");
+        await(() -> tail.out().equals("b\nc\n"));
+        append("d");
+        await(() -> tail.out().equals("b\nc\nd\n"));
+        append("e", "f");
+        assertThat(run.join().exitCode()).isZero();
+        assertThat(tail.out()).isEqualTo("b\nc\nd\ne\n");
+        assertThat(tail.err()).isEmpty();
+    }
+
+    @Test
+    void aDocumentThatIsNotThereIsWaitedFor() {
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "100", "--output", "json");
+        append(IntStream.range(0, 100).mapToObj(Integer::toString).toArray(String[]::new));
+        assertThat(run.join().exitCode()).isZero();
+        assertThat(tail.out().lines())
+                .hasSize(100)
+                .startsWith("{\"sequence\":0,\"value\":\"0\"}")
+                .endsWith("{\"sequence\":99,\"value\":\"99\"}");
+    }
+
+    @Test
+    void nowIsBehindTheLastValue() throws Exception {
+        append("old");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--count", "1");
+        // Whichever value is the first that it sees, it is a new one.
+        while (!run.isDone()) {
+            append("new");
+        }
+        assertThat(run.get().out()).isEqualTo("new\n");
+    }
+
+    @Test
+    void aServerThatRestartsCostsNothingAndRepeatsNothing() throws IOException {
+        append("a", "b");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0", "--count", "6");
+        await(() -> tail.out().equals("a\nb\n"));
+        served.stop();
+        await(() -> tail.err().contains("trying again"));
+        served.start();
+        append("c", "d");
+        await(() -> tail.out().equals("a\nb\nc\nd\n"));
+        served.stop();
+        served.start();
+        append("e", "f");
+        assertThat(run.join().exitCode()).isZero();
+        assertThat(tail.out()).isEqualTo("a\nb\nc\nd\ne\nf\n");
+        assertThat(tail.err()).contains("connected again, going on with sequence 2");
+    }
+
+    @Test
+    void withoutAFirstConnectionItFails() {
+        served.stop();
+        CommandRun run = tail("tail", "d").join();
+        assertThat(run.exitCode()).isOne();
+        assertThat(run.err())
+                .contains("no server answers at " + served.address())
+                .hasLineCount(1);
+    }
+
+    @Test
+    void aClosedDocumentEndsIt() throws IOException {
+        append("a", "b");
+        served.stop();
+        try (DocumentService documents =
+                new DocumentService(served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID))) {
+            close(documents);
+        }
+        served.start();
+        CommandRun run = tail("tail", "d", "--from", "0").join();
+        assertThat(run.exitCode()).isZero();
+        assertThat(run.out()).isEqualTo("a\nb\n");
+        assertThat(run.err()).contains("the document is closed");
+    }
+
+    private static void close(DocumentService documents) {
+        CompletableFuture<Added> closed = new CompletableFuture<>();
+        documents.append(DocumentName.of("d"), new Addition(List.of(), true, null, null, null), new Outcome<>() {
+            @Override
+            public void success(Added result) {
+                closed.complete(result);
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                closed.completeExceptionally(problem);
+            }
+        });
+        closed.join();
+    }
+
+    @Test
+    void aDeletedDocumentEndsIt() {
+        append("a", "b");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
+        await(() -> tail.out().equals("a\nb\n"));
+        assertThat(CommandRun.of(served, "rm", "d").exitCode()).isZero();
+        assertThat(run.join().exitCode()).isEqualTo(3);
+        assertThat(tail.err()).contains("the document was deleted");
+    }
+
+    /** It ends at the new document's first change, whether it sees it while it waits or over a new connection. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anotherDocumentOfTheSameNameIsNotGoneOnWith(boolean whileAway) throws IOException {
+        append("a", "b");
+        CompletableFuture<CommandRun> run = tail("tail", "d", "--from", "0");
+        await(() -> tail.out().equals("a\nb\n"));
+        if (whileAway) {
+            served.stop();
+            await(() -> tail.err().contains("trying again"));
+            try (DocumentService documents =
+                    new DocumentService(served.store, Catalog.open(served.store, DocumentService.CATALOG_LIST_ID))) {
+                replace(documents);
+            }
+            served.start();
+        } else {
+            replaceAtOnce();
+        }
+        assertThat(run.join().exitCode()).isEqualTo(3);
+        assertThat(tail.out()).isEqualTo("a\nb\n");
+        assertThat(tail.err()).contains("the document was deleted");
+    }
+
+    private static void replace(DocumentService documents) {
+        CompletableFuture<Long> replaced = new CompletableFuture<>();
+        documents.write(
+                DocumentName.of("d"),
+                document -> {
+                    document.delete();
+                    document.append(List.of(bytes("x"), bytes("y"), bytes("z")));
+                    return 0L;
+                },
+                new Outcome<>() {
+                    @Override
+                    public void success(Long result) {
+                        replaced.complete(result);
+                    }
+
+                    @Override
+                    public void failure(RuntimeException problem) {
+                        replaced.completeExceptionally(problem);
+                    }
+                });
+        replaced.join();
+    }
+
+    private void replaceAtOnce() {
+        HostAndPort address = HostAndPort.from(served.address());
+        try (Jedis client = new Jedis(address)) {
+            Transaction transaction = client.multi();
+            transaction.del("d");
+            transaction.rpush("d", "x", "y", "z");
+            assertThat(transaction.exec()).hasSize(2);
+        }
+    }
+
+    private static byte[] bytes(String value) {
+        return value.getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void whatWasTrimmedIsNotPassedOverInSilence() {
+        append("a", "b", "c");
+        CommandRun.of(served, "trim", "d", "--to", "2");
+        CommandRun run = tail("tail", "d", "--from", "1").join();
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).contains("the first retained one is 2");
+    }
+}

@@ -1,0 +1,282 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.RequestDecoder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Connections, byte for byte: order, pieces, and what is no request. */
+class ConnectionTest {
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+        server.create("/v1/stream/a", "text/plain");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private static String get(String path) {
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    }
+
+    private static String post(String path, String body) {
+        return "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
+                + body.length() + "\r\n\r\n" + body;
+    }
+
+    @Test
+    void requestsSentAheadAreAnsweredInTheirOrder() throws Exception {
+        try (RawClient raw = server.raw()) {
+            StringBuilder ahead = new StringBuilder();
+            for (int i = 0; i < 200; i++) {
+                ahead.append(post("/v1/stream/a", i + ",")).append(get("/v1/stream/a?offset=" + Offset.of(i)));
+            }
+            raw.send(ahead.toString());
+            for (int i = 0; i < 200; i++) {
+                assertThat(raw.read().headers()).containsEntry("stream-next-offset", Offset.of(i + 1));
+                assertThat(raw.read().body()).isEqualTo(i + ",");
+            }
+        }
+    }
+
+    @Test
+    void aRequestBehindALongPollWaitsForIt() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(get("/v1/stream/a?offset=-1&live=long-poll") + get("/healthz"));
+            server.awaitTailedDocuments(1);
+            server.append("/v1/stream/a", "text/plain", "late");
+            assertThat(raw.read().body()).isEqualTo("late");
+            assertThat(raw.read().body()).contains("alive");
+        }
+    }
+
+    @Test
+    void aRequestMayComeByteByByte() throws Exception {
+        try (RawClient raw = server.raw()) {
+            String request = "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n";
+            for (char c : request.toCharArray()) {
+                raw.send(String.valueOf(c));
+            }
+            assertThat(raw.read().status()).isEqualTo(204);
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEqualTo("abcde");
+    }
+
+    @Test
+    void aChunkedBodyIsCountedAsItComes() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
+                    + "Transfer-Encoding: chunked\r\n\r\n");
+            String chunk = "1000\r\n" + "x".repeat(0x1000) + "\r\n";
+            raw.send(chunk.repeat(HttpFixture.MAX_BODY_BYTES / 0x1000));
+            raw.send("1\r\nx\r\n");
+            assertThat(raw.read().status()).isEqualTo(413);
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @Test
+    void aClientMayAskBeforeItSendsABody() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
+                            + "Expect: 100-continue\r\n\r\n");
+            assertThat(raw.read().status()).isEqualTo(100);
+            raw.send("abc");
+            assertThat(raw.read().status()).isEqualTo(204);
+        }
+    }
+
+    /** Each ends its connection: what follows could be anybody's. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3|Transfer-Encoding: chunked||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: chunked|Content-Length: 3||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3|Content-Length: 4||abcd",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3, 4||abcd",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: -1||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: +3||abc",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 3x||abc",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 99999999999999999999||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: chunked, identity||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Transfer-Encoding: xchunked||0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||g|abc|0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||-1|abc|0||",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||FFFFFFFFF|abc|",
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: chunked||2|abc|0||",
+                "GET /v1/stream/a HTTP/1.1||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|Host: y||",
+                "GET /v1/stream/a HTTP/1.1|Host : x||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|bad header||",
+                "GET /v1/stream/a?offset=%ZZ HTTP/1.1|Host: localhost||",
+                "GET /v1/stream/a HTTP/1.1|Host: localhost|a\u0000b: y||",
+                "GET v1/stream/a HTTP/1.1|Host: localhost||",
+                "GET /v1/stream/a|Host: localhost||",
+                "GET /v1/stream/a HTTP/one|Host: localhost||",
+                "GET  HTTP/1.1|Host: localhost||",
+                "\u0000\u0001\u0002|||"
+            })
+    void whatCouldBeReadInTwoWaysIsRefused(String request) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(request.replace("|", "\r\n"));
+            raw.finishSending();
+            RawClient.Response refused = raw.read();
+            assertThat(refused.status()).isEqualTo(400);
+            assertThat(refused.headers()).containsEntry("connection", "close");
+            assertThat(refused.headers()).containsEntry("content-type", "application/problem+json");
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HTTP/1.2, 505", "HTTP/2.0, 505", "HTTP/0.9, 505"})
+    void otherVersionsAreRefused(String version, int status) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("GET / " + version + "\r\nHost: localhost\r\n\r\n");
+            assertThat(raw.read().status()).isEqualTo(status);
+        }
+    }
+
+    /** The encoded bytes would be what is stored. */
+    @ParameterizedTest
+    @ValueSource(strings = {"gzip, chunked", "identity, chunked"})
+    void aBodyThatIsEncodedOtherwiseThanInChunksIsRefused(String encoding) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(("POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Type: text/plain|Transfer-Encoding: "
+                            + encoding + "||3|abc|0||")
+                    .replace("|", "\r\n"));
+            RawClient.Response refused = raw.read();
+            assertThat(refused.status()).isEqualTo(501);
+            assertThat(refused.body()).contains("unsupported_transfer_encoding");
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"http://x/healthz", "https://x/healthz", "HTTPS://x:1/healthz?a=b", "/healthz"})
+    void aUrlMayNameTheServer(String url) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(get(url));
+            assertThat(raw.read().body()).contains("alive");
+        }
+    }
+
+    @Test
+    void headsHaveALimit() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + "x".repeat(RequestDecoder.MAX_HEADER_BYTES)
+                    + "\r\n\r\n");
+            assertThat(raw.read().status()).isEqualTo(431);
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void whoKnowsNoChunksGetsTheBodyUpToTheEnd() throws Exception {
+        for (int i = 0; i < 5; i++) {
+            server.append("/v1/stream/a", "text/plain", "x".repeat(HttpFixture.MAX_BODY_BYTES));
+        }
+        try (RawClient raw = server.raw()) {
+            raw.send("GET /v1/stream/a HTTP/1.0\r\n\r\n");
+            RawClient.Response head = raw.read();
+            assertThat(head.status()).isEqualTo(200);
+            assertThat(head.headers()).doesNotContainKey("transfer-encoding").containsEntry("connection", "close");
+            assertThat(raw.rest()).hasSize(5 * HttpFixture.MAX_BODY_BYTES);
+        }
+    }
+
+    @Test
+    void aConnectionEndsWhenItsClientSaysSo() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" + get("/healthz"));
+            assertThat(raw.read().headers()).containsEntry("connection", "close");
+            assertThat(raw.atEnd()).isTrue();
+        }
+        try (RawClient raw = server.raw()) {
+            raw.send(get("/healthz") + get("/readyz"));
+            raw.finishSending();
+            assertThat(raw.read().body()).contains("alive");
+            assertThat(raw.read().body()).contains("ready");
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void halfABodyIsNotAppended() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nab");
+            raw.finishSending();
+            assertThat(raw.atEnd()).isTrue();
+        }
+        assertThat(server.get("/v1/stream/a").body()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "POST /v1/stream/a HTTP/1.1|Host: localhost|Content-Length: 5||ab",
+                "GET /v1/str",
+                "GET / HTTP/1.1|Host:"
+            })
+    void aRequestWhoseRestDoesNotComeIsGivenUp(String begun) throws Exception {
+        try (HttpFixture impatient = HttpFixture.impatient();
+                RawClient raw = impatient.raw()) {
+            raw.send(begun.replace("|", "\r\n"));
+            assertThat(raw.read().status()).isEqualTo(408);
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PATCH, /v1/stream/a, 405", "POST, /healthz, 405", "GET, /nothing, 404", "GET, /v1/stream, 404"})
+    void whatIsRefusedForItsHeadDoesNotEndTheConnection(String method, String path, int status) throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send(method + " " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/healthz"));
+            assertThat(raw.read().status()).isEqualTo(status);
+            assertThat(raw.read().status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void aHeadHasNoBody() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("HEAD /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" + get("/readyz"));
+            assertThat(raw.line()).isEqualTo("HTTP/1.1 200 OK");
+            String header = raw.line();
+            while (!header.isEmpty()) {
+                header = raw.line();
+            }
+            assertThat(raw.read().body()).contains("ready");
+        }
+    }
+
+    @Test
+    void aPageOfAnotherOriginMayAsk() throws Exception {
+        try (RawClient raw = server.raw()) {
+            raw.send("OPTIONS /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nOrigin: http://y\r\n"
+                    + "Access-Control-Request-Method: PUT\r\n\r\nOPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            RawClient.Response allowed = raw.read();
+            assertThat(allowed.status()).isEqualTo(204);
+            assertThat(allowed.headers().get("access-control-allow-methods")).contains("PUT", "DELETE");
+            assertThat(allowed.headers().get("access-control-allow-headers")).contains("Stream-Seq", "Authorization");
+            assertThat(raw.read().status()).isEqualTo(204);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package io.caravan.server.protocol.http;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.metrics.StoreMetrics;
+import io.caravan.server.net.Network;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Transport;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.security.Authenticator;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublisher;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** The HTTP side over a store in memory, on a loopback port of its own, and a client of it. */
+final class HttpFixture implements AutoCloseable {
+    static final int MAX_BODY_BYTES = 64 * 1024;
+    static final int MAX_BATCH_BYTES = 256 * 1024;
+    static final Duration LONG = Duration.ofSeconds(60);
+    /** For responses that any page may read. */
+    static final Origins ANY_ORIGIN = Origins.of(
+            HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
+            true);
+
+    final ListStore store;
+    final DocumentService documents;
+    final HttpProtocol server;
+    private final InetSocketAddress address;
+    private final Network network;
+    private final ExecutorService readers =
+            Executors.newFixedThreadPool(2, new DefaultThreadFactory("test-reader", true));
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
+    HttpFixture() throws IOException {
+        this(new MemoryListStore(), Authenticator.open(), LONG, LONG);
+    }
+
+    HttpFixture(ListStore store, Authenticator authenticator, Duration live, Duration stall, String... allowedOrigins)
+            throws IOException {
+        this.store = store;
+        documents = new DocumentService(store, Catalog.open(store, 0));
+        HttpConfig config = new HttpConfig(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                MAX_BODY_BYTES,
+                MAX_BATCH_BYTES,
+                live,
+                live,
+                stall,
+                Set.of(allowedOrigins));
+        server = new HttpProtocol(config, readers, authenticator, metrics);
+        NetworkLimits limits = new NetworkLimits(2_000, 1 << 20, 64 << 20, stall, Duration.ZERO);
+        network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
+        address = network.listen(config.address(), "--http", server);
+        StoreMetrics.register(metrics, store::stats, documents::documents);
+    }
+
+    /** A server whose store is open. */
+    static HttpFixture serving() throws IOException {
+        HttpFixture fixture = new HttpFixture();
+        fixture.serve();
+        return fixture;
+    }
+
+    /** The same with live reads and stalls that end soon. */
+    static HttpFixture impatient() throws IOException {
+        HttpFixture fixture = new HttpFixture(
+                new MemoryListStore(), Authenticator.open(), Duration.ofMillis(100), Duration.ofMillis(200));
+        fixture.serve();
+        return fixture;
+    }
+
+    /** The same that lets go of clients that stall so long. */
+    static HttpFixture dropping(Duration stall) throws IOException {
+        HttpFixture fixture = new HttpFixture(new MemoryListStore(), Authenticator.open(), LONG, stall);
+        fixture.serve();
+        return fixture;
+    }
+
+    void serve() {
+        server.serve(documents, null);
+    }
+
+    URI uri(String path) {
+        return URI.create("http://127.0.0.1:" + address.getPort() + path);
+    }
+
+    HttpRequest.Builder request(String method, String path, BodyPublisher body) {
+        return HttpRequest.newBuilder(uri(path)).timeout(LONG).method(method, body);
+    }
+
+    /**
+     * Sends a request.
+     *
+     * @param body null for none
+     * @param headers names and values
+     */
+    HttpResponse<String> send(String method, String path, String body, String... headers) throws Exception {
+        return client.send(build(method, path, body, headers), BodyHandlers.ofString());
+    }
+
+    CompletableFuture<HttpResponse<String>> sendAsync(String method, String path, String... headers) {
+        return client.sendAsync(build(method, path, null, headers), BodyHandlers.ofString());
+    }
+
+    private HttpRequest build(String method, String path, String body, String... headers) {
+        HttpRequest.Builder request =
+                request(method, path, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+        return (headers.length == 0 ? request : request.headers(headers)).build();
+    }
+
+    HttpResponse<String> get(String path) throws Exception {
+        return send("GET", path, null);
+    }
+
+    /** Creates a stream of this type. */
+    void create(String path, String contentType) throws Exception {
+        HttpResponse<String> created = send("PUT", path, null, "Content-Type", contentType);
+        if (created.statusCode() != 201) {
+            throw new AssertionError(created + created.body());
+        }
+    }
+
+    HttpResponse<String> append(String path, String contentType, String body) throws Exception {
+        return send("POST", path, body, "Content-Type", contentType);
+    }
+
+    /** Waits until clients wait for so many documents to change. */
+    void awaitTailedDocuments(int count) {
+        await(() -> documents.tailedDocuments() == count);
+    }
+
+    static void await(BooleanSupplier condition) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadlineNanos) {
+                throw new AssertionError("it did not come to be");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
+    int connections() {
+        return server.connections();
+    }
+
+    RawClient raw() throws IOException {
+        return new RawClient(address);
+    }
+
+    /** Ends as a server that stops does. */
+    void drain() {
+        server.drain();
+        network.drain(Duration.ofSeconds(5));
+    }
+
+    @Override
+    public void close() {
+        drain();
+        metrics.close();
+        documents.close();
+        readers.shutdownNow();
+        network.close();
+        store.close();
+    }
+}

@@ -1,0 +1,21 @@
+package io.caravan.server.protocol.http;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.caravan.fuzz.FuzzTarget;
+import java.util.List;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What HTTP clients send, for the fuzzer; a build runs the samples and the saved inputs only. */
+class HttpFuzz {
+    private static final FuzzTarget REQUESTS = FuzzTarget.made(HttpTarget::new);
+
+    static List<byte[]> requests() throws Exception {
+        return REQUESTS.samples();
+    }
+
+    @MethodSource
+    @FuzzTest
+    void requests(byte[] input) throws Exception {
+        REQUESTS.run(input);
+    }
+}

@@ -1,0 +1,135 @@
+package io.caravan.server.protocol.http;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The limits that all listeners share hold for HTTP too. */
+class HttpLimitsTest {
+    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration LONG = Duration.ofMinutes(10);
+    private static final int TIMEOUT_MILLIS = 20_000;
+    private static final String GET = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+    private final ScheduledExecutorService clientThread = Executors.newSingleThreadScheduledExecutor();
+    private ServerFixture fixture;
+
+    private void start(int maxConnections, Duration request, Duration idle) throws IOException {
+        NetworkConfig defaults = NetworkConfig.defaults();
+        NetworkLimits limits = new NetworkLimits(maxConnections, 16 << 20, 64 << 20, request, idle);
+        HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
+        fixture = new ServerFixture(
+                new MemoryListStore(),
+                config -> config.withHttp(http).withNetwork(new NetworkConfig(defaults.transport(), 1, limits, null)));
+    }
+
+    @AfterEach
+    void stop() {
+        clientThread.shutdownNow();
+        fixture.close();
+    }
+
+    private Socket connect() throws IOException {
+        InetSocketAddress address = fixture.server.httpAddress();
+        Socket socket = new Socket(address.getAddress(), address.getPort());
+        socket.setSoTimeout(TIMEOUT_MILLIS);
+        return socket;
+    }
+
+    private static void send(Socket socket, String text) throws IOException {
+        socket.getOutputStream().write(text.getBytes(US_ASCII));
+    }
+
+    /** All that comes until the server closes. */
+    private static String rest(Socket socket) throws IOException {
+        return new String(socket.getInputStream().readAllBytes(), US_ASCII);
+    }
+
+    private static void assertAnswered(Socket socket) throws IOException {
+        send(socket, GET);
+        String status = "HTTP/1.1 200 ";
+        assertThat(new String(socket.getInputStream().readNBytes(status.length()), US_ASCII))
+                .isEqualTo(status);
+    }
+
+    @Test
+    void oneConnectionTooManyIsAnsweredWith503WhicheverPortTheOthersCameTo() throws IOException {
+        start(2, LONG, Duration.ZERO);
+        try (Socket first = connect();
+                RespClient second = fixture.connect()) {
+            assertAnswered(first);
+            assertThat(second.call("PING")).isEqualTo("+PONG");
+            try (Socket third = connect()) {
+                send(third, GET);
+                assertThat(rest(third)).startsWith("HTTP/1.1 503 ").contains("Connection: close");
+            }
+        }
+    }
+
+    @Test
+    void aHeadThatTricklesIsAnsweredWith408() throws Exception {
+        assertThat(trickle("GET /healthz HTTP/1.1\r\nX: ")).startsWith("HTTP/1.1 408 ");
+    }
+
+    @Test
+    void aBodyThatTricklesIsAnsweredWith408() throws Exception {
+        assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"))
+                .startsWith("HTTP/1.1 408 ");
+    }
+
+    private static void trickleOn(Socket socket) {
+        try {
+            send(socket, "x");
+        } catch (IOException closed) {
+            throw new UncheckedIOException(closed);
+        }
+    }
+
+    private String trickle(String beginning) throws Exception {
+        start(10, SHORT, Duration.ZERO);
+        try (Socket socket = connect()) {
+            send(socket, beginning);
+            // Ends when the server has closed, as a task does that throws.
+            clientThread.scheduleWithFixedDelay(() -> trickleOn(socket), 10, 10, TimeUnit.MILLISECONDS);
+            return rest(socket);
+        }
+    }
+
+    @Test
+    void anIdleConnectionIsClosed() throws IOException {
+        start(10, LONG, SHORT);
+        try (Socket socket = connect()) {
+            assertAnswered(socket);
+            assertThat(rest(socket)).isNotNull();
+        }
+    }
+
+    @Test
+    void whatWasAnsweredIsNotHeld() throws IOException {
+        start(10, LONG, Duration.ZERO);
+        try (Socket socket = connect()) {
+            for (int i = 0; i < 10; i++) {
+                send(socket, GET);
+            }
+            Eventually.await("nothing is held", () -> fixture.server.network().inFlightBytes() == 0);
+        }
+    }
+}

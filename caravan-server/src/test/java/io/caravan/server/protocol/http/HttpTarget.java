@@ -1,0 +1,172 @@
+package io.caravan.server.protocol.http;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.fuzz.FuzzTarget;
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.protocol.http.codec.Position;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problems;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.RequestBody;
+import io.caravan.server.protocol.http.codec.RequestDecoder;
+import io.caravan.server.protocol.http.codec.RequestHeaders;
+import io.caravan.server.protocol.http.codec.RequestTarget;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.LastHttpContent;
+import io.netty.util.ReferenceCountUtil;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The same
+ * must be understood of them, nothing of what comes behind bytes that are no request, and what is wrong must be refused as a
+ * problem of the client's.
+ */
+final class HttpTarget implements FuzzTarget {
+    /** Nothing that a method could begin with. */
+    private static final String END = "(end) ";
+
+    private static final int MAX_BODY_BYTES = 1000;
+    /** A channel, its pipeline and its buffers. */
+    private static final long FIXED_BYTES = 1 << 20;
+    /** A head of headers of a few characters each is the dearest. */
+    private static final long TIMES_THE_INPUT = 512;
+
+    @Override
+    public List<byte[]> samples() {
+        List<byte[]> samples = new ArrayList<>();
+        for (String text : List.of(
+                "\3GET /v1/stream/a%20b/c?offset=0000000000000001_0000000000000000&live=sse HTTP/1.1~Host: localhost~~",
+                "\7POST /v1/stream/a HTTP/1.1~Host: localhost~Content-Type: application/json~Content-Length: 5~~[1,2]",
+                "\1PUT /v1/stream/a HTTP/1.1~Host: localhost~Transfer-Encoding: chunked~Stream-TTL: 10~~3;a=b~abc~0~T: x~~",
+                "\5GET http://x/v1/stream/%FF%00 HTTP/1.1~Host: localhost~~HEAD /readyz HTTP/1.0~~",
+                "\2POST /v1/stream/a?trim=now HTTP/1.1~Host: localhost~Content-Length: 2~Transfer-Encoding: chunked~~0~~",
+                "\4PUT /v1/stream/a HTTP/1.1~Host: localhost~Stream-Expires-At: 2026-11-21T00:00:00Z~Producer-Id: p~"
+                        + "Producer-Epoch: 1~Producer-Seq: 2~Expect: 100-continue~Content-Length: 1~~x")) {
+            samples.add(text.replace("~", "\r\n").getBytes(ISO_8859_1));
+        }
+        return samples;
+    }
+
+    @Override
+    public void run(byte[] input) throws Exception {
+        byte[] sent = input.length == 0 ? input : Arrays.copyOfRange(input, 1, input.length);
+        int piece = input.length == 0 ? 1 : 1 + (input[0] & 0xFF);
+        List<String> whole = new ArrayList<>();
+        MemoryUse.within(FIXED_BYTES + TIMES_THE_INPUT * sent.length, () -> {
+            whole.clear();
+            whole.addAll(understood(sent, Math.max(1, sent.length)));
+        });
+        List<String> pieces = understood(sent, piece);
+        if (!whole.equals(pieces)) {
+            throw new AssertionError("whole " + whole + ", in pieces " + pieces);
+        }
+        for (int i = 0; i + 1 < whole.size(); i++) {
+            if (whole.get(i).startsWith(END)) {
+                throw new AssertionError("something behind bytes that are no request: " + whole);
+            }
+        }
+    }
+
+    /** A line for each request, or, behind {@link #END}, for what was wrong with it. */
+    private static List<String> understood(byte[] sent, int pieceBytes) {
+        EmbeddedChannel channel = new EmbeddedChannel(new RequestDecoder(() -> false));
+        for (int at = 0; at < sent.length; at += pieceBytes) {
+            channel.writeInbound(Unpooled.wrappedBuffer(sent, at, Math.min(pieceBytes, sent.length - at)));
+        }
+        Reader reader = new Reader();
+        for (Object message = channel.readInbound(); message != null; message = channel.readInbound()) {
+            reader.take(message);
+            ReferenceCountUtil.release(message);
+        }
+        channel.finishAndReleaseAll();
+        return reader.lines;
+    }
+
+    /** Does with what the decoder gives what a connection does. */
+    private static final class Reader {
+        private final List<String> lines = new ArrayList<>();
+        private RequestBody body = new RequestBody(MAX_BODY_BYTES, true);
+        private String head = "";
+        private boolean ended;
+
+        void take(Object message) {
+            if (ended) {
+                return;
+            }
+            try {
+                if (message instanceof HttpRequest request) {
+                    head = describe(request);
+                    body = new RequestBody(MAX_BODY_BYTES, true);
+                }
+                if (message instanceof HttpContent content) {
+                    if (content.decoderResult().isFailure()) {
+                        throw new ProblemException(
+                                RequestTarget.malformed(content.decoderResult().cause()));
+                    }
+                    if (!body.add(content.content())) {
+                        throw ProblemException.badRequest("body_too_large", "too long");
+                    }
+                    if (content instanceof LastHttpContent) {
+                        lines.add(head + " " + new String(body.take(), ISO_8859_1));
+                    }
+                }
+            } catch (ProblemException refused) {
+                ended = true;
+                requireClients(refused.problem());
+                lines.add(END + refused.problem().code());
+            }
+        }
+
+        private static String describe(HttpRequest head) {
+            RequestTarget target = RequestTarget.of(head);
+            Request request = new Request(head.method(), target.path(), target.query(), head.headers(), new byte[0]);
+            return String.join(
+                    " ",
+                    head.method().name(),
+                    target.path(),
+                    refusal(() -> name(target.path())),
+                    refusal(() -> Position.parse(target.query().get("offset"), "offset")),
+                    refusal(() -> RequestHeaders.producer(request)),
+                    refusal(() -> RequestHeaders.number(request, StreamHeaders.TTL)),
+                    refusal(() -> RequestHeaders.moment(request, StreamHeaders.EXPIRES_AT)),
+                    refusal(() -> RequestHeaders.contentType(request)));
+        }
+
+        private static void name(String path) {
+            if (path.startsWith(StreamName.PREFIX)) {
+                DocumentName name = StreamName.of(path.substring(StreamName.PREFIX.length()));
+                DocumentName again = StreamName.of(StreamName.path(name).substring(StreamName.PREFIX.length()));
+                if (!name.equals(again)) {
+                    throw new AssertionError("a name that does not come back: " + path);
+                }
+            }
+        }
+
+        private static String refusal(Runnable reading) {
+            try {
+                reading.run();
+                return "ok";
+            } catch (ProblemException | IllegalArgumentException refused) {
+                requireClients(Problems.of(refused));
+                return "refused";
+            }
+        }
+
+        private static void requireClients(Problem problem) {
+            int status = problem.status().code();
+            if (status < 400 || status >= 500 && status != 501 && status != 505) {
+                throw new AssertionError("a client's bytes are taken for the server's fault: " + problem);
+            }
+        }
+    }
+}

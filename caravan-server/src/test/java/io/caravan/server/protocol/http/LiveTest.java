@@ -1,0 +1,251 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Offset;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Reads that wait: long polls and event streams. */
+class LiveTest {
+    private static final String TEXT = "text/plain";
+
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+        server.create("/v1/stream/a", TEXT);
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private static String header(HttpResponse<?> response, String name) {
+        return response.headers().firstValue(name).orElse(null);
+    }
+
+    private static void listen(RawClient raw, String path) throws Exception {
+        raw.send("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    }
+
+    private static void skipHead(RawClient raw) throws Exception {
+        assertThat(raw.line()).isEqualTo("HTTP/1.1 200 OK");
+        String header = raw.line();
+        while (!header.isEmpty()) {
+            header = raw.line();
+        }
+    }
+
+    @Test
+    void aThousandPollsGetTheSameValue() throws Exception {
+        List<RawClient> clients = new ArrayList<>();
+        try {
+            for (int i = 0; i < 1_000; i++) {
+                RawClient client = server.raw();
+                clients.add(client);
+                listen(client, "/v1/stream/a?live=long-poll&offset=-1");
+            }
+            HttpFixture.await(() -> server.connections() == 1_001);
+            server.append("/v1/stream/a", TEXT, "news");
+            for (RawClient client : clients) {
+                RawClient.Response response = client.read();
+                assertThat(response.body()).isEqualTo("news");
+                assertThat(response.headers()).containsKey("stream-cursor");
+            }
+        } finally {
+            for (RawClient client : clients) {
+                client.close();
+            }
+        }
+        HttpFixture.await(() -> server.documents.tailedDocuments() == 0);
+    }
+
+    @Test
+    void aPollFromNowIsNotCached() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        // What comes before the poll has looked where now is, it does not get.
+        while (!poll.isDone()) {
+            server.append("/v1/stream/a", TEXT, "news");
+        }
+        assertThat(poll.get().body()).startsWith("news");
+        assertThat(header(poll.get(), "Cache-Control")).isEqualTo("no-store");
+        assertThat(header(poll.get(), "ETag")).isNull();
+        HttpResponse<String> known = server.get("/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        assertThat(header(known, "Cache-Control")).startsWith("public");
+        assertThat(header(known, "ETag")).isNotNull();
+    }
+
+    @Test
+    void aPollWhoseValuesAreTrimmedBeforeItSeesThemIsToldWhereTheStreamBegins() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=" + Offset.of(0));
+        server.awaitTailedDocuments(1);
+        CompletableFuture<Object> written = new CompletableFuture<>();
+        server.documents.write(
+                DocumentName.of("a"),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    document.trimTo(1);
+                    return "trimmed";
+                },
+                new Outcome<String>() {
+                    @Override
+                    public void success(String result) {
+                        written.complete(result);
+                    }
+
+                    @Override
+                    public void failure(RuntimeException problem) {
+                        written.completeExceptionally(problem);
+                    }
+                });
+        assertThat(written.get()).isEqualTo("trimmed");
+        assertThat(poll.get().statusCode()).isEqualTo(410);
+        assertThat(poll.get().body()).contains("offset_trimmed");
+        assertThat(header(poll.get(), "Stream-First-Offset")).isEqualTo(Offset.of(1));
+    }
+
+    @Test
+    void aPollOfAStreamThatIsDeletedEnds() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        server.awaitTailedDocuments(1);
+        server.send("DELETE", "/v1/stream/a", null);
+        assertThat(poll.get().statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void aPollOfAStreamThatIsClosedEnds() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        server.awaitTailedDocuments(1);
+        server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
+        assertThat(poll.get().statusCode()).isEqualTo(204);
+        assertThat(header(poll.get(), "Stream-Closed")).isEqualTo("true");
+    }
+
+    @Test
+    void aPollInVainTellsWhereItIs() throws Exception {
+        try (HttpFixture impatient = HttpFixture.impatient()) {
+            impatient.create("/v1/stream/a", TEXT);
+            HttpResponse<String> nothing = impatient.get("/v1/stream/a?live=long-poll&offset=now");
+            assertThat(nothing.statusCode()).isEqualTo(204);
+            assertThat(header(nothing, "Stream-Next-Offset")).isEqualTo(Offset.of(0));
+            assertThat(header(nothing, "Stream-Up-To-Date")).isEqualTo("true");
+            assertThat(header(nothing, "Stream-Cursor")).matches("[0-9]+");
+            impatient.awaitTailedDocuments(0);
+        }
+    }
+
+    @Test
+    void aClientThatGoesIsForgotten() throws Exception {
+        try (RawClient raw = server.raw();
+                RawClient events = server.raw()) {
+            listen(raw, "/v1/stream/a?live=long-poll&offset=now");
+            listen(events, "/v1/stream/a?live=sse&offset=now");
+            server.awaitTailedDocuments(1);
+        }
+        server.awaitTailedDocuments(0);
+    }
+
+    @Test
+    void eventsCannotBeForgedByValues() throws Exception {
+        server.append("/v1/stream/a", TEXT, " x\r\revent: control\ndata: {}\r\n\r\nid: 7\n");
+        server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
+        String events = server.get("/v1/stream/a?live=sse&offset=-1").body();
+        assertThat(events)
+                .isEqualTo(
+                        "event: data\ndata:  x\ndata:\ndata:event: control\ndata:data: {}\ndata:\ndata:id: 7\ndata:\n\n"
+                                + "event: control\ndata:{\"streamNextOffset\":\"" + Offset.of(1)
+                                + "\",\"upToDate\":true,\"streamClosed\":true}\n\n");
+    }
+
+    @Test
+    void bytesAreSentInBase64() throws Exception {
+        server.create("/v1/stream/b", "application/x-bytes");
+        server.append("/v1/stream/b", "application/x-bytes", "a");
+        server.append("/v1/stream/b", "application/x-bytes", "b");
+        server.send("POST", "/v1/stream/b", null, "Stream-Closed", "true");
+        HttpResponse<String> events = server.get("/v1/stream/b?live=sse&offset=-1");
+        assertThat(header(events, "Stream-SSE-Data-Encoding")).isEqualTo("base64");
+        assertThat(events.body()).startsWith("event: data\ndata:YWI=\n\nevent: control\n");
+    }
+
+    @Test
+    void eventsComeAsValuesDo() throws Exception {
+        try (RawClient raw = server.raw()) {
+            listen(raw, "/v1/stream/a?live=sse&offset=now");
+            skipHead(raw);
+            assertThat(raw.chunk()).contains("\"upToDate\":true");
+            for (int i = 0; i < 50; i++) {
+                server.append("/v1/stream/a", TEXT, "value " + i);
+                assertThat(raw.chunk())
+                        .startsWith("event: data\ndata:value " + i + "\n\nevent: control\ndata:{\"streamNextOffset\":\""
+                                + Offset.of(i + 1));
+            }
+            server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
+            assertThat(raw.chunk()).contains("\"streamClosed\":true");
+            assertThat(raw.chunk()).isEmpty();
+        }
+    }
+
+    @Test
+    void anEventStreamEndsAfterAWhile() throws Exception {
+        try (HttpFixture impatient = HttpFixture.impatient()) {
+            impatient.create("/v1/stream/a", TEXT);
+            String events = impatient.get("/v1/stream/a?live=sse&offset=-1").body();
+            assertThat(events).startsWith("event: control").doesNotContain("streamClosed");
+        }
+    }
+
+    @Test
+    void liveReadsEndWhenTheServerStops() throws Exception {
+        CompletableFuture<HttpResponse<String>> poll =
+                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+        try (RawClient raw = server.raw()) {
+            listen(raw, "/v1/stream/a?live=sse&offset=now");
+            skipHead(raw);
+            raw.chunk();
+            server.awaitTailedDocuments(1);
+            CompletableFuture<Void> drained = CompletableFuture.runAsync(server::drain);
+            assertThat(raw.chunk()).isEmpty();
+            assertThat(raw.atEnd()).isTrue();
+            drained.get();
+        }
+        assertThat(poll.get().statusCode()).isIn(204, 503);
+    }
+
+    @Test
+    void aReaderThatTakesNothingIsLetGoAndHoldsNoThread() throws Exception {
+        try (HttpFixture impatient = HttpFixture.dropping(Duration.ofMillis(200))) {
+            impatient.create("/v1/stream/a", TEXT);
+            for (int i = 0; i < 200; i++) {
+                impatient.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES));
+            }
+            List<RawClient> clients = new ArrayList<>();
+            // More of them than there are reading threads.
+            for (int i = 0; i < 8; i++) {
+                RawClient client = impatient.raw();
+                clients.add(client);
+                listen(client, i % 2 == 0 ? "/v1/stream/a" : "/v1/stream/a?live=sse&offset=-1");
+            }
+            assertThat(impatient.get("/v1/stream/a").body()).hasSize(200 * HttpFixture.MAX_BODY_BYTES);
+            HttpFixture.await(() -> impatient.connections() <= 1);
+            for (RawClient client : clients) {
+                client.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+package io.caravan.server.protocol.http;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.security.Authenticator;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Web pages that a browser has open do what they may, and no more. */
+class OriginsTest {
+    private static final String PATH = "/v1/stream/a";
+    private static final String FOREIGN = "https://example.com";
+    private static final String ALLOW_ORIGIN = "access-control-allow-origin";
+
+    private HttpFixture server;
+
+    private void start(Authenticator authenticator, String... allowed) throws IOException {
+        server = new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG, allowed);
+        server.serve();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private HttpResponse<String> send(String method, String origin) throws Exception {
+        return server.send(method, PATH, null, "Origin", origin, "Content-Type", "text/plain");
+    }
+
+    private int statusOfHost(String host) throws IOException {
+        try (RawClient raw = server.raw()) {
+            raw.send("GET /healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            return raw.read().status();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"http://localhost:3000", "https://app.localhost", "http://127.0.0.1:8080", "http://[::1]:3000"})
+    void aPageOfThisMachineMayReadAndWrite(String origin) throws Exception {
+        start(Authenticator.open());
+        HttpResponse<String> created = send("PUT", origin);
+        assertThat(created.statusCode()).isEqualTo(201);
+        assertThat(created.headers().firstValue(ALLOW_ORIGIN)).contains(origin);
+        assertThat(created.headers().allValues("vary")).containsExactly("origin");
+        assertThat(created.headers().firstValue("access-control-expose-headers").orElseThrow())
+                .contains("Stream-Next-Offset");
+        assertThat(send("OPTIONS", origin).headers().firstValue(ALLOW_ORIGIN)).contains(origin);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                FOREIGN,
+                "null",
+                "http://localhost.example.com",
+                "http://127.0.0.1.example.com",
+                "http://evil-localhost:80",
+                "http://a@localhost",
+                "http://localhost:80/",
+                "file://localhost"
+            })
+    void aForeignPageChangesNothingAndReadsNothing(String origin) throws Exception {
+        start(Authenticator.open());
+        server.create(PATH, "text/plain");
+        for (String method : new String[] {"PUT", "POST", "DELETE"}) {
+            HttpResponse<String> refused = send(method, origin);
+            assertThat(refused.statusCode()).as(method).isEqualTo(403);
+            assertThat(refused.body()).contains("\"foreign_origin\"");
+            assertThat(refused.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
+        }
+        HttpResponse<String> read = send("GET", origin);
+        assertThat(read.statusCode()).isEqualTo(200);
+        assertThat(read.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
+        assertThat(read.headers().allValues("vary")).containsExactly("origin");
+        assertThat(read.headers().firstValue("cross-origin-resource-policy")).contains("same-site");
+    }
+
+    @Test
+    void aForeignPageThatAsksIsToldWhatItCouldSendButNotThatItMay() throws Exception {
+        start(Authenticator.open());
+        HttpResponse<String> asked = send("OPTIONS", FOREIGN);
+        assertThat(asked.statusCode()).isEqualTo(204);
+        assertThat(asked.headers().firstValue("access-control-allow-headers").orElseThrow())
+                .contains("If-None-Match");
+        assertThat(asked.headers().firstValue(ALLOW_ORIGIN)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"localhost", "LOCALHOST:4437", "app.localhost:1", "127.0.0.1:4437", "127.1.2.3", "[::1]:80"})
+    void aRequestMayNameThisMachine(String host) throws Exception {
+        start(Authenticator.open());
+        assertThat(statusOfHost(host)).isEqualTo(200);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"example.com", "localhost.example.com:4437", "10.0.0.1", "[::2]", "", "a@localhost"})
+    void aNameThatWasMadeToPointHereIsRefused(String host) throws Exception {
+        start(Authenticator.open());
+        assertThat(statusOfHost(host)).isEqualTo(403);
+        try (RawClient raw = server.raw()) {
+            raw.send("OPTIONS " + PATH + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+            assertThat(raw.read().body()).contains("\"foreign_host\"");
+        }
+    }
+
+    @Test
+    void anAllowedOriginMayDoAllAndItsHostMayBeNamedAndOthersNot() throws Exception {
+        start(Authenticator.open(), "https://app.example:8443");
+        assertThat(send("PUT", "https://app.example:8443").statusCode()).isEqualTo(201);
+        assertThat(send("GET", "https://app.example:8443").headers().firstValue(ALLOW_ORIGIN))
+                .contains("https://app.example:8443");
+        assertThat(send("DELETE", "https://app.example").statusCode()).isEqualTo(403);
+        assertThat(statusOfHost("app.example")).isEqualTo(200);
+        assertThat(statusOfHost("other.example")).isEqualTo(403);
+    }
+
+    @Test
+    void whereAllOriginsAreAllowedNothingIsRefused() throws Exception {
+        start(Authenticator.open(), "*");
+        HttpResponse<String> created = send("PUT", FOREIGN);
+        assertThat(created.statusCode()).isEqualTo(201);
+        assertThat(created.headers().firstValue(ALLOW_ORIGIN)).contains("*");
+        assertThat(statusOfHost("example.com")).isEqualTo(200);
+    }
+
+    @Test
+    void whereATokenIsAskedForEveryPageMayShowOne() throws Exception {
+        start(Authenticator.ofPassword("secret".getBytes(UTF_8)));
+        HttpResponse<String> stranger = send("PUT", FOREIGN);
+        assertThat(stranger.statusCode()).isEqualTo(401);
+        assertThat(stranger.headers().firstValue(ALLOW_ORIGIN)).contains("*");
+        HttpResponse<String> created = server.send(
+                "PUT", PATH, null, "Origin", FOREIGN, "Content-Type", "text/plain", "Authorization", "Bearer secret");
+        assertThat(created.statusCode()).isEqualTo(201);
+        assertThat(created.headers().firstValue("cross-origin-resource-policy")).contains("cross-origin");
+        assertThat(statusOfHost("example.com")).isEqualTo(200);
+    }
+}

@@ -1,0 +1,147 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.InFlight;
+import io.caravan.server.net.UnboundedInFlight;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.HttpConnection;
+import io.caravan.server.protocol.http.connection.HttpMetrics;
+import io.caravan.server.protocol.http.connection.HttpService;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.connection.Router;
+import io.caravan.server.security.Authenticator;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Requests sent ahead on one connection, step by step. */
+class PipelineTest {
+    private static final Pattern BODY = Pattern.compile("(?<=\\r\\n\\r\\n)[a-z]+");
+    private static final Duration LONG = Duration.ofHours(1);
+
+    private final ServerMetrics metrics = new ServerMetrics();
+    private final List<Exchange> waiting = new ArrayList<>();
+    private EmbeddedChannel channel;
+
+    @BeforeEach
+    void connect() {
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of());
+        Router router = new Router(List.of(
+                Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
+                Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
+                Route.of(HttpMethod.GET, "/broken", "broken", Set.of(200), exchange -> {
+                    throw new StackOverflowError();
+                })));
+        HttpService service = new HttpService(
+                config,
+                router,
+                Origins.of(config, true),
+                new Gate(Authenticator.open()),
+                new Readiness(),
+                new HttpMetrics(metrics));
+        channel = new EmbeddedChannel();
+        InFlight inFlight = UnboundedInFlight.of(channel);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
+    }
+
+    @AfterEach
+    void disconnect() {
+        channel.finishAndReleaseAll();
+        metrics.close();
+    }
+
+    private static Answer text(String text) {
+        return Answer.of(HttpResponseStatus.OK).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
+    }
+
+    private static String get(String path) {
+        return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    }
+
+    /** What the socket would give in one read; runs none of the loop's tasks. */
+    private ByteBuf receive(String text) {
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.US_ASCII);
+        channel.pipeline().fireChannelRead(bytes);
+        return bytes;
+    }
+
+    /** The bodies that went out since the last call. */
+    private List<String> answered() {
+        StringBuilder out = new StringBuilder();
+        for (ByteBuf piece = channel.readOutbound(); piece != null; piece = channel.readOutbound()) {
+            out.append(piece.toString(StandardCharsets.US_ASCII));
+            piece.release();
+        }
+        return BODY.matcher(out).results().map(MatchResult::group).toList();
+    }
+
+    @Test
+    void aChannelThatBecomesWritableBeforeTheNextRequestWasTakenTakesItOnce() {
+        receive(get("/now") + get("/later") + get("/now"));
+        channel.pipeline().fireChannelWritabilityChanged();
+        channel.runPendingTasks();
+        assertThat(waiting).hasSize(1);
+        assertThat(answered()).containsExactly("now");
+        waiting.get(0).answer(text("later"));
+        channel.runPendingTasks();
+        assertThat(answered()).containsExactly("later", "now");
+    }
+
+    @Test
+    void whatIsSentAheadStaysTheBytesThatItIs() throws Exception {
+        String ahead = get("/now").repeat(50_000);
+        receive(get("/later"));
+        assertThat(channel.config().isAutoRead()).isTrue();
+        MemoryUse.within(4L * ahead.length(), () -> receive(ahead));
+        assertThat(channel.config().isAutoRead()).isFalse();
+        channel.pipeline().fireChannelReadComplete();
+        assertThat(channel.config().isAutoRead()).isFalse();
+        waiting.get(0).answer(text("later"));
+        channel.runPendingTasks();
+        assertThat(answered()).hasSize(50_001);
+        assertThat(channel.config().isAutoRead()).isTrue();
+    }
+
+    @Test
+    void whatWasSentAheadIsAnsweredThoughTheClientSendsNoMore() {
+        receive(get("/later") + get("/now"));
+        channel.pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+        waiting.get(0).answer(text("later"));
+        channel.runPendingTasks();
+        assertThat(answered()).containsExactly("later", "now");
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aRequestThatBreaksTheServerEndsItsConnectionAndReleasesWhatIsBehindIt() {
+        ByteBuf bytes = receive(get("/now") + get("/broken") + get("/now"));
+        channel.runPendingTasks();
+        assertThat(answered()).containsExactly("now");
+        assertThat(channel.isOpen()).isFalse();
+        assertThat(bytes.refCnt()).isZero();
+    }
+}

@@ -1,0 +1,268 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.security.Authenticator;
+import io.caravan.testing.ForwardingListStore;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What the server tells of itself, to whom, and what it says when its store does not work. */
+class ServerPagesTest {
+    private static final String TEXT = "text/plain";
+
+    /** A store that refuses writes, or has no room for them, as it is told. */
+    private static final class MoodyStore extends ForwardingListStore {
+        private volatile @Nullable CaravanException refusal;
+        private volatile @Nullable Runnable awaitingRoom;
+        private volatile boolean full;
+
+        MoodyStore(ListStore store) {
+            super(store);
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            CaravanException problem = refusal;
+            if (problem != null) {
+                throw problem;
+            }
+            super.write(batch, callback);
+        }
+
+        @Override
+        public boolean writable() {
+            return !full;
+        }
+
+        @Override
+        public void onWritable(Runnable action) {
+            awaitingRoom = action;
+        }
+    }
+
+    private static Map<String, Object> json(HttpResponse<String> response) throws Exception {
+        return JsonTree.parse(response.body());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<Map<String, Object>> documents(Map<String, Object> page) {
+        return (List<Map<String, Object>>) page.get("documents");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0", "00", "-1", "1.5", ""})
+    void aPageHoldsOneDocumentOrMore(String limit) throws Exception {
+        try (HttpFixture server = HttpFixture.serving()) {
+            HttpResponse<String> refused = server.get("/v1/documents?limit=" + limit);
+            assertThat(refused.statusCode()).isEqualTo(400);
+            assertThat(json(refused)).containsEntry("code", "invalid_parameter");
+        }
+    }
+
+    @Test
+    void documentsAreListedPageByPage() throws Exception {
+        try (HttpFixture server = HttpFixture.serving()) {
+            Set<String> created = new TreeSet<>();
+            for (int i = 0; i < 50; i++) {
+                String path = "/v1/stream/" + (i % 2 == 0 ? "even/" : "odd/") + i + "%20%FF";
+                server.create(path, TEXT);
+                created.add(path);
+            }
+            Set<String> listed = new TreeSet<>();
+            Object cursor = "0";
+            while (cursor != null) {
+                Map<String, Object> page = json(server.get("/v1/documents?limit=7&cursor=" + cursor));
+                documents(page)
+                        .forEach(document -> assertThat(listed.add((String) document.get("path")))
+                                .isTrue());
+                cursor = page.get("cursor");
+            }
+            assertThat(listed).isEqualTo(created);
+            assertThat(documents(json(server.get("/v1/documents?limit=1000&prefix=odd%2F"))))
+                    .hasSize(25);
+            assertThat(documents(json(server.get("/v1/documents?limit=1000&prefix=odd/1%20")))
+                            .get(0))
+                    .containsEntry("contentType", TEXT)
+                    .containsEntry("values", 0)
+                    .containsEntry("nextOffset", Offset.of(0));
+            assertThat(server.get("/v1/documents?limit=x").statusCode()).isEqualTo(400);
+            assertThat(server.get("/v1/documents?cursor=99999").statusCode()).isEqualTo(400);
+        }
+    }
+
+    @Test
+    void figuresAreTold() throws Exception {
+        try (HttpFixture server = HttpFixture.serving()) {
+            server.create("/v1/stream/a", TEXT);
+            server.append("/v1/stream/a", TEXT, "x");
+            server.get("/v1/stream/b");
+            Map<String, Object> stats = json(server.get("/v1/stats"));
+            assertThat(stats).containsEntry("documents", 1).containsEntry("httpConnections", 1);
+            assertThat(JsonTree.object(stats.get("store"))).containsKey("appends");
+            assertThat(server.get("/metrics").body())
+                    .contains("caravan_connections{protocol=\"http\"} 1.0")
+                    .contains(
+                            "caravan_requests_seconds_count{operation=\"appendToStream\",outcome=\"ok\",protocol=\"http\"} 1")
+                    .contains(
+                            "caravan_requests_seconds_count{operation=\"readStream\",outcome=\"refused\",protocol=\"http\"} 1")
+                    .contains(
+                            "caravan_requests_seconds_bucket{", "caravan_store_forces_total", "jvm_memory_used_bytes");
+        }
+    }
+
+    @Test
+    void beforeTheStoreIsOpenItIsAliveAndNotReady() throws Exception {
+        try (HttpFixture server = new HttpFixture()) {
+            assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
+            HttpResponse<String> notReady = server.get("/readyz");
+            assertThat(notReady.statusCode()).isEqualTo(503);
+            assertThat(json(notReady)).containsEntry("code", "recovering");
+            assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(503);
+            server.serve();
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+            assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(404);
+        }
+    }
+
+    @Test
+    void aFullStoreIsToldUntilItHasSpaceAgain() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            server.create("/v1/stream/a", TEXT);
+            store.refusal = new OutOfSpaceException("the disk is full");
+            HttpResponse<String> refused = server.append("/v1/stream/a", TEXT, "x");
+            assertThat(refused.statusCode()).isEqualTo(507);
+            assertThat(json(refused)).containsEntry("code", "out_of_space").containsEntry("detail", "the disk is full");
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(200);
+            store.refusal = null;
+            assertThat(server.append("/v1/stream/a", TEXT, "x").statusCode()).isEqualTo(204);
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+        }
+    }
+
+    /** A change as another protocol makes it; returns when it is known what became of it. */
+    private static void push(HttpFixture server) throws InterruptedException {
+        CountDownLatch told = new CountDownLatch(1);
+        server.documents.write(
+                DocumentName.of("a".getBytes(StandardCharsets.UTF_8)),
+                document -> {
+                    document.append(List.of(new byte[1]));
+                    return true;
+                },
+                new Outcome<Boolean>() {
+                    @Override
+                    public void success(Boolean result) {
+                        told.countDown();
+                    }
+
+                    @Override
+                    public void failure(RuntimeException problem) {
+                        told.countDown();
+                    }
+                });
+        assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void whatOtherProtocolsFindOfTheStoreIsToldToo() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new OutOfSpaceException("the disk is full");
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "out_of_space");
+            store.refusal = null;
+            push(server);
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(200);
+            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            push(server);
+            store.refusal = null;
+            push(server);
+            assertThat(json(server.get("/readyz"))).containsEntry("code", "store_failed");
+        }
+    }
+
+    @Test
+    void aFailedStoreIsTold() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new StoreFailedException("the log cannot be written", new IOException("broken disk"));
+            assertThat(json(server.send("PUT", "/v1/stream/a", null))).containsEntry("code", "store_failed");
+            assertThat(server.get("/readyz").statusCode()).isEqualTo(503);
+        }
+    }
+
+    @Test
+    void aWriteWaitsForRoomAndNothingBehindItIsRead() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG);
+                RawClient raw = server.raw()) {
+            server.serve();
+            server.create("/v1/stream/a", TEXT);
+            store.full = true;
+            raw.send(
+                    "POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\nx"
+                            + "GET /v1/stream/a HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            HttpFixture.await(() -> store.awaitingRoom != null);
+            assertThat(server.get("/v1/stream/a").body()).isEmpty();
+            store.full = false;
+            store.awaitingRoom.run();
+            assertThat(raw.read().status()).isEqualTo(204);
+            assertThat(raw.read().body()).isEqualTo("x");
+        }
+    }
+
+    @Test
+    void whoHasNoTokenIsAskedForOne() throws Exception {
+        Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
+        try (HttpFixture server =
+                new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            for (Route route : server.server.routes()) {
+                HttpResponse<String> asked =
+                        server.send(route.method().name(), route.path().replace(Route.REST, "a"), null);
+                if (route.permission() == null) {
+                    assertThat(asked.statusCode()).as(route.operation()).isEqualTo(200);
+                } else {
+                    assertThat(asked.statusCode()).as(route.operation()).isEqualTo(401);
+                    assertThat(asked.headers().firstValue("WWW-Authenticate")).contains("Bearer realm=\"caravan\"");
+                }
+            }
+            for (String wrong : List.of("Bearer wrong", "Bearer", "Basic c2VjcmV0", "secret")) {
+                assertThat(server.send("GET", "/v1/stats", null, "Authorization", wrong)
+                                .statusCode())
+                        .as(wrong)
+                        .isEqualTo(401);
+            }
+            assertThat(server.send("GET", "/v1/stats", null, "Authorization", "bearer secret")
+                            .statusCode())
+                    .isEqualTo(200);
+        }
+    }
+}

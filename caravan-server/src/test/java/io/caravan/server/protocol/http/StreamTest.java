@@ -1,0 +1,392 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.SequenceRange;
+import io.caravan.server.protocol.http.codec.JsonBody;
+import io.caravan.server.protocol.http.codec.Offset;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a client of streams gets, beyond what the protocol's own suite looks at. */
+class StreamTest {
+    private static final String TEXT = "text/plain";
+    private static final String JSON = "application/json";
+
+    private HttpFixture server;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = HttpFixture.serving();
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private static String header(HttpResponse<?> response, String name) {
+        return response.headers().firstValue(name).orElse(null);
+    }
+
+    private static String offset(long sequence) {
+        return Offset.of(sequence);
+    }
+
+    private static void assertProblem(HttpResponse<String> response, int status, String code) throws Exception {
+        assertThat(response.statusCode()).isEqualTo(status);
+        assertThat(header(response, "Content-Type")).isEqualTo("application/problem+json");
+        assertThat(JsonTree.parse(response.body())).containsEntry("code", code).containsEntry("status", status);
+        assertThat((String) JsonTree.parse(response.body()).get("detail")).isNotBlank();
+    }
+
+    @Test
+    void offsetsAreSequencesThatRiseByOneAValue() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertThat(header(server.append("/v1/stream/a", TEXT, "one"), "Stream-Next-Offset"))
+                .isEqualTo(offset(1));
+        assertThat(header(server.append("/v1/stream/a", TEXT, "two"), "Stream-Next-Offset"))
+                .isEqualTo(offset(2));
+        HttpResponse<String> rest = server.get("/v1/stream/a?offset=" + offset(1));
+        assertThat(rest.body()).isEqualTo("two");
+        assertThat(header(rest, "Stream-Next-Offset")).isEqualTo(offset(2));
+        assertThat(header(rest, "Stream-Up-To-Date")).isEqualTo("true");
+    }
+
+    @Test
+    void aPostIsOneValueAndAJsonArrayOneEachByteForByte() throws Exception {
+        server.create("/v1/stream/j", JSON);
+        server.append("/v1/stream/j", JSON, "[ {\"b\" : 1.0 , \"a\":[ ]}, 1e3 ,\"\\u0041\", [[2]] ]");
+        server.append("/v1/stream/j", JSON, "  {\"x\": \n null} ");
+        List<String> values = new ArrayList<>();
+        server.documents.read(
+                DocumentName.of("j"), info -> new SequenceRange(0, info.nextSequence()), new Collector(values));
+        assertThat(values)
+                .containsExactly("{\"b\" : 1.0 , \"a\":[ ]}", "1e3", "\"\\u0041\"", "[[2]]", "{\"x\": \n null}");
+        assertThat(server.get("/v1/stream/j").body()).isEqualTo('[' + String.join(",", values) + ']');
+        assertThat(server.get("/v1/stream/j?offset=" + offset(5)).body()).isEqualTo("[]");
+    }
+
+    private record Collector(List<String> values) implements io.caravan.server.document.DocumentReader {
+        @Override
+        public void begin(long count) {}
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            values.add(StandardCharsets.UTF_8.decode(value).toString());
+            return true;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"{", "[1,]", "1 2", "[1] 2", "nul", "{'a':1}", "[", "\"", "\u0000"})
+    void whatIsNotJsonIsRefused(String body) throws Exception {
+        server.create("/v1/stream/j", JSON);
+        assertProblem(server.append("/v1/stream/j", JSON, body), 400, "not_json");
+        assertThat(server.get("/v1/stream/j").body()).isEqualTo("[]");
+    }
+
+    /** Each message takes its place in the log, which is much more than a digit. */
+    @Test
+    void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
+        int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + JsonBody.MESSAGE_OVERHEAD_BYTES);
+        server.create("/v1/stream/j", JSON);
+        String most = "[" + "1,".repeat(fitting - 1) + "1]";
+        String more = "[" + "1,".repeat(fitting) + "1]";
+        assertThat(server.append("/v1/stream/j", JSON, most).statusCode()).isEqualTo(204);
+        assertProblem(server.append("/v1/stream/j", JSON, more), 413, "too_many_messages");
+        assertProblem(server.send("PUT", "/v1/stream/k", more, "Content-Type", JSON), 413, "too_many_messages");
+        assertThat(server.documents.find(DocumentName.of("j")).nextSequence()).isEqualTo(fitting);
+        assertThat(server.documents.find(DocumentName.of("k"))).isNull();
+    }
+
+    @Test
+    void jsonNestedTooDeepIsRefused() throws Exception {
+        server.create("/v1/stream/j", JSON);
+        assertProblem(server.append("/v1/stream/j", JSON, "[".repeat(20_000) + "]".repeat(20_000)), 400, "not_json");
+    }
+
+    @Test
+    void aStreamsNameIsItsPathByteForByte() throws Exception {
+        server.create("/v1/stream/a%2Fb%20%C3%A9%00/c//", TEXT);
+        byte[] name = "a/b \u00e9\u0000/c//".getBytes(StandardCharsets.UTF_8);
+        assertThat(server.documents.find(DocumentName.of(name))).isNotNull();
+        assertThat(server.get("/v1/stream/a/b%20%c3%A9%00/c//").statusCode()).isEqualTo(200);
+        assertThat(server.get("/v1/stream/a/b+%c3%A9%00/c//").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void namesHaveTheirLimits() throws Exception {
+        server.create("/v1/stream/" + "n".repeat(DocumentName.MAX_BYTES), TEXT);
+        assertProblem(
+                server.send("PUT", "/v1/stream/" + "n".repeat(DocumentName.MAX_BYTES + 1), null), 414, "name_too_long");
+        assertProblem(server.send("PUT", "/v1/stream/", null), 404, "unknown_path");
+        assertProblem(server.get("/v1/stream/" + "n".repeat(9_000)), 414, "url_too_long");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "json", "application/json/x", "text/plain text/html", "text/plain\u00e9"})
+    void aContentTypeThatIsNoneIsRefused(String contentType) throws Exception {
+        for (String method : List.of("PUT", "POST")) {
+            try (RawClient raw = server.raw()) {
+                raw.send(method + " /v1/stream/t HTTP/1.1\r\nHost: localhost\r\nContent-Type: " + contentType
+                        + "\r\nContent-Length: 1\r\n\r\nx");
+                RawClient.Response refused = raw.read();
+                assertThat(refused.status()).isEqualTo(400);
+                assertThat(refused.body()).contains("invalid_header");
+            }
+        }
+        assertThat(server.documents.find(DocumentName.of("t"))).isNull();
+    }
+
+    @Test
+    void twoContentTypesAreRefused() throws Exception {
+        assertProblem(
+                server.send("PUT", "/v1/stream/t", null, "Content-Type", TEXT, "Content-Type", JSON),
+                400,
+                "invalid_header");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"__ds/subscriptions/a", "__ds", "%5F_ds/x", "__%64s", "__ds%2Fx"})
+    void reservedPathsAreNotStreams(String path) throws Exception {
+        assertProblem(server.send("PUT", "/v1/stream/" + path, null), 501, "reserved");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "0",
+                "1_0",
+                "0000000000000000_0000000000000001",
+                "0000000000000000_000000000000000",
+                "00000000000000000_0000000000000000",
+                "-000000000000001_0000000000000000",
+                "+000000000000001_0000000000000000",
+                "000000000000000x_0000000000000000",
+                "NOW",
+                "-2",
+                "%20-1",
+                "..%2F..",
+                ""
+            })
+    void onlyOffsetsThatWereGivenOutAreTaken(String token) throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
+    }
+
+    @Test
+    void anOffsetBehindTheTailIsRefused() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertProblem(server.get("/v1/stream/a?offset=" + offset(1)), 400, "offset_beyond_tail");
+        assertProblem(server.get("/v1/stream/a?offset=" + offset(9_999_999_999_999_999L)), 400, "offset_beyond_tail");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "live=poll, unknown_live",
+        "live=sse, offset_missing",
+        "live=long-poll, offset_missing",
+        "offset=-1&offset=-1, repeated_parameter",
+        "offset=%C3, malformed_url"
+    })
+    void malformedQueriesAreRefused(String query, String code) throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertProblem(server.get("/v1/stream/a?" + query), 400, code);
+    }
+
+    @Test
+    void aTrimDropsTheOldestAndIsIdempotent() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        for (String value : List.of("a", "b", "c")) {
+            server.append("/v1/stream/a", TEXT, value);
+        }
+        for (int i = 0; i < 2; i++) {
+            HttpResponse<String> trimmed = server.send("POST", "/v1/stream/a?trim=" + offset(2), null);
+            assertThat(trimmed.statusCode()).isEqualTo(204);
+            assertThat(header(trimmed, "Stream-First-Offset")).isEqualTo(offset(2));
+            assertThat(header(trimmed, "Stream-Next-Offset")).isEqualTo(offset(3));
+        }
+        assertThat(header(server.send("POST", "/v1/stream/a?trim=" + offset(1), null), "Stream-First-Offset"))
+                .isEqualTo(offset(2));
+        HttpResponse<String> gone = server.get("/v1/stream/a?offset=" + offset(1));
+        assertProblem(gone, 410, "offset_trimmed");
+        assertThat(header(gone, "Stream-First-Offset")).isEqualTo(offset(2));
+        assertThat(server.get("/v1/stream/a?offset=-1").body()).isEqualTo("c");
+        assertThat(header(server.send("POST", "/v1/stream/a?trim=now", null), "Stream-First-Offset"))
+                .isEqualTo(offset(3));
+        assertThat(header(server.append("/v1/stream/a", TEXT, "d"), "Stream-Next-Offset"))
+                .isEqualTo(offset(4));
+    }
+
+    @Test
+    void aTrimIsRefusedThatMakesNoSense() throws Exception {
+        assertProblem(server.send("POST", "/v1/stream/a?trim=now", null), 404, "not_found");
+        server.create("/v1/stream/a", TEXT);
+        assertProblem(server.send("POST", "/v1/stream/a?trim=" + offset(1), null), 400, "offset_beyond_tail");
+        assertProblem(server.send("POST", "/v1/stream/a?trim=2", null), 400, "invalid_offset");
+        assertProblem(server.send("POST", "/v1/stream/a?trim=now", "x", "Content-Type", TEXT), 400, "body_not_empty");
+    }
+
+    @Test
+    void unchangedIsToldAsUnchanged() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+        String tag = header(server.get("/v1/stream/a"), "ETag");
+        HttpResponse<String> same = server.send("GET", "/v1/stream/a", null, "If-None-Match", "\"x\", W/" + tag);
+        assertThat(same.statusCode()).isEqualTo(304);
+        assertThat(same.body()).isEmpty();
+        assertThat(header(same, "ETag")).isEqualTo(tag);
+        server.send("POST", "/v1/stream/a", null, "Stream-Closed", "TRUE");
+        HttpResponse<String> closed = server.send("GET", "/v1/stream/a", null, "If-None-Match", tag);
+        assertThat(closed.statusCode()).isEqualTo(200);
+        assertThat(header(closed, "Stream-Closed")).isEqualTo("true");
+    }
+
+    @Test
+    void aTagOfADocumentIsNoTagOfItsSuccessor() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+        String tag = header(server.get("/v1/stream/a"), "ETag");
+        server.send("DELETE", "/v1/stream/a", null);
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "two");
+        assertThat(server.send("GET", "/v1/stream/a", null, "If-None-Match", tag)
+                        .body())
+                .isEqualTo("two");
+    }
+
+    @Test
+    void aClosedStreamTellsWhereItEnds() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+        server.send("POST", "/v1/stream/a", null, "Stream-Closed", "true");
+        HttpResponse<String> refused = server.append("/v1/stream/a", TEXT, "two");
+        assertProblem(refused, 409, "closed");
+        assertThat(header(refused, "Stream-Closed")).isEqualTo("true");
+        assertThat(header(refused, "Stream-Next-Offset")).isEqualTo(offset(1));
+    }
+
+    @Test
+    void producersAreToldWhereTheyAre() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        HttpResponse<String> first = produce("3", "0");
+        assertThat(first.statusCode()).isEqualTo(200);
+        assertThat(header(first, "Producer-Epoch")).isEqualTo("3");
+        assertThat(header(first, "Producer-Seq")).isEqualTo("0");
+        assertThat(produce("3", "0").statusCode()).isEqualTo(204);
+        HttpResponse<String> gap = produce("3", "2");
+        assertProblem(gap, 409, "producer_gap");
+        assertThat(header(gap, "Producer-Expected-Seq")).isEqualTo("1");
+        assertThat(header(gap, "Producer-Received-Seq")).isEqualTo("2");
+        HttpResponse<String> fenced = produce("2", "0");
+        assertProblem(fenced, 403, "producer_fenced");
+        assertThat(header(fenced, "Producer-Epoch")).isEqualTo("3");
+        assertProblem(produce("4", "1"), 400, "producer_epoch_start");
+        assertThat(server.get("/v1/stream/a").body()).isEqualTo("x");
+    }
+
+    private HttpResponse<String> produce(String epoch, String seq) throws Exception {
+        return server.send(
+                "POST",
+                "/v1/stream/a",
+                "x",
+                "Content-Type",
+                TEXT,
+                "Producer-Id",
+                "p",
+                "Producer-Epoch",
+                epoch,
+                "Producer-Seq",
+                seq);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "Stream-TTL, 01",
+        "Stream-TTL, 1.0",
+        "Stream-TTL, 99999999999999999999",
+        "Stream-Expires-At, tomorrow",
+        "Stream-Expires-At, 2026-11-21",
+        "Stream-Fork-Offset, 1",
+        "Stream-Fork-Sub-Offset, 1"
+    })
+    void malformedHeadersAreRefused(String name, String value) throws Exception {
+        assertProblem(server.send("PUT", "/v1/stream/a", null, name, value), 400, "invalid_header");
+        assertThat(server.get("/v1/stream/a").statusCode()).isEqualTo(404);
+    }
+
+    @Test
+    void metadataTellsAll() throws Exception {
+        server.send(
+                "PUT", "/v1/stream/a", null, "Content-Type", TEXT, "Stream-Expires-At", "2100-01-02T03:04:05+01:00");
+        server.append("/v1/stream/a", TEXT, "one");
+        HttpResponse<String> told = server.send("HEAD", "/v1/stream/a", null);
+        assertThat(told.statusCode()).isEqualTo(200);
+        assertThat(told.body()).isEmpty();
+        Map.of(
+                        "Content-Type",
+                        TEXT,
+                        "Stream-Next-Offset",
+                        offset(1),
+                        "Stream-First-Offset",
+                        offset(0),
+                        "Stream-Expires-At",
+                        "2100-01-02T02:04:05.000Z",
+                        "Cache-Control",
+                        "no-store",
+                        "X-Content-Type-Options",
+                        "nosniff")
+                .forEach((name, value) -> assertThat(header(told, name)).isEqualTo(value));
+    }
+
+    @Test
+    void aBodyOverTheLimitIsRefused() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        assertThat(server.append("/v1/stream/a", TEXT, "x".repeat(HttpFixture.MAX_BODY_BYTES))
+                        .statusCode())
+                .isEqualTo(204);
+        try (RawClient raw = server.raw()) {
+            raw.send("POST /v1/stream/a HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: "
+                    + (HttpFixture.MAX_BODY_BYTES + 1) + "\r\n\r\n");
+            RawClient.Response refused = raw.read();
+            assertThat(refused.status()).isEqualTo(413);
+            assertThat(refused.headers()).containsEntry("connection", "close");
+            assertThat(raw.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void forksAreTakenFromTheirSource() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+        server.append("/v1/stream/a", TEXT, "two");
+        HttpResponse<String> forked = server.send(
+                "PUT",
+                "/v1/stream/b",
+                null,
+                "Stream-Forked-From",
+                "/v1/stream/%61",
+                "Stream-Fork-Offset",
+                offset(1),
+                "Stream-Fork-Sub-Offset",
+                "2");
+        assertThat(forked.statusCode()).isEqualTo(201);
+        assertThat(server.get("/v1/stream/b").body()).isEqualTo("onetw");
+        assertProblem(server.send("PUT", "/v1/stream/c", null, "Stream-Forked-From", "/a"), 404, "source_not_found");
+        server.send("DELETE", "/v1/stream/a", null);
+        assertProblem(server.get("/v1/stream/a"), 410, "gone");
+        assertThat(server.get("/v1/stream/b").body()).isEqualTo("onetw");
+    }
+}

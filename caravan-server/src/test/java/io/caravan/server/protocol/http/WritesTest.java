@@ -1,0 +1,132 @@
+package io.caravan.server.protocol.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.ResponseWriter;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.endpoint.Writes;
+import io.caravan.server.security.Principal;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Changes that wait for the store, fail, and share a force. */
+class WritesTest {
+    private final ListStore memory = new MemoryListStore();
+    private final List<String> calls = new ArrayList<>();
+    private final List<Runnable> onWritable = new ArrayList<>();
+    private final Queue<Runnable> readers = new ArrayDeque<>();
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private boolean writable = true;
+    private DocumentService documents;
+    private Writes writes;
+
+    @BeforeEach
+    void open() {
+        ListStore store = (ListStore) Proxy.newProxyInstance(
+                ListStore.class.getClassLoader(), new Class<?>[] {ListStore.class}, (proxy, method, arguments) -> {
+                    switch (method.getName()) {
+                        case "writable":
+                            return writable;
+                        case "onWritable":
+                            onWritable.add((Runnable) arguments[0]);
+                            return null;
+                        case "group":
+                            calls.add("group");
+                            return (ListStore.Group) () -> calls.add("close");
+                        default:
+                            return method.invoke(memory, arguments);
+                    }
+                });
+        documents = new DocumentService(store, Catalog.open(store, 0));
+        Readiness readiness = new Readiness();
+        readiness.serve(documents, null);
+        writes = new Writes(readiness, readers::add);
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+        documents.close();
+        memory.close();
+    }
+
+    private Exchange exchange() {
+        HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
+        Route route = Route.of(HttpMethod.GET, "/", "test", Set.of(), exchange -> {});
+        Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
+        return new Exchange(
+                new ResponseWriter(
+                        channel,
+                        head,
+                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        () -> false),
+                route,
+                Principal.ANYONE,
+                request,
+                () -> {});
+    }
+
+    private void read() {
+        Objects.requireNonNull(readers.poll()).run();
+    }
+
+    @Test
+    void aChangeThatBreaksIsAnsweredAndTheErrorGoesOn() {
+        Exchange exchange = exchange();
+        writes.runApart(exchange, unused -> {
+            throw new StackOverflowError();
+        });
+        assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
+        channel.runPendingTasks();
+        assertThat(exchange.status()).isEqualTo(500);
+    }
+
+    @Test
+    void aChangeOnAThreadThatMayWaitDoesNotWaitForTheStore() {
+        List<String> ran = new ArrayList<>();
+        writable = false;
+        writes.runApart(exchange(), unused -> ran.add("changed"));
+        read();
+        assertThat(ran).isEmpty();
+        writable = true;
+        onWritable.get(0).run();
+        channel.runPendingTasks();
+        read();
+        assertThat(ran).containsExactly("changed");
+    }
+
+    @Test
+    void changesOfOneTurnOfTheLoopShareAForce() {
+        writes.run(exchange(), unused -> calls.add("first"));
+        writes.run(exchange(), unused -> calls.add("second"));
+        channel.runPendingTasks();
+        writes.run(exchange(), unused -> calls.add("third"));
+        channel.runPendingTasks();
+        assertThat(calls).containsExactly("group", "first", "second", "close", "group", "third", "close");
+    }
+}

@@ -1,0 +1,38 @@
+package io.caravan.server.protocol.http.codec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.codec.http.DefaultHttpRequest;
+import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.ssl.SslHandler;
+import java.net.InetSocketAddress;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import org.junit.jupiter.api.Test;
+
+/** What responses tell of the connection that they go over. */
+class ResponseWriterTest {
+    private static String scheme(EmbeddedChannel channel) {
+        DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");
+        return new ResponseWriter(
+                        channel,
+                        head,
+                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        () -> false)
+                .scheme();
+    }
+
+    @Test
+    void locationsAreHttpsOverTls() throws Exception {
+        SSLEngine engine = SSLContext.getDefault().createSSLEngine();
+        engine.setUseClientMode(false);
+        EmbeddedChannel secured = new EmbeddedChannel(new SslHandler(engine));
+        EmbeddedChannel plain = new EmbeddedChannel();
+        assertThat(scheme(secured)).isEqualTo("https");
+        assertThat(scheme(plain)).isEqualTo("http");
+        secured.close();
+        plain.close();
+    }
+}

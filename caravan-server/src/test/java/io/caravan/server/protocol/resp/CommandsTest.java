@@ -1,0 +1,216 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.app.ServerFixture;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Each command over a real socket. */
+class CommandsTest {
+    private ServerFixture fixture;
+    private RespClient client;
+
+    @BeforeEach
+    void start() throws IOException {
+        fixture = new ServerFixture();
+        client = fixture.connect();
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        fixture.close();
+    }
+
+    private void answers(String expected, String... words) throws IOException {
+        assertThat(client.call(words)).as(String.join(" ", words)).isEqualTo(expected);
+    }
+
+    private void fails(String expectedStart, String... words) throws IOException {
+        assertThat(client.call(words)).as(String.join(" ", words)).startsWith("-" + expectedStart);
+    }
+
+    @Test
+    void pushAndRange() throws IOException {
+        answers(":1", "RPUSH", "k", "a");
+        answers(":4", "rpush", "k", "b", "", "d");
+        answers(":4", "LLEN", "k");
+        answers("[$a, $b, $, $d]", "LRANGE", "k", "0", "-1");
+        answers("[$b, $]", "LRANGE", "k", "1", "2");
+        answers("[$d]", "LRANGE", "k", "-1", "100");
+        answers("[]", "LRANGE", "k", "3", "1");
+        answers("[]", "LRANGE", "absent", "0", "-1");
+        answers(":0", "LLEN", "absent");
+        fails("ERR value is not an integer", "LRANGE", "k", "0", "x");
+    }
+
+    @Test
+    void trimDropsFromTheHeadOnly() throws IOException {
+        client.call("RPUSH", "k", "a", "b", "c", "d");
+        answers("+OK", "LTRIM", "k", "1", "-1");
+        answers("+OK", "LTRIM", "k", "-2", "7");
+        answers("[$c, $d]", "LRANGE", "k", "0", "-1");
+        fails("ERR LTRIM can only drop elements from the head", "LTRIM", "k", "0", "0");
+        answers("+OK", "LTRIM", "k", "0", "-1");
+        answers("+OK", "LTRIM", "absent", "5", "6");
+        answers(":3", "RPUSH", "k", "e");
+        answers("[$c, $d, $e]", "LRANGE", "k", "0", "-1");
+    }
+
+    @Test
+    void aDocumentThatWasTrimmedEmptyDoesNotExistForRedis() throws IOException {
+        client.call("RPUSH", "k", "a", "b");
+        answers("+OK", "LTRIM", "k", "1", "0");
+        answers(":0", "LLEN", "k");
+        answers(":0", "EXISTS", "k");
+        answers("[]", "LRANGE", "k", "0", "-1");
+        answers(":1", "RPUSH", "k", "c");
+        answers(":1", "EXISTS", "k");
+        client.call("LTRIM", "k", "9", "9");
+        answers(":0", "DEL", "k");
+        answers(":1", "RPUSH", "k", "d");
+    }
+
+    @Test
+    void deleteAndExistsTakeManyNames() throws IOException {
+        client.call("RPUSH", "a", "1");
+        client.call("RPUSH", "b", "1");
+        answers(":3", "EXISTS", "a", "b", "c", "a");
+        answers(":2", "DEL", "a", "b", "c", "a");
+        answers(":0", "EXISTS", "a", "b");
+        answers(":0", "DEL", "a");
+        answers(":1", "RPUSH", "a", "new");
+        answers("[$new]", "LRANGE", "a", "0", "-1");
+    }
+
+    @Test
+    void namesHaveALimit() throws IOException {
+        answers(":1", "RPUSH", "n".repeat(1024), "v");
+        fails("ERR a document's name must be of 1 to 1024 bytes, was of 1025", "RPUSH", "n".repeat(1025), "v");
+        fails("ERR a document's name", "LLEN", "");
+        fails("ERR a document's name", "DEL", "a", "");
+    }
+
+    @Test
+    void valuesHaveALimit() throws IOException {
+        answers(":1", "RPUSH", "k", "v".repeat(ServerFixture.MAX_WORD_BYTES));
+        fails("ERR Protocol error: invalid bulk length", "RPUSH", "k", "v".repeat(ServerFixture.MAX_WORD_BYTES + 1));
+    }
+
+    @Test
+    void aViolationIsAnsweredAfterAllBeforeItAndEndsTheConnection() throws IOException {
+        client.sendRaw("*3\r\n$5\r\nRPUSH\r\n$1\r\nk\r\n$1\r\nv\r\nLLEN k\r\n*1\r\n$-5\r\n".getBytes(UTF_8));
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo("-ERR Protocol error: invalid bulk length");
+        assertThat(client.atEnd()).isTrue();
+    }
+
+    @Test
+    void connectionCommands() throws IOException {
+        answers("+PONG", "PING");
+        answers("$hi", "PING", "hi");
+        fails("ERR wrong number of arguments for 'ping'", "PING", "a", "b");
+        answers("$hi", "ECHO", "hi");
+        answers("+OK", "SELECT", "0");
+        fails("ERR DB index is out of range", "SELECT", "1");
+        answers("+OK", "CLIENT", "SETNAME", "me");
+        answers("$me", "CLIENT", "GETNAME");
+        fails("ERR Client names cannot contain spaces", "CLIENT", "SETNAME", "a b");
+        answers("+OK", "CLIENT", "SETINFO", "LIB-NAME", "x");
+        assertThat(client.call("CLIENT", "ID")).matches(":[0-9]+");
+        fails("ERR unknown subcommand 'KILL'. Try CLIENT HELP.", "CLIENT", "KILL");
+        answers("+OK", "QUIT");
+        assertThat(client.atEnd()).isTrue();
+    }
+
+    @Test
+    void helloChoosesTheVersionAndDoesNothingWhenItIsRefused() throws IOException {
+        assertThat(client.call("HELLO", "2", "SETNAME", "me"))
+                .startsWith("[$server, $caravan, $version, ")
+                .contains("$proto, :2", "$mode, $standalone", "$role, $master", "$modules, []");
+        answers("$me", "CLIENT", "GETNAME");
+        assertThat(client.call("HELLO", "3")).startsWith("{$server: $caravan, ").contains("$proto: :3");
+        answers("_", "LINDEX", "absent", "0");
+        fails("NOPROTO unsupported protocol version", "HELLO", "4");
+        fails("ERR Syntax error in HELLO", "HELLO", "2", "SETNAME");
+        fails("ERR Client names", "HELLO", "2", "SETNAME", "a b");
+        answers("_", "LINDEX", "absent", "0");
+        answers("+RESET", "RESET");
+        answers("null", "LINDEX", "absent", "0");
+        answers("null", "CLIENT", "GETNAME");
+    }
+
+    @Test
+    void unknownCommandsAndWrongArityAreToldAsRedisTellsThem() throws IOException {
+        answers("-ERR unknown command 'NOSUCH', with args beginning with: 'k' 'v' ", "NOSUCH", "k", "v");
+        answers(
+                "-ERR unknown command 'lpush', with args beginning with: 'k' 'v' ; values are appended at the tail only:"
+                        + " use RPUSH",
+                "lpush",
+                "k",
+                "v");
+        fails(
+                "ERR unknown command 'WATCH', with args beginning with: 'k' ; use CARAVAN.APPEND with IFSEQ",
+                "WATCH",
+                "k");
+        answers("-ERR wrong number of arguments for 'rpush' command", "RPUSH", "k");
+        answers("-ERR wrong number of arguments for 'llen' command", "LLEN", "a", "b");
+    }
+
+    @Test
+    void infoTellsSections() throws IOException {
+        client.call("RPUSH", "k", "v");
+        String info = client.call("INFO");
+        assertThat(info)
+                .contains("# Server\r\n", "# Clients\r\nconnected_clients:1\r\n", "# Stats\r\nappends:2\r\n")
+                .contains("# Persistence\r\nloading:0\r\ndurability:none\r\n", "# Keyspace\r\ndocuments:1\r\n");
+        assertThat(client.call("INFO", "clients")).isEqualTo("$# Clients\r\nconnected_clients:1\r\n");
+        answers("$", "INFO", "nothing");
+    }
+
+    @Test
+    void configTellsWhatToolsAskFor() throws IOException {
+        answers("[$save, $]", "CONFIG", "GET", "save");
+        answers("[$appendonly, $no]", "CONFIG", "GET", "appendonly");
+        answers("[$appendonly, $no, $appendfsync, $no]", "CONFIG", "GET", "APPEND*");
+        answers("[]", "CONFIG", "GET", "nonsense");
+        fails("ERR settings cannot be changed while the server runs", "CONFIG", "SET", "save", "");
+    }
+
+    @Test
+    void commandListsWhatTheDocumentationLists() throws IOException {
+        Set<String> listed = new TreeSet<>();
+        Matcher entry = Pattern.compile("\\[\\$([a-z.]+), :-?[0-9]+, ").matcher(client.call("COMMAND"));
+        while (entry.find()) {
+            listed.add(entry.group(1).toUpperCase(Locale.ROOT));
+        }
+        answers(":" + listed.size(), "COMMAND", "COUNT");
+        assertThat(client.call("COMMAND", "DOCS", "rpush", "nosuch"))
+                .startsWith("[$rpush, [$summary, $Appends values to a document, all or none., $since, ");
+        assertThat(client.call("COMMAND", "INFO", "LLEN", "nosuch"))
+                .isEqualTo("[[$llen, :2, [+readonly, +fast], :1, :1, :1], nullarray]");
+        assertThat(client.call("COMMAND", "LIST")).contains("$caravan.append");
+        String commandTable = Files.readString(Path.of("../docs/PROTOCOLS.md")).split("### Authentication")[0];
+        Set<String> documented = new TreeSet<>();
+        Matcher row = Pattern.compile("(?m)^\\| (`[^|]*`) \\|").matcher(commandTable);
+        while (row.find()) {
+            Matcher name = Pattern.compile("`([A-Z.]+)").matcher(row.group(1));
+            while (name.find()) {
+                documented.add(name.group(1));
+            }
+        }
+        assertThat(documented).isEqualTo(listed);
+    }
+}

@@ -1,0 +1,140 @@
+package io.caravan.server.protocol.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What users may do is checked for each command, and for each document that it names. */
+class PermissionTest extends RespTestBase {
+    private static final String SECRETS = """
+            reader.secret = reads-and-reads
+            reader.permissions = read
+            writer.secret = writes-and-writes
+            writer.permissions = write
+            editor.secret = does-both-of-them
+            editor.permissions = read, write
+            editor.prefixes = mine/
+            admin.secret = looks-after-it
+            admin.permissions = admin
+            """;
+
+    @TempDir
+    private static Path directory;
+
+    private Path file;
+    private FileAuthenticator authenticator;
+
+    @Override
+    RespFixture newFixture() throws IOException {
+        file = Files.writeString(Files.createTempFile(directory, "secrets", ".properties"), SECRETS);
+        authenticator = FileAuthenticator.ofSecrets(file);
+        return RespFixture.with(authenticator);
+    }
+
+    private void become(String user, String secret) throws IOException {
+        answers("+OK", "AUTH", user, secret);
+    }
+
+    @Test
+    void readersDoNotWriteAndWritersDoNotRead() throws IOException {
+        become("writer", "writes-and-writes");
+        answers(":2", "RPUSH", "k", "a", "b");
+        answers("+OK", "LTRIM", "k", "1", "-1");
+        fails("NOPERM No permissions to access a key: user writer may not read it", "LRANGE", "k", "0", "-1");
+        fails("NOPERM No permissions to access a key: user writer may not read it", "LPOP", "k");
+        answers("[$0, []]", "SCAN", "0", "COUNT", "5000");
+        fails("NOPERM User writer has no permissions to run the 'info' command", "INFO");
+        become("reader", "reads-and-reads");
+        answers("[$b]", "LRANGE", "k", "0", "-1");
+        answers("[$k]", "KEYS", "*");
+        assertThat(client.call("INFO")).startsWith("$# Server");
+        fails("NOPERM No permissions to access a key: user reader may not write it", "DEL", "k");
+        fails("NOPERM No permissions to access a key: user reader may not write it", "LPOP", "k");
+        answers("+OK", "MULTI");
+        fails("NOPERM ", "RPUSH", "k", "c");
+        fails("EXECABORT", "EXEC");
+        fails("ERR a document's name", "LLEN", "");
+    }
+
+    /** Takes the reader's secret away. */
+    private void withdrawReader() throws IOException {
+        Files.writeString(file, SECRETS.replace("reads-and-reads", "another-one"));
+        authenticator.reload();
+    }
+
+    @Test
+    void whoWaitsIsToldNothingOnceTheSecretIsWithdrawn() throws IOException {
+        become("writer", "writes-and-writes");
+        try (RespClient tail = fixture.connect()) {
+            assertThat(tail.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", "600000");
+            tail.send("LLEN", "k");
+            Eventually.await("it waits", () -> fixture.documents.tailedDocuments() == 1);
+            withdrawReader();
+            answers(":1", "RPUSH", "k", "secret");
+            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
+            assertThat(tail.read()).isEqualTo("-NOAUTH Authentication required.");
+        }
+    }
+
+    @Test
+    void aLongAnswerIsCutOffOnceTheSecretIsWithdrawn() throws IOException {
+        become("writer", "writes-and-writes");
+        String value = "v".repeat(512 * 1024);
+        for (int i = 1; i <= 64; i++) {
+            answers(":" + i, "RPUSH", "k", value);
+        }
+        try (RespClient slow = fixture.connect(16 * 1024)) {
+            assertThat(slow.call("AUTH", "reader", "reads-and-reads")).isEqualTo("+OK");
+            slow.send("LRANGE", "k", "0", "-1");
+            slow.readRaw(4096);
+            withdrawReader();
+            int most = 64 * value.length();
+            assertThat(slow.readRaw(most).length).isLessThan(most);
+        }
+    }
+
+    @Test
+    void everyNamedDocumentMustBeOnesOwn() throws IOException {
+        become("editor", "does-both-of-them");
+        answers(":1", "RPUSH", "mine/k", "a");
+        answers("$a", "LPOP", "mine/k");
+        fails("NOPERM No permissions to access a key", "RPUSH", "theirs/k", "a");
+        fails("NOPERM No permissions to access a key", "DEL", "mine/k", "theirs/k");
+        become("writer", "writes-and-writes");
+        client.call("RPUSH", "theirs/k", "a");
+        become("editor", "does-both-of-them");
+        answers("[$mine/k]", "KEYS", "*");
+        answers("[$0, [$mine/k]]", "SCAN", "0", "COUNT", "5000");
+    }
+
+    @Test
+    void theServerIsTheAdministratorsAffair() throws IOException {
+        for (String[] command : new String[][] {{"SAVE"}, {"BGSAVE"}, {"CONFIG", "GET", "save"}, {"CLIENT", "LIST"}}) {
+            become("editor", "does-both-of-them");
+            fails("NOPERM User editor has no permissions to run the '" + command[0].toLowerCase(Locale.ROOT), command);
+            become("admin", "looks-after-it");
+            assertThat(client.call(command)).doesNotStartWith("-");
+        }
+        fails("NOPERM No permissions to access a key", "LLEN", "k");
+    }
+
+    @Test
+    void whoseSecretIsWithdrawnIsAStranger() throws IOException {
+        become("reader", "reads-and-reads");
+        answers(":0", "LLEN", "k");
+        Files.writeString(file, SECRETS.replace("reads-and-reads", "reads-something-else"));
+        authenticator.reload();
+        answers("-NOAUTH Authentication required.", "LLEN", "k");
+        fails("WRONGPASS", "AUTH", "reader", "reads-and-reads");
+        become("reader", "reads-something-else");
+        answers(":0", "LLEN", "k");
+    }
+}

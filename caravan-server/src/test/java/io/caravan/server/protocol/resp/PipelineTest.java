@@ -1,0 +1,315 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.app.Steadily;
+import io.caravan.testing.Seeds;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Many requests on their way at once: order, durability, backpressure and the end. */
+class PipelineTest {
+    private ServerFixture fixture;
+
+    @BeforeEach
+    void start() throws IOException {
+        fixture = new ServerFixture();
+    }
+
+    @AfterEach
+    void stop() {
+        fixture.close();
+    }
+
+    private static byte[] request(String... words) {
+        byte[][] bytes = new byte[words.length][];
+        for (int i = 0; i < words.length; i++) {
+            bytes[i] = words[i].getBytes(UTF_8);
+        }
+        try {
+            return RespClient.encode(bytes);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+    }
+
+    @Test
+    void answersAreInTheOrderOfRequestsAndReadsSeeTheWritesBeforeThem() {
+        Seeds.forEach(5, seed -> {
+            try (RespClient client = fixture.connect()) {
+                runModel(client, new Random(seed), "doc" + seed);
+            }
+        });
+    }
+
+    /** One connection's random requests, sent at once, against a plain list. */
+    private static void runModel(RespClient client, Random random, String name) throws IOException {
+        ByteArrayOutputStream sent = new ByteArrayOutputStream();
+        List<String> expected = new ArrayList<>();
+        List<String> model = new ArrayList<>();
+        for (int i = 0; i < 3_000; i++) {
+            sent.write(step(random, name, i, model, expected));
+        }
+        CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
+            try {
+                client.sendRaw(sent.toByteArray());
+            } catch (IOException problem) {
+                throw new UncheckedIOException(problem);
+            }
+        });
+        for (String answer : expected) {
+            assertThat(client.read()).isEqualTo(answer);
+        }
+        sender.join();
+    }
+
+    private static byte[] step(Random random, String name, int i, List<String> model, List<String> expected) {
+        switch (random.nextInt(9)) {
+            case 0:
+                expected.add(":" + model.size());
+                return request("LLEN", name);
+            case 1:
+                expected.add(model.toString());
+                return request("LRANGE", name, "0", "-1");
+            case 2:
+                int dropped = Math.min(model.size(), random.nextInt(4));
+                model.subList(0, dropped).clear();
+                expected.add("+OK");
+                return request("LTRIM", name, Integer.toString(dropped), "-1");
+            case 3:
+                expected.add("$" + i);
+                return request("ECHO", Integer.toString(i));
+            case 4:
+                expected.add(model.isEmpty() ? ":0" : ":1");
+                model.clear();
+                return request("DEL", name);
+            default:
+                model.add("$" + i);
+                expected.add(":" + model.size());
+                return request("RPUSH", name, Integer.toString(i));
+        }
+    }
+
+    @Test
+    void nothingIsAnsweredBeforeItIsDurable() throws Exception {
+        try (RespClient writer = fixture.connect();
+                RespClient other = fixture.connect()) {
+            assertThat(writer.call("RPUSH", "k", "old")).isEqualTo(":1");
+            int before = fixture.store.accepted();
+            fixture.store.hold();
+            writer.sendRaw(concat(
+                    request("PING"),
+                    request("RPUSH", "k", "new"),
+                    request("LTRIM", "k", "1", "-1"),
+                    request("DEL", "absent"),
+                    request("DEL", "k"),
+                    request("PING")));
+            fixture.store.awaitAccepted(before + 4);
+            assertThat(writer.read()).isEqualTo("+PONG");
+            // The other connection shares the event loop or a reader with this one: nobody waits for the writes.
+            assertThat(other.call("PING")).isEqualTo("+PONG");
+            assertThat(writer.hasInput()).isFalse();
+            fixture.store.release();
+            assertThat(writer.read()).isEqualTo(":2");
+            assertThat(writer.read()).isEqualTo("+OK");
+            assertThat(writer.read()).isEqualTo(":0");
+            assertThat(writer.read()).isEqualTo(":1");
+            assertThat(writer.read()).isEqualTo("+PONG");
+        }
+    }
+
+    private static byte[] concat(byte[]... parts) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (byte[] part : parts) {
+            all.writeBytes(part);
+        }
+        return all.toByteArray();
+    }
+
+    @Test
+    void withoutRoomInTheStoreNothingIsReadFromTheSocketAndNothingIsLost() throws Exception {
+        try (RespClient writer = fixture.connect();
+                RespClient other = fixture.connect()) {
+            fixture.store.takeRoom();
+            byte[] push = request("RPUSH", "k", "v".repeat(1_000));
+            int pushes = 20_000;
+            CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
+                try {
+                    for (int i = 0; i < pushes; i++) {
+                        writer.sendRaw(push);
+                    }
+                } catch (IOException problem) {
+                    throw new UncheckedIOException(problem);
+                }
+            });
+            fixture.store.awaitWaiter();
+            assertThat(other.call("LLEN", "k")).as("reads go on").isEqualTo(":0");
+            assertThat(fixture.store.accepted()).isZero();
+            assertThat(sender).as("20 MB do not fit the buffers on the way").isNotDone();
+            fixture.store.giveRoom();
+            for (int i = 1; i <= pushes; i++) {
+                assertThat(writer.read()).isEqualTo(":" + i);
+            }
+            sender.join();
+        }
+    }
+
+    @Test
+    void aClientThatPipelinesWithoutReadingIsHeldBack() throws Exception {
+        try (RespClient writer = fixture.connect()) {
+            fixture.store.hold();
+            byte[] push = request("RPUSH", "k", "v".repeat(100));
+            int pushes = 200_000;
+            CompletableFuture<Void> sender = CompletableFuture.runAsync(() -> {
+                try {
+                    for (int i = 0; i < pushes; i++) {
+                        writer.sendRaw(push);
+                    }
+                } catch (IOException problem) {
+                    throw new UncheckedIOException(problem);
+                }
+            });
+            fixture.store.awaitAccepted(1_024);
+            try (RespClient other = fixture.connect()) {
+                assertThat(other.call("PING")).isEqualTo("+PONG");
+            }
+            assertThat(fixture.store.accepted())
+                    .as("answers that may be pending")
+                    .isLessThanOrEqualTo(1_024);
+            assertThat(sender).isNotDone();
+            fixture.store.release();
+            for (int i = 1; i <= pushes; i++) {
+                assertThat(writer.read()).isEqualTo(":" + i);
+            }
+            sender.join();
+        }
+    }
+
+    @Test
+    void manyConnectionsAtOnce() {
+        List<CompletableFuture<Void>> clients = new ArrayList<>();
+        for (int c = 0; c < 50; c++) {
+            int number = c;
+            clients.add(CompletableFuture.runAsync(() -> {
+                try (RespClient client = fixture.connect()) {
+                    runModel(client, new Random(number), "doc" + number);
+                } catch (IOException problem) {
+                    throw new UncheckedIOException(problem);
+                }
+            }));
+        }
+        clients.forEach(CompletableFuture::join);
+    }
+
+    @Test
+    void aLongListIsStreamedToASlowReader() throws Exception {
+        try (RespClient client = fixture.connect()) {
+            String value = "v".repeat(100_000);
+            int values = 300;
+            for (int i = 0; i < values; i++) {
+                client.call("RPUSH", "k", value);
+            }
+            client.sendRaw(concat(request("LRANGE", "k", "0", "-1"), request("RPUSH", "k", "x"), request("LLEN", "k")));
+            assertThat(client.read()).hasSize("[]".length() + values * (value.length() + "$, ".length()) - 2);
+            assertThat(client.read()).isEqualTo(":" + (values + 1));
+            assertThat(client.read()).isEqualTo(":" + (values + 1));
+        }
+    }
+
+    @Test
+    void aClientThatWillSendNoMoreGetsItsAnswers() throws Exception {
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.sendRaw(concat(request("RPUSH", "k", "v"), request("LLEN", "k")));
+            client.finishSending();
+            fixture.store.awaitAccepted(1);
+            fixture.store.release();
+            assertThat(client.read()).isEqualTo(":1");
+            assertThat(client.read()).isEqualTo(":1");
+            assertThat(client.atEnd()).isTrue();
+        }
+    }
+
+    /** Some of them are still bytes when the end of what the client sends is seen. */
+    @Test
+    void evenTheAnswersToRequestsThatHadToWait() throws Exception {
+        int pushes = 1_500;
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.sendRaw("RPUSH k v\n".repeat(pushes).getBytes(UTF_8));
+            client.finishSending();
+            fixture.store.awaitAccepted(1_024);
+            fixture.store.release();
+            for (int i = 1; i <= pushes; i++) {
+                assertThat(client.read()).isEqualTo(":" + i);
+            }
+            assertThat(client.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void aStopFinishesWhatWasAccepted() throws Exception {
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.send("RPUSH", "k", "v");
+            fixture.store.awaitAccepted(1);
+            CompletableFuture<Void> stop = CompletableFuture.runAsync(fixture.server::close);
+            fixture.store.release();
+            assertThat(client.read()).isEqualTo(":1");
+            assertThat(client.atEnd()).isTrue();
+            stop.join();
+        }
+    }
+
+    @Test
+    void aServerThatStopsRefusesWhatComesLaterAfterAnsweringWhatCameBefore() throws Exception {
+        try (RespClient client = fixture.connect()) {
+            fixture.store.hold();
+            client.send("RPUSH", "k", "v");
+            fixture.store.awaitAccepted(1);
+            CompletableFuture<Void> stop = CompletableFuture.runAsync(fixture.server::close);
+            // Some come before the connection has been told of the stop.
+            Steadily.holds("the client may send", 300, () -> sent(client));
+            fixture.store.release();
+            assertThat(client.read()).isEqualTo(":1");
+            String answer = client.read();
+            while (answer.equals("+PONG")) {
+                answer = client.read();
+            }
+            assertThat(answer).isEqualTo("-ERR the server is stopping");
+            assertThat(client.atEnd()).isTrue();
+            stop.join();
+        }
+    }
+
+    private static boolean sent(RespClient client) {
+        try {
+            client.send("PING");
+            return true;
+        } catch (IOException broken) {
+            throw new UncheckedIOException(broken);
+        }
+    }
+
+    @Test
+    void clientsThatVanishLeaveNothingBehind() throws Exception {
+        for (int i = 0; i < 20; i++) {
+            RespClient client = fixture.connect();
+            client.sendRaw(concat(request("RPUSH", "k", "v"), request("LRANGE", "k", "0", "-1")));
+            client.close();
+        }
+        try (RespClient client = fixture.connect()) {
+            assertThat(client.call("PING")).isEqualTo("+PONG");
+        }
+    }
+}

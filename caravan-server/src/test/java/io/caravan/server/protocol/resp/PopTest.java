@@ -1,0 +1,122 @@
+package io.caravan.server.protocol.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.app.ServerFixture;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class PopTest extends RespTestBase {
+
+    @Test
+    void takesTheOldest() throws IOException {
+        client.call("RPUSH", "k", "a", "b", "c", "d", "e");
+        answers("$a", "LPOP", "k");
+        answers("[$b, $c]", "LPOP", "k", "2");
+        answers("[]", "LPOP", "k", "0");
+        answers("[$d, $e]", "LPOP", "k", "9");
+        answers("null", "LPOP", "k");
+        answers("nullarray", "LPOP", "k", "2");
+        answers("nullarray", "LPOP", "absent", "0");
+        fails("ERR value is out of range", "LPOP", "k", "-1");
+        fails("ERR wrong number of arguments for 'lpop'", "LPOP", "k", "1", "2");
+        assertThat(client.call("CARAVAN.INFO", "k")).contains("$first, :5, $next, :5, ");
+    }
+
+    @Test
+    void hasALimitInBytesAndThenDropsNothing() throws IOException {
+        String value = "v".repeat(ServerFixture.MAX_WORD_BYTES);
+        for (int i = 0; i < 9; i++) {
+            client.call("RPUSH", "k", value);
+        }
+        fails("ERR LPOP would answer more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
+        answers(":9", "LLEN", "k");
+        assertThat(client.call("LPOP", "k", "7")).hasSizeGreaterThan(7 * value.length());
+    }
+
+    @Test
+    void waitsForRoomWithoutAThread() throws Exception {
+        client.call("RPUSH", "k", "a", "b", "c");
+        fixture.store.takeRoom();
+        RespClient[] poppers = {fixture.connect(), fixture.connect(), fixture.connect()};
+        for (RespClient popper : poppers) {
+            popper.send("LPOP", "k");
+        }
+        fixture.store.awaitWaiter();
+        answers(":3", "LLEN", "k");
+        fixture.store.giveRoom();
+        for (RespClient popper : poppers) {
+            assertThat(popper.read()).matches("\\$[abc]");
+            popper.close();
+        }
+        answers(":0", "LLEN", "k");
+    }
+
+    @Test
+    void aPipelineOfPopsAndPushesKeepsItsOrder() throws IOException {
+        client.send("RPUSH", "k", "a");
+        client.send("LPOP", "k");
+        client.send("RPUSH", "k", "b", "c");
+        client.send("LPOP", "k", "5");
+        client.send("LLEN", "k");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo("$a");
+        assertThat(client.read()).isEqualTo(":2");
+        assertThat(client.read()).isEqualTo("[$b, $c]");
+        assertThat(client.read()).isEqualTo(":0");
+    }
+
+    /** Three take what one pushes while another trims: what was taken is in order, and nothing was taken twice. */
+    @Test
+    void nobodyTakesWhatAnotherHasTaken() throws Exception {
+        AtomicBoolean pushing = new AtomicBoolean(true);
+        List<CompletableFuture<List<Integer>>> takers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            takers.add(CompletableFuture.supplyAsync(() -> takeWhile(pushing)));
+        }
+        CompletableFuture<Void> trimmer = CompletableFuture.runAsync(() -> trimWhile(pushing));
+        for (int i = 0; i < 3_000; i++) {
+            client.call("RPUSH", "k", Integer.toString(i));
+        }
+        pushing.set(false);
+        trimmer.join();
+        List<Integer> all = new ArrayList<>();
+        for (CompletableFuture<List<Integer>> taker : takers) {
+            assertThat(taker.join()).isSorted();
+            all.addAll(taker.join());
+        }
+        assertThat(all).doesNotHaveDuplicates().hasSizeGreaterThan(1_000);
+    }
+
+    private List<Integer> takeWhile(AtomicBoolean pushing) {
+        List<Integer> taken = new ArrayList<>();
+        try (RespClient taker = fixture.connect()) {
+            while (pushing.get()) {
+                Matcher value = Pattern.compile("\\$([0-9]+)").matcher(taker.call("LPOP", "k", "2"));
+                while (value.find()) {
+                    taken.add(Integer.parseInt(value.group(1)));
+                }
+            }
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+        return taken;
+    }
+
+    private void trimWhile(AtomicBoolean pushing) {
+        try (RespClient trimmer = fixture.connect()) {
+            while (pushing.get()) {
+                assertThat(trimmer.call("LTRIM", "k", "-20", "-1")).isEqualTo("+OK");
+            }
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.Durability;
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.server.app.HeldStore;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.Network;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.security.Authenticator;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** RESP alone over a store, on a loopback port of its own, with one event loop and two reading threads. */
+final class RespFixture implements AutoCloseable {
+    private static final int READERS = 2;
+
+    final HeldStore store;
+    final DocumentService documents;
+    final Network network;
+    final InetSocketAddress address;
+    /** How far the clock by which documents expire is ahead of the system's. */
+    final AtomicLong aheadMillis = new AtomicLong();
+
+    private final ExecutorService readers = Executors.newFixedThreadPool(READERS);
+
+    RespFixture() throws IOException {
+        this(new MemoryListStore(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+    }
+
+    RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, Duration stall) throws IOException {
+        this.store = new HeldStore(store);
+        InstantSource system = InstantSource.system();
+        InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());
+        this.documents = new DocumentService(
+                this.store, Catalog.open(this.store, DocumentService.CATALOG_LIST_ID), clock, Duration.ofHours(1));
+        NetworkConfig defaults = NetworkConfig.defaults();
+        this.network = new Network(new NetworkConfig(defaults.transport(), 1, defaults.limits(), null));
+        RespLimits limits =
+                new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes, RespLimits.DEFAULT_MAX_PENDING, stall);
+        ServerStatus status = new ServerStatus(documents, network, Durability.NONE, null);
+        this.address = network.listen(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                "--resp",
+                new RespProtocol(limits, documents, null, null, status, readers, authenticator));
+    }
+
+    static RespFixture with(Authenticator authenticator) throws IOException {
+        return new RespFixture(
+                new MemoryListStore(), authenticator, ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(30));
+    }
+
+    /** A client whose socket takes little at a time. */
+    RespClient connect(int receiveBytes) throws IOException {
+        return new RespClient(address, receiveBytes);
+    }
+
+    RespClient connect() throws IOException {
+        return new RespClient(address);
+    }
+
+    @Override
+    public void close() {
+        store.giveRoom();
+        store.release();
+        network.drain(Duration.ofSeconds(10));
+        documents.close();
+        readers.shutdownNow();
+        network.close();
+        store.close();
+    }
+}

@@ -1,0 +1,109 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.ServerProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What only a process of its own can show: atomicity in a kill, and answers that are larger than its memory. */
+class RespIT {
+    private static final int SIGKILL_EXIT = 128 + 9;
+    private static final int ON_THEIR_WAY = 50;
+
+    @TempDir
+    private Path directory;
+
+    /** Makes transactions, many on their way at once, until the connection breaks; tells how many were answered. */
+    private static long transactUntilBroken(ServerProcess server, CompletableFuture<Void> underLoad)
+            throws IOException {
+        long answered = 0;
+        try (RespClient client = server.connect()) {
+            long sent = 0;
+            while (true) {
+                while (sent < answered + ON_THEIR_WAY) {
+                    String value = Long.toString(sent++);
+                    client.send("MULTI");
+                    client.send("RPUSH", "a", value);
+                    client.send("RPUSH", "new" + value, value);
+                    client.send("CARAVAN.APPEND", "b", "IFSEQ", value, value);
+                    client.send("EXEC");
+                }
+                for (String expected : new String[] {"+OK", "+QUEUED", "+QUEUED", "+QUEUED"}) {
+                    assertThat(client.read()).isEqualTo(expected);
+                }
+                assertThat(client.read()).isEqualTo("[:" + (answered + 1) + ", :1, :" + answered + "]");
+                if (++answered == 500) {
+                    underLoad.complete(null);
+                }
+            }
+        } catch (IOException broken) {
+            return answered;
+        }
+    }
+
+    @Test
+    void aKillLeavesWholeTransactionsAndEveryAnsweredOne() throws Exception {
+        long answered;
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"))) {
+            CompletableFuture<Void> underLoad = new CompletableFuture<>();
+            CompletableFuture<Long> done = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return transactUntilBroken(server, underLoad);
+                } catch (IOException impossible) {
+                    throw new AssertionError(impossible);
+                }
+            });
+            CompletableFuture.anyOf(underLoad, done).join();
+            assertThat(server.kill()).isEqualTo(SIGKILL_EXIT);
+            answered = done.join();
+        }
+        assertThat(answered).isGreaterThanOrEqualTo(500);
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"));
+                RespClient client = server.connect()) {
+            String kept = client.call("LLEN", "a");
+            long transactions = Long.parseLong(kept.substring(1));
+            assertThat(transactions).isGreaterThanOrEqualTo(answered);
+            assertThat(client.call("LLEN", "b")).isEqualTo(kept);
+            assertThat(client.call("DBSIZE")).isEqualTo(":" + (transactions + 2));
+            assertThat(client.call("EXISTS", "new" + (transactions - 1), "new" + transactions))
+                    .isEqualTo(":1");
+        }
+    }
+
+    @Test
+    void anAnswerOfAGibibyteNeedsNoMemory() throws Exception {
+        int valueBytes = 1024 * 1024 - 100;
+        int values = 1024;
+        try (ServerProcess server = ServerProcess.start(directory.resolve("data"), "-Xmx64m");
+                RespClient client = server.connect()) {
+            push(client, values, valueBytes);
+            client.send("LRANGE", "k", "0", "-1");
+            assertThat(new String(client.readRaw("*1024\r\n".length()), UTF_8)).isEqualTo("*1024\r\n");
+            for (int i = 0; i < values; i++) {
+                byte[] value = client.readRaw("$1048476\r\n\r\n".length() + valueBytes);
+                assertThat(value[valueBytes]).isEqualTo((byte) i);
+            }
+            assertThat(client.call("PING")).isEqualTo("+PONG");
+        }
+    }
+
+    private static void push(RespClient client, int values, int valueBytes) throws IOException {
+        byte[] value = new byte[valueBytes];
+        for (int i = 0; i < values; i++) {
+            Arrays.fill(value, (byte) i);
+            client.sendRaw(RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), value));
+            if (i >= 4) {
+                assertThat(client.read()).isEqualTo(":" + (i - 3));
+            }
+        }
+        for (int i = values - 3; i <= values; i++) {
+            assertThat(client.read()).isEqualTo(":" + i);
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.security.Authenticator;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Clients that ask for much and take it slowly, or not at all. */
+class SlowReaderTest extends RespTestBase {
+    private static final int VALUES = 40;
+    private static final int VALUE_BYTES = 1_000_000;
+
+    @Override
+    RespFixture newFixture() throws IOException {
+        return new RespFixture(
+                new MemoryListStore(), Authenticator.open(), ServerFixture.MAX_REQUEST_BYTES, Duration.ofSeconds(2));
+    }
+
+    private void fill() throws IOException {
+        for (int i = 0; i < VALUES; i++) {
+            client.call("RPUSH", "k", Character.toString('a' + i % 26).repeat(VALUE_BYTES));
+        }
+    }
+
+    /** Asks for all, and takes the beginning. */
+    private RespClient begin() throws IOException {
+        RespClient slow = fixture.connect();
+        slow.send("LRANGE", "k", "0", "-1");
+        assertThat(slow.readRaw(15)).isEqualTo("*40\r\n$1000000\r\n".getBytes(UTF_8));
+        return slow;
+    }
+
+    @Test
+    void manyOfThemHoldNoThreadAndEachGetsAll() throws IOException {
+        fill();
+        List<RespClient> slow = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            slow.add(begin());
+        }
+        answers(":40", "LLEN", "k");
+        int rest = 40 * (VALUE_BYTES + "$1000000\r\n\r\n".length()) - "$1000000\r\n".length();
+        for (RespClient client : slow) {
+            byte[] all = client.readRaw(rest);
+            assertThat(all).hasSize(rest);
+            assertThat(all[rest - 3]).isEqualTo((byte) ('a' + 39 % 26));
+            assertThat(client.call("PING")).isEqualTo("+PONG");
+            client.close();
+        }
+    }
+
+    @Test
+    void whoIsTooSlowForATrimLosesTheConnection() throws IOException {
+        fill();
+        try (RespClient slow = begin()) {
+            answers("+OK", "LTRIM", "k", "-1", "-1");
+            int rest = 40 * VALUE_BYTES;
+            assertThat(slow.readRaw(rest)).hasSizeLessThan(rest);
+        }
+        try (RespClient other = fixture.connect()) {
+            assertThat(other.call("LLEN", "k")).isEqualTo(":1");
+        }
+    }
+
+    @Test
+    void anotherDocumentOfTheSameNameIsNotTakenForTheOldOne() throws IOException {
+        fill();
+        try (RespClient slow = begin()) {
+            answers(":1", "DEL", "k");
+            fill();
+            int rest = 40 * VALUE_BYTES;
+            assertThat(slow.readRaw(rest)).hasSizeLessThan(rest);
+        }
+    }
+
+    @Test
+    void whoTakesNothingIsLetGo() throws IOException {
+        fill();
+        try (RespClient stalled = begin()) {
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+            int rest = 40 * VALUE_BYTES;
+            assertThat(stalled.readRaw(rest)).hasSizeLessThan(rest);
+        }
+    }
+
+    @Test
+    void whoDoesNotTakeTheRestIsLetGoToo() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        }
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            // Or it would be taken for gone before it was accepted.
+            becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
+            stalled.send("LRANGE", "k", "-1", "-1");
+            stalled.send("LRANGE", "k", "-2", "-2");
+            stalled.send("LRANGE", "k", "-3", "-3");
+            stalled.send("LRANGE", "k", "-4", "-4");
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+            assertThat(stalled.readRaw(4 * VALUE_BYTES)).hasSizeLessThan(4 * VALUE_BYTES);
+        }
+    }
+
+    /** Whole answers were bounded in number only, and a small request may have a large one. */
+    @Test
+    void largeAnswersThatNobodyTakesAreNotMade() throws IOException {
+        client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
+            int reads = fixture.store.reads();
+            for (int i = 0; i < 1_000; i++) {
+                stalled.send("LINDEX", "k", "0");
+            }
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+            assertThat(fixture.store.reads() - reads).isBetween(1, 20);
+        }
+    }
+
+    /** The same for answers that are made on the event loop, which nothing else counts. */
+    @Test
+    void whoTakesNoneOfManyAnswersIsLetGo() throws IOException {
+        try (RespClient stalled = fixture.connect(4 * 1024)) {
+            becomes("$# Clients\r\nconnected_clients:2\r\n", "INFO", "clients");
+            for (int i = 0; i < 2_000; i++) {
+                stalled.send("COMMAND", "DOCS");
+            }
+            becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+        }
+    }
+
+    @Test
+    void manyLargeAnswersAllComeToWhoTakesThem() throws IOException {
+        client.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+        String expected = "$" + "v".repeat(VALUE_BYTES);
+        for (int i = 0; i < 200; i++) {
+            client.send("LINDEX", "k", "0");
+            client.send("RPUSH", "n", "v");
+        }
+        for (int i = 1; i <= 200; i++) {
+            assertThat(client.read()).isEqualTo(expected);
+            assertThat(client.read()).isEqualTo(":" + i);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.security.Authenticator;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+/** Who has not authenticated itself gets little memory, and little time. */
+class StrangerTest extends RespTestBase {
+    @Override
+    RespFixture newFixture() throws IOException {
+        return new RespFixture(
+                new MemoryListStore(),
+                Authenticator.ofPassword("secret".getBytes(UTF_8)),
+                ServerFixture.MAX_REQUEST_BYTES,
+                Duration.ofSeconds(2));
+    }
+
+    private void endsWith(String error, String sent) throws IOException {
+        try (RespClient stranger = fixture.connect()) {
+            stranger.sendRaw(sent.getBytes(UTF_8));
+            assertThat(stranger.read()).as(sent.substring(0, 8)).isEqualTo("-ERR Protocol error: " + error);
+            assertThat(stranger.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void itsRequestsAreSmall() throws IOException {
+        endsWith("unauthenticated multibulk length", "*17\r\n$4\r\n");
+        endsWith("unauthenticated bulk length", "*2\r\n$16384\r\n");
+        endsWith("unauthenticated bulk length", "*2\r\n$8000\r\n" + "x".repeat(8000) + "\r\n$8400\r\n");
+        endsWith("unauthenticated multibulk length", "x ".repeat(17) + "\r\n");
+        endsWith("too big inline request", "x".repeat(17_000));
+        answers("-NOAUTH Authentication required.", "RPUSH", "k", "x".repeat(16_000));
+    }
+
+    @Test
+    void whatFollowsThePasswordAtOnceMayBeLarge() throws IOException {
+        String[] push = new String[100];
+        Arrays.fill(push, "v".repeat(10_000));
+        push[0] = "RPUSH";
+        push[1] = "k";
+        client.send("AUTH", "secret");
+        client.send(push);
+        assertThat(client.read()).isEqualTo("+OK");
+        assertThat(client.read()).isEqualTo(":98");
+    }
+
+    @Test
+    void itIsToldToAuthenticateOrGo() throws IOException {
+        try (RespClient known = fixture.connect()) {
+            assertThat(known.call("AUTH", "secret")).isEqualTo("+OK");
+            assertThat(client.read()).isEqualTo("-NOAUTH Authentication required within 2 s of connecting");
+            assertThat(client.atEnd()).isTrue();
+            assertThat(known.call("PING")).isEqualTo("+PONG");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.app.TestDocuments;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** {@code CARAVAN.READ} with {@code BLOCK}: waits that hold no thread, and their ends. */
+class TailTest extends RespTestBase {
+    private static final String LONG = "600000";
+
+    /** Waits until somebody waits for so many documents. */
+    private void awaitTails(int documents) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (fixture.documents.tailedDocuments() != documents && System.nanoTime() < deadline) {
+            Thread.onSpinWait();
+        }
+        assertThat(fixture.documents.tailedDocuments()).isEqualTo(documents);
+    }
+
+    @Test
+    void aWaitEndsWithTheFirstValue() throws IOException {
+        try (RespClient tail = fixture.connect()) {
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+            awaitTails(1);
+            client.call("RPUSH", "k", "a", "b");
+            assertThat(tail.read()).isEqualTo("[:2, [[:0, $a], [:1, $b]], :0, :1]");
+            awaitTails(0);
+            tail.send("CARAVAN.READ", "k", "FROM", "$", "BLOCK", LONG);
+            awaitTails(1);
+            client.call("LTRIM", "k", "1", "-1");
+            client.call("RPUSH", "k", "c");
+            assertThat(tail.read()).isEqualTo("[:3, [[:2, $c]], :0, :1]");
+        }
+    }
+
+    @Test
+    void whatIsThereIsAnsweredAtOnceAndNothingAfterItsTime() throws IOException {
+        client.call("RPUSH", "k", "a");
+        answers("[:1, [[:0, $a]], :0, :1]", "CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+        long start = System.nanoTime();
+        answers("[:1, [], :0, :1]", "CARAVAN.READ", "k", "FROM", "1", "BLOCK", "50");
+        assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(50));
+        awaitTails(0);
+    }
+
+    @Test
+    void aWaitSeesValuesOnlyWhenTheyAreDurable() throws Exception {
+        try (RespClient tail = fixture.connect()) {
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+            awaitTails(1);
+            fixture.store.hold();
+            client.send("RPUSH", "k", "a");
+            fixture.store.awaitAccepted(1);
+            try (RespClient other = fixture.connect()) {
+                assertThat(other.call("PING")).isEqualTo("+PONG");
+            }
+            assertThat(tail.hasInput()).isFalse();
+            fixture.store.release();
+            assertThat(tail.read()).isEqualTo("[:1, [[:0, $a]], :0, :1]");
+        }
+    }
+
+    @Test
+    void aWaitEndsWhenTheDocumentIsClosedOrDeleted() throws IOException {
+        client.call("RPUSH", "k", "a");
+        try (RespClient tail = fixture.connect()) {
+            tail.send("CARAVAN.READ", "k", "FROM", "1", "BLOCK", LONG);
+            awaitTails(1);
+            TestDocuments.close(fixture.documents, "k");
+            assertThat(tail.read()).isEqualTo("[:1, [], :1, :1]");
+            client.call("RPUSH", "d", "a");
+            tail.send("CARAVAN.READ", "d", "FROM", "1", "BLOCK", LONG);
+            awaitTails(1);
+            client.call("DEL", "d");
+            assertThat(tail.read()).startsWith("-BEYOND sequence 1 is past the next one, 0");
+        }
+    }
+
+    @Test
+    void moreMayWaitThanThereAreThreadsAndOthersReadOn() throws IOException {
+        List<RespClient> tails = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            RespClient tail = fixture.connect();
+            tails.add(tail);
+            tail.send("CARAVAN.READ", "k" + i, "FROM", "0", "BLOCK", LONG);
+            tail.send("LLEN", "k" + i);
+            tail.send("PING");
+        }
+        awaitTails(50);
+        answers(":0", "LLEN", "k0");
+        for (int i = 0; i < 50; i++) {
+            client.call("RPUSH", "k" + i, "v");
+        }
+        for (RespClient tail : tails) {
+            assertThat(tail.read()).startsWith("[:1, [[:0, $v]], :0, :");
+            assertThat(tail.read()).isEqualTo(":1");
+            assertThat(tail.read()).isEqualTo("+PONG");
+            tail.close();
+        }
+    }
+
+    @Test
+    void aWaitEndsWithItsClient() throws IOException {
+        RespClient gone = fixture.connect();
+        gone.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+        awaitTails(1);
+        gone.close();
+        awaitTails(0);
+    }
+
+    @Test
+    void aWaitEndsWhenTheClientWillSendNoMore() throws IOException {
+        try (RespClient tail = fixture.connect()) {
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+            awaitTails(1);
+            tail.finishSending();
+            assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
+            assertThat(tail.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void aWaitEndsWhenTheServerStops() throws IOException {
+        try (RespClient tail = fixture.connect()) {
+            tail.send("CARAVAN.READ", "k", "FROM", "0", "BLOCK", LONG);
+            awaitTails(1);
+            fixture.network.drain(Duration.ofSeconds(20));
+            assertThat(tail.read()).isEqualTo("[:0, [], :0, null]");
+            assertThat(tail.atEnd()).isTrue();
+        }
+    }
+
+    /** Each value is told of exactly once, however reads and appends interleave. */
+    @Test
+    void aTailMissesNothing() throws IOException {
+        int values = 2_000;
+        for (int i = 0; i < values; i++) {
+            client.send("RPUSH", "k", "v" + i);
+        }
+        try (RespClient tail = fixture.connect()) {
+            long from = 0;
+            StringBuilder told = new StringBuilder();
+            StringBuilder expected = new StringBuilder();
+            for (int i = 0; i < values; i++) {
+                expected.append("[:").append(i).append(", $v").append(i).append(']');
+            }
+            while (from < values) {
+                String answer =
+                        tail.call("CARAVAN.READ", "k", "FROM", Long.toString(from), "COUNT", "7", "BLOCK", LONG);
+                from = Long.parseLong(answer.substring(2, answer.indexOf(',')));
+                String entries = answer.substring(answer.indexOf('[', 1) + 1, answer.lastIndexOf("], :0, :1]"));
+                told.append(entries.replace("], [", "]["));
+            }
+            assertThat(told.toString()).isEqualTo(expected.toString());
+        }
+        for (int i = 1; i <= values; i++) {
+            assertThat(client.read()).isEqualTo(":" + i);
+        }
+    }
+
+    @Test
+    void aLongTailIsStreamed() throws IOException {
+        String value = "v".repeat(1_000_000);
+        for (int i = 0; i < 20; i++) {
+            client.call("RPUSH", "k", value);
+        }
+        String answer = client.call("CARAVAN.READ", "k", "FROM", "0");
+        assertThat(answer)
+                .startsWith("[:20, [[:0, $vvv")
+                .endsWith("v]], :0, :1]")
+                .hasSizeGreaterThan(20_000_000);
+        assertThat(answer.getBytes(UTF_8)).hasSize(answer.length());
+    }
+}

@@ -1,0 +1,207 @@
+package io.caravan.server.protocol.resp;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.app.ServerFixture;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.Tls;
+import io.caravan.testing.Eventually;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import javax.net.ssl.KeyManagerFactory;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** RESP over TLS, with Java's own client. */
+class TlsTest {
+    private static final int TIMEOUT_MILLIS = 20_000;
+
+    @TempDir
+    private Path directory;
+
+    private X509Bundle first;
+    private X509Bundle second;
+
+    @BeforeEach
+    void makeCertificates() throws Exception {
+        first = selfSigned("CN=first");
+        second = selfSigned("CN=second");
+        write(first);
+    }
+
+    private static X509Bundle selfSigned(String subject) throws Exception {
+        return new CertificateBuilder()
+                .subject(subject)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+    }
+
+    private void write(X509Bundle bundle) throws IOException {
+        Files.writeString(certificate(), bundle.getCertificatePathPEM());
+        Files.writeString(key(), bundle.getPrivateKeyPEM());
+    }
+
+    private Path certificate() {
+        return directory.resolve("cert.pem");
+    }
+
+    private Path key() {
+        return directory.resolve("key.pem");
+    }
+
+    private static ServerFixture server(Tls tls, int maxConnections) throws IOException {
+        NetworkConfig defaults = NetworkConfig.defaults();
+        NetworkLimits limits =
+                new NetworkLimits(maxConnections, 16 << 20, 64 << 20, Duration.ofMinutes(1), Duration.ZERO);
+        return new ServerFixture(
+                new MemoryListStore(),
+                config -> config.withNetwork(new NetworkConfig(defaults.transport(), 1, limits, tls)));
+    }
+
+    /** A client that trusts one certificate and may have one. */
+    private static SSLSocket connect(ServerFixture fixture, X509Bundle trusted, @Nullable X509Bundle own)
+            throws IOException, GeneralSecurityException {
+        KeyStore trust = KeyStore.getInstance("PKCS12");
+        trust.load(null, null);
+        trust.setCertificateEntry("server", trusted.getCertificate());
+        TrustManagerFactory trustManagers = TrustManagerFactory.getInstance("PKIX");
+        trustManagers.init(trust);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(own == null ? null : keyManagers(own).getKeyManagers(), trustManagers.getTrustManagers(), null);
+        SSLSocket socket = (SSLSocket) context.getSocketFactory()
+                .createSocket(
+                        fixture.server.respAddress().getAddress(),
+                        fixture.server.respAddress().getPort());
+        socket.setSoTimeout(TIMEOUT_MILLIS);
+        return socket;
+    }
+
+    private static KeyManagerFactory keyManagers(X509Bundle own) throws IOException, GeneralSecurityException {
+        KeyStore keys = KeyStore.getInstance("PKCS12");
+        keys.load(null, null);
+        keys.setKeyEntry("own", own.getKeyPair().getPrivate(), new char[0], own.getCertificatePath());
+        KeyManagerFactory factory = KeyManagerFactory.getInstance("PKIX");
+        factory.init(keys, new char[0]);
+        return factory;
+    }
+
+    private static void assertPong(SSLSocket socket) throws IOException {
+        OutputStream out = socket.getOutputStream();
+        out.write("PING\r\n".getBytes(US_ASCII));
+        InputStream in = socket.getInputStream();
+        assertThat(new String(in.readNBytes("+PONG\r\n".length()), US_ASCII)).isEqualTo("+PONG\r\n");
+    }
+
+    @Test
+    void aClientThatDoesNotFinishTheHandshakeDoesNotDelayTheStop() throws Exception {
+        ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
+        try (Socket silent = new Socket(
+                fixture.server.respAddress().getAddress(),
+                fixture.server.respAddress().getPort())) {
+            Eventually.await(
+                    "it is there", () -> fixture.server.network().connections().size() == 1);
+            long start = System.nanoTime();
+            fixture.close();
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+            assertThat(silent.getInputStream().read()).isNegative();
+        }
+    }
+
+    @Test
+    void anAnswerOverTlsIsEndedProperly() throws Exception {
+        try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
+                SSLSocket socket = connect(fixture, first, null)) {
+            assertPong(socket);
+            socket.getOutputStream().write("*1\r\n$-5\r\n".getBytes(US_ASCII));
+            // Throws when the server ends without saying so.
+            assertThat(new String(socket.getInputStream().readAllBytes(), US_ASCII))
+                    .isEqualTo("-ERR Protocol error: invalid bulk length\r\n");
+        }
+    }
+
+    @Test
+    void whoDoesNotSpeakTlsIsNotServed() throws Exception {
+        try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 10);
+                RespClient plain = fixture.connect()) {
+            plain.send("PING");
+            assertThatThrownBy(plain::read).isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void oneConnectionTooManyIsToldSoOverTls() throws Exception {
+        try (ServerFixture fixture = server(new Tls(certificate(), key(), null), 1);
+                SSLSocket socket = connect(fixture, first, null)) {
+            assertPong(socket);
+            try (SSLSocket tooMany = connect(fixture, first, null)) {
+                assertThat(new String(tooMany.getInputStream().readAllBytes(), US_ASCII))
+                        .isEqualTo("-ERR max number of clients reached\r\n");
+            }
+        }
+    }
+
+    @Test
+    void aNewCertificateIsForNewConnectionsAndOldOnesGoOn() throws Exception {
+        Tls tls = new Tls(certificate(), key(), null);
+        try (ServerFixture fixture = server(tls, 10);
+                SSLSocket old = connect(fixture, first, null)) {
+            assertPong(old);
+            write(second);
+            tls.reload();
+            try (SSLSocket fresh = connect(fixture, second, null)) {
+                assertPong(fresh);
+                X509Certificate shown = (X509Certificate) fresh.getSession().getPeerCertificates()[0];
+                assertThat(shown.getSubjectX500Principal().getName()).isEqualTo("CN=second");
+            }
+            assertPong(old);
+        }
+    }
+
+    @Test
+    void aKeyOfAnotherCertificateIsRefusedAndTheOldOneStaysInUse() throws Exception {
+        Tls tls = new Tls(certificate(), key(), null);
+        Files.writeString(key(), "nonsense");
+        assertThatThrownBy(tls::reload)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("the key in " + key() + " cannot be used");
+        try (ServerFixture fixture = server(tls, 10);
+                SSLSocket socket = connect(fixture, first, null)) {
+            assertPong(socket);
+        }
+        Path absent = directory.resolve("absent");
+        assertThatThrownBy(() -> new Tls(absent, key(), null))
+                .hasMessageContaining(absent + ", for TLS, does not exist");
+    }
+
+    @Test
+    void clientsNeedACertificateWhenAnAuthorityIsNamed() throws Exception {
+        Path authority = Files.writeString(directory.resolve("ca.pem"), second.getCertificatePEM());
+        try (ServerFixture fixture = server(new Tls(certificate(), key(), authority), 10)) {
+            try (SSLSocket known = connect(fixture, first, second)) {
+                assertPong(known);
+            }
+            try (SSLSocket unknown = connect(fixture, first, null)) {
+                assertThatThrownBy(() -> assertPong(unknown)).isInstanceOf(IOException.class);
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.caravan.server.protocol.resp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.server.security.Authenticator;
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class TransactionTest extends RespTestBase {
+    private static final int MAX_BYTES = 2 << 20;
+
+    @Override
+    RespFixture newFixture() throws IOException {
+        return new RespFixture(new MemoryListStore(), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+    }
+
+    @Test
+    void allChangesAreOneWriteOfTheStore() throws Exception {
+        client.call("RPUSH", "old", "1", "2");
+        int before = fixture.store.accepted();
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "RPUSH", "a", "1");
+        answers("+QUEUED", "RPUSH", "b", "1", "2");
+        answers("+QUEUED", "RPUSH", "a", "2");
+        answers("+QUEUED", "LTRIM", "b", "1", "-1");
+        answers("+QUEUED", "DEL", "old", "a", "absent");
+        answers("+QUEUED", "RPUSHX", "a", "gone");
+        answers("+QUEUED", "EXPIRE", "b", "100");
+        try (RespClient other = fixture.connect()) {
+            assertThat(other.call("EXISTS", "a", "b", "old")).isEqualTo(":1");
+        }
+        answers("[:1, :2, :2, +OK, :2, :0, :1]", "EXEC");
+        fixture.store.awaitAccepted(before + 1);
+        assertThat(fixture.store.accepted()).isEqualTo(before + 1);
+        answers("[$2]", "LRANGE", "b", "0", "-1");
+        answers(":100", "TTL", "b");
+        answers(":0", "EXISTS", "a", "old");
+    }
+
+    @Test
+    void isAnsweredOnceItIsDurable() throws Exception {
+        int before = fixture.store.accepted();
+        fixture.store.hold();
+        client.send("MULTI");
+        client.send("RPUSH", "a", "1");
+        client.send("RPUSH", "b", "1");
+        client.send("EXEC");
+        client.send("PING");
+        fixture.store.awaitAccepted(before + 1);
+        assertThat(client.read()).isEqualTo("+OK");
+        assertThat(client.read()).isEqualTo("+QUEUED");
+        assertThat(client.read()).isEqualTo("+QUEUED");
+        assertThat(client.hasInput()).isFalse();
+        fixture.store.release();
+        assertThat(client.read()).isEqualTo("[:1, :1]");
+        assertThat(client.read()).isEqualTo("+PONG");
+    }
+
+    @Test
+    void oneCommandThatCannotBeDoneUndoesAll() throws IOException {
+        client.call("RPUSH", "k", "1", "2");
+        client.call("MULTI");
+        client.call("RPUSH", "other", "1");
+        client.call("CARAVAN.APPEND", "k", "IFSEQ", "1", "v");
+        client.call("DEL", "k");
+        fails(
+                "CONFLICT expected 1 actual 2 (command 2 of the transaction, CARAVAN.APPEND; nothing has been changed)",
+                "EXEC");
+        answers(":2", "LLEN", "k");
+        answers(":0", "EXISTS", "other");
+        client.call("MULTI");
+        client.call("RPUSH", "other", "1");
+        client.call("LTRIM", "k", "0", "0");
+        fails("ERR LTRIM can only drop elements from the head", "EXEC");
+        answers(":0", "EXISTS", "other");
+        answers("-ERR EXEC without MULTI", "EXEC");
+    }
+
+    @Test
+    void whatIsRefusedWhenItIsQueuedAbortsAll() throws IOException {
+        for (String[] wrong : new String[][] {
+            {"LLEN", "k"},
+            {"LPOP", "k"},
+            {"CARAVAN.READ", "k", "FROM", "0", "BLOCK", "1000"},
+            {"PING"},
+            {"NOSUCH"},
+            {"RPUSH", "k"},
+            {"LTRIM", "k", "x", "1"},
+            {"RPUSH", "", "v"},
+            {"WATCH", "k"}
+        }) {
+            answers("+OK", "MULTI");
+            answers("+QUEUED", "RPUSH", "k", "v");
+            fails("ERR ", wrong);
+            answers("+QUEUED", "RPUSH", "k", "w");
+            answers("-EXECABORT Transaction discarded because of previous errors.", "EXEC");
+        }
+        answers(":0", "LLEN", "k");
+        client.call("MULTI");
+        fails("ERR LLEN cannot be in MULTI: a transaction is one change", "LLEN", "k");
+        answers("+OK", "DISCARD");
+        answers("-ERR DISCARD without MULTI", "DISCARD");
+        answers(":0", "LLEN", "k");
+    }
+
+    @Test
+    void nestedEmptyAndEnded() throws IOException {
+        answers("+OK", "MULTI");
+        answers("-ERR MULTI calls can not be nested", "MULTI");
+        answers("[]", "EXEC");
+        answers("+OK", "MULTI");
+        answers("+RESET", "RESET");
+        answers(":1", "RPUSH", "k", "v");
+        answers("+OK", "MULTI");
+        answers("+QUEUED", "DEL", "k");
+        answers("+OK", "QUIT");
+        assertThat(client.atEnd()).isTrue();
+        try (RespClient other = fixture.connect()) {
+            assertThat(other.call("LLEN", "k")).isEqualTo(":1");
+        }
+    }
+
+    @Test
+    void isBoundedInCommandsAndInBytes() throws IOException {
+        answers("+OK", "MULTI");
+        String value = "v".repeat(MAX_BYTES / 4);
+        for (int i = 0; i < 3; i++) {
+            answers("+QUEUED", "RPUSH", "k", value);
+        }
+        fails("ERR the transaction is over the limit of 16384 commands or 2097152 bytes", "RPUSH", "k", value);
+        fails("EXECABORT", "EXEC");
+        client.call("MULTI");
+        for (int i = 0; i < 16_385; i++) {
+            client.send("DEL", "k");
+        }
+        for (int i = 0; i < 16_384; i++) {
+            assertThat(client.read()).isEqualTo("+QUEUED");
+        }
+        assertThat(client.read()).startsWith("-ERR the transaction is over the limit");
+        client.call("DISCARD");
+        answers(":0", "LLEN", "k");
+    }
+
+    @Test
+    void theStoreTakesAllOrNothing() throws IOException {
+        try (RespFixture small = new RespFixture(
+                        new MemoryListStore(1_000), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+                RespClient writer = small.connect()) {
+            writer.call("MULTI");
+            writer.call("RPUSH", "a", "fits");
+            writer.call("RPUSH", "b", "v".repeat(1_001));
+            assertThat(writer.call("EXEC")).startsWith("-ERR ");
+            assertThat(writer.call("EXISTS", "a", "b")).isEqualTo(":0");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.MemoryListStore;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.ReadContext;
+import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.reply.CompletionInbox;
+import io.caravan.server.protocol.resp.reply.PendingReply;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.Principal;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class KeysReadingTest {
+    private static final int DOCUMENTS = 5_000;
+
+    private final MemoryListStore store = new MemoryListStore();
+    private final DocumentService documents = new DocumentService(store, Catalog.open(store, 0));
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final AtomicInteger woken = new AtomicInteger();
+
+    private void push(String name) {
+        documents.write(
+                DocumentName.of(name.getBytes(UTF_8)),
+                document -> document.append(List.of(new byte[1])),
+                new Outcome<>() {
+                    @Override
+                    public void success(Long sequence) {}
+
+                    @Override
+                    public void failure(RuntimeException problem) {
+                        throw problem;
+                    }
+                });
+    }
+
+    /** Others wait for reading threads too. */
+    @Test
+    void aTurnLooksAtAFewDocumentsOnly() {
+        for (int i = 0; i < DOCUMENTS; i++) {
+            push("k" + i);
+        }
+        ReplyQueue replies =
+                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
+        PendingReply place = replies.open(Protocol.RESP2);
+        Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading keys =
+                new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
+        int turns = 1;
+        while (!keys.proceed()) {
+            assertThat(place.reply()).isNull();
+            turns++;
+        }
+        assertThat(turns).isBetween(3, 6);
+        assertThat(woken).hasValue(turns - 1);
+        assertThat(place.reply())
+                .isInstanceOfSatisfying(
+                        Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
+        documents.close();
+    }
+}

@@ -1,0 +1,86 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Protocol;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.reply.CompletionInbox;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
+import io.caravan.server.security.Authenticator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class ReadBatchTest {
+    private static final int READS = 4;
+
+    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final ReplyQueue replies =
+            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
+    private final Session session =
+            new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+    private final Queue<Runnable> readers = new ArrayDeque<>();
+    private final AtomicInteger pauses = new AtomicInteger();
+    private final AtomicInteger done = new AtomicInteger();
+
+    private ReadBatch batch(Action.Read action) {
+        ReadBatch batch = new ReadBatch(channel, session, readers::add, replies, pauses::incrementAndGet);
+        for (int i = 0; i < READS; i++) {
+            batch.add(action, new Command("READ".getBytes(UTF_8)), replies.open(Protocol.RESP2));
+        }
+        return batch;
+    }
+
+    /** Runs one turn; returns how many reads are done after it. */
+    private int turn(ReadBatch batch) {
+        int pausesBefore = pauses.get();
+        batch.start();
+        readers.remove().run();
+        channel.runPendingTasks();
+        assertThat(pauses).hasValue(pausesBefore + 1);
+        assertThat(batch.finished()).isEqualTo(done.get() == READS);
+        return done.get();
+    }
+
+    @Test
+    void quickReadsAreDoneInOneTurn() {
+        assertThat(turn(batch((session, command) -> new Reply.Number(done.incrementAndGet()))))
+                .isEqualTo(READS);
+    }
+
+    @Test
+    void slowReadsLetOthersHaveTheThread() {
+        ReadBatch batch = batch((session, command) -> {
+            long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(15);
+            while (System.nanoTime() < end) {
+                Thread.onSpinWait();
+            }
+            return new Reply.Number(done.incrementAndGet());
+        });
+        for (int turns = 1; turns <= READS; turns++) {
+            assertThat(turn(batch)).isEqualTo(turns);
+        }
+    }
+
+    @Test
+    void itStopsWhileTheClientHasEnoughToTake() {
+        ReadBatch batch = batch((session, command) -> {
+            done.incrementAndGet();
+            return new Reply.Bulk(new byte[600_000]);
+        });
+        assertThat(turn(batch)).isEqualTo(2);
+        assertThat(replies.full()).isTrue();
+        while (replies.flush()) {
+            // One at a time: each fills the socket's buffer.
+        }
+        assertThat(replies.full()).isFalse();
+        assertThat(turn(batch)).isEqualTo(READS);
+        channel.finishAndReleaseAll();
+    }
+}

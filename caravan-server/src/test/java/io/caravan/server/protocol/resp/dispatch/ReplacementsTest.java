@@ -1,0 +1,49 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.protocol.resp.RespService;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.security.Authenticator;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class ReplacementsTest {
+    /** Words of advice in capitals that are no commands. */
+    private static final Set<String> OTHERS = Set.of("IFSEQ", "BLOCK", "SIGTERM");
+
+    /** Nothing is run, so nothing is needed to run it. */
+    private static final Map<String, CommandSpec> TABLE = new RespService(
+                    null, null, null, null, null, new RespLimits(1, 1), Authenticator.open())
+            .table()
+            .all();
+
+    @Test
+    void whatIsThereNeedsNoReplacement() {
+        assertThat(Replacements.all().keySet()).hasSizeGreaterThan(80).doesNotContainAnyElementsOf(TABLE.keySet());
+    }
+
+    @Test
+    void adviceNamesOnlyWhatIsThere() {
+        Replacements.all().forEach((command, advice) -> {
+            Matcher word = Pattern.compile("[A-Z][A-Z.]{2,}").matcher(advice);
+            while (word.find()) {
+                assertThat(TABLE.containsKey(word.group()) || OTHERS.contains(word.group()))
+                        .as("%s: %s", command, advice)
+                        .isTrue();
+            }
+        });
+    }
+
+    @Test
+    void unknownCommandsAreRepeatedInPart() {
+        byte[] word = "x".repeat(1_000).getBytes(UTF_8);
+        String error = Replacements.unknown(new Command(word, word, word, word)).text();
+        assertThat(error).startsWith("ERR unknown command 'xxx").hasSizeLessThan(500);
+    }
+}

@@ -1,0 +1,79 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.commands.ListCommands;
+import io.caravan.server.security.Authenticator;
+import io.netty.channel.embedded.EmbeddedChannel;
+import org.junit.jupiter.api.Test;
+
+/** What the transactions of several connections may hold together. */
+class TransactionLimitsTest {
+    private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, "")
+            .write((session, command) -> new Change.OfOne(ListCommands.name(command), document -> Reply.OK));
+    /** Of 3 words, 24 bytes each, and 9 bytes of their own. */
+    private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
+
+    private static final int COMMAND_BYTES = 3 * 24 + 9;
+
+    private final TransactionBudget budget = new TransactionBudget(3 * COMMAND_BYTES);
+    private final Session one = session();
+    private final Session other = session();
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(UTF_8);
+    }
+
+    private static Session session() {
+        EmbeddedChannel channel = new EmbeddedChannel();
+        return new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+    }
+
+    private Transaction begin(Session session) {
+        Transaction transaction = new Transaction(1_000, budget);
+        session.transaction(transaction);
+        return transaction;
+    }
+
+    private static void queue(Session session, Transaction transaction) {
+        assertThat(transaction.queue(session, PUSH, COMMAND)).isEqualTo(new Reply.Simple("QUEUED"));
+    }
+
+    private void assertFull() {
+        Transaction full = new Transaction(1_000, budget);
+        assertThatExceptionOfType(CommandException.class)
+                .isThrownBy(() -> full.queue(one, PUSH, COMMAND))
+                .withMessage(
+                        "ERR the transactions of all connections together are at the limit of 243 bytes; try again");
+    }
+
+    @Test
+    void everyEndOfATransactionGivesItsBytesBack() {
+        Transaction first = begin(one);
+        queue(one, first);
+        queue(one, first);
+        Transaction second = begin(other);
+        queue(other, second);
+        assertFull();
+        second.spoil();
+        queue(one, first);
+        queue(other, second);
+        assertFull();
+        one.transaction(null);
+        other.transaction(null);
+        Transaction third = begin(one);
+        queue(one, third);
+        queue(one, third);
+        one.reset();
+        Transaction fourth = begin(other);
+        queue(other, fourth);
+        queue(other, fourth);
+        queue(other, fourth);
+        assertFull();
+    }
+}
