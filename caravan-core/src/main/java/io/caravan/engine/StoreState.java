@@ -4,7 +4,9 @@ import io.caravan.NotWritableException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.index.PartitionSnapshot;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,9 @@ final class StoreState {
         CLOSING,
         CLOSED
     }
+
+    /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
+    private static final int SEEK_CHUNKS = 256;
 
     final ReentrantLock lock = new ReentrantLock();
     final Condition changed = lock.newCondition();
@@ -72,6 +77,27 @@ final class StoreState {
         lock.unlock();
         lock.lock();
         checkWritable();
+    }
+
+    /**
+     * Copies regions of a pinned list, from the cursor's place or wherever {@code from} is, and moves the cursor behind
+     * them. Takes the lock, and holds it for a bounded number of chunks at a time.
+     *
+     * @param count at most {@link PartitionSnapshot#SLICE_LONGS}
+     */
+    void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
+        boolean there = false;
+        while (!there) {
+            lock.lock();
+            try {
+                there = index.seek(list, from, cursor, SEEK_CHUNKS);
+                if (there) {
+                    index.copyRegions(cursor, target, 0, count);
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
     }
 
     /** Records the first failure; returns it, or the one that was there before. Under the lock. */

@@ -1,7 +1,7 @@
 package io.caravan.heap;
 
-import io.caravan.collections.LongPages;
-import io.caravan.collections.PartitionedSlotTable;
+import io.caravan.collections.RecordPages;
+import io.caravan.collections.SlotTable;
 
 /**
  * A {@link Heap} whose holes are indexed by start, by end and by size.
@@ -26,7 +26,7 @@ public final class IndexedHeap implements Heap {
     private static final int START = 0;
     private static final int UNITS = 1;
     private static final int LINKS = 2;
-    private static final int SLOT_LONGS = 4;
+    private static final int SLOT_LONGS = 3;
 
     /** Holes from this size on become the frontier when they are broken into: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
@@ -37,13 +37,11 @@ public final class IndexedHeap implements Heap {
     /** How many holes of the last bin, which differ by a sixteenth, are looked at for the largest. */
     private static final int LARGEST_LOOKS = 256;
 
-    private final LongPages slots = new LongPages();
-    private final PartitionedSlotTable byStart = new PartitionedSlotTable(PARTITIONS, this::start);
-    private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
+    private final RecordPages slots = new RecordPages(SLOT_LONGS);
+    private final SlotTable byStart = new SlotTable(PARTITIONS, this::start);
+    private final SlotTable byEnd = new SlotTable(PARTITIONS, this::end);
     private final SizeBins bins = new SizeBins();
 
-    private int slotCount;
-    private int firstUnusedSlot = NIL;
     private long totalUnits;
     private long freeUnits;
     private long frontierStart;
@@ -109,8 +107,8 @@ public final class IndexedHeap implements Heap {
         if (!sameBin) {
             unlinkFromBin(slot);
         }
-        slots.set(slot * SLOT_LONGS + START, start(slot) + units);
-        slots.set(slot * SLOT_LONGS + UNITS, left);
+        slots.set(slot, START, start(slot) + units);
+        slots.set(slot, UNITS, left);
         if (!sameBin) {
             linkIntoBin(slot);
         }
@@ -234,9 +232,9 @@ public final class IndexedHeap implements Heap {
     }
 
     private void addHole(long start, long units) {
-        int slot = takeSlot();
-        slots.set(slot * SLOT_LONGS + START, start);
-        slots.set(slot * SLOT_LONGS + UNITS, units);
+        int slot = slots.allocate();
+        slots.set(slot, START, start);
+        slots.set(slot, UNITS, units);
         byStart.add(slot);
         byEnd.add(slot);
         linkIntoBin(slot);
@@ -248,8 +246,7 @@ public final class IndexedHeap implements Heap {
         byStart.remove(slot);
         byEnd.remove(slot);
         freeUnits -= holeUnits(slot);
-        link(slot, NIL, firstUnusedSlot);
-        firstUnusedSlot = slot;
+        slots.free(slot);
     }
 
     private void linkIntoBin(int slot) {
@@ -275,24 +272,12 @@ public final class IndexedHeap implements Heap {
         }
     }
 
-    private int takeSlot() {
-        if (firstUnusedSlot != NIL) {
-            int slot = firstUnusedSlot;
-            firstUnusedSlot = next(slot);
-            return slot;
-        }
-        if ((slotCount + 1) * SLOT_LONGS > slots.capacity()) {
-            slots.addPage();
-        }
-        return slotCount++;
-    }
-
     private long start(int slot) {
-        return slots.get(slot * SLOT_LONGS + START);
+        return slots.get(slot, START);
     }
 
     private long holeUnits(int slot) {
-        return slots.get(slot * SLOT_LONGS + UNITS);
+        return slots.get(slot, UNITS);
     }
 
     private long end(int slot) {
@@ -300,14 +285,14 @@ public final class IndexedHeap implements Heap {
     }
 
     private void link(int slot, int previous, int next) {
-        slots.set(slot * SLOT_LONGS + LINKS, (long) previous << Integer.SIZE | next & 0xFFFF_FFFFL);
+        slots.set(slot, LINKS, (long) previous << Integer.SIZE | next & 0xFFFF_FFFFL);
     }
 
     private int previous(int slot) {
-        return (int) (slots.get(slot * SLOT_LONGS + LINKS) >> Integer.SIZE);
+        return (int) (slots.get(slot, LINKS) >> Integer.SIZE);
     }
 
     private int next(int slot) {
-        return (int) slots.get(slot * SLOT_LONGS + LINKS);
+        return (int) slots.get(slot, LINKS);
     }
 }

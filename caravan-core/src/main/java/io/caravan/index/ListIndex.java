@@ -1,7 +1,7 @@
 package io.caravan.index;
 
-import io.caravan.collections.LongPages;
-import io.caravan.collections.PartitionedSlotTable;
+import io.caravan.collections.RecordPages;
+import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
@@ -49,11 +49,10 @@ public final class ListIndex {
     private static final long PINS = ONE_QUEUED - 1;
     private static final long QUEUED = WAITING - 1 & ~PINS;
 
-    private final LongPages records = new LongPages();
+    private final RecordPages records = new RecordPages(RECORD_LONGS);
     private final RegionChunks chunks = new RegionChunks();
-    private final PartitionedSlotTable table = new PartitionedSlotTable(PARTITIONS, this::id);
-    private int recordCount;
-    private int firstUnused = NONE;
+    private final SlotTable table = new SlotTable(PARTITIONS, this::id);
+    private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
     private long entries;
 
     /** The list with this id, or {@link #NONE}. */
@@ -63,7 +62,7 @@ public final class ListIndex {
 
     /** Adds an empty list that starts at sequence {@code first}. */
     public int create(long id, long birth, long first) {
-        int list = takeRecord();
+        int list = records.allocate();
         set(list, ID, id);
         set(list, BIRTH, birth);
         set(list, FIRST, first);
@@ -78,20 +77,9 @@ public final class ListIndex {
         return list;
     }
 
-    private int takeRecord() {
-        if (firstUnused != NONE) {
-            int list = firstUnused;
-            firstUnused = (int) get(list, ID);
-            return list;
-        }
-        while ((recordCount + 1) * RECORD_LONGS > records.capacity()) {
-            records.addPage();
-        }
-        return recordCount++;
-    }
-
     /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
+        snapshot.beforeChange(list);
         int tail = tailChunk(list);
         int at = tailCount(list);
         if (tail == RegionChunks.NONE || at == chunks.capacity(tail)) {
@@ -120,6 +108,7 @@ public final class ListIndex {
 
     /** Drops the entries before {@code first}, at most all; returns the sequence that is now first. */
     public long trimTo(int list, long first, long lsn) {
+        snapshot.beforeChange(list);
         long now = Math.max(first(list), Math.min(first, next(list)));
         entries -= now - first(list);
         set(list, FIRST, now);
@@ -156,8 +145,7 @@ public final class ListIndex {
     public void unqueued(int list) {
         set(list, MARKS, get(list, MARKS) - ONE_QUEUED);
         if ((get(list, MARKS) & ~WAITING) == DETACHED && held(list) == next(list)) {
-            set(list, ID, firstUnused);
-            firstUnused = list;
+            records.free(list);
         }
     }
 
@@ -198,23 +186,44 @@ public final class ListIndex {
         return region;
     }
 
-    /** Points the cursor at an entry that is held, or behind the last. The newest, which are read most, are found at once. */
+    /** Points the cursor at an entry whose region is not freed yet, or behind the last; takes as long as the way is. */
     public void seek(int list, long sequence, ListCursor cursor) {
+        cursor.reset();
+        seek(list, sequence, cursor, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Moves the cursor towards an entry of a pinned list, or behind its last, past at most {@code limit} chunks. The newest
+     * entries, which are read most, are found at once.
+     *
+     * @return whether the cursor is there; else the next call goes on from where it is
+     */
+    public boolean seek(int list, long sequence, ListCursor cursor, int limit) {
         long fromEnd = next(list) - sequence;
-        cursor.sequence = sequence;
         if (fromEnd <= tailCount(list)) {
             cursor.chunk = tailChunk(list);
             cursor.at = (int) (tailCount(list) - fromEnd);
-            return;
+            cursor.sequence = sequence;
+            return true;
         }
-        long skip = sequence - held(list) + headOffset(list);
-        int chunk = headChunk(list);
-        while (skip >= chunks.capacity(chunk)) {
-            skip -= chunks.capacity(chunk);
-            chunk = chunks.next(chunk);
+        // What lies before the pinned entries may have been freed since the last call, and the cursor's chunk with it.
+        if (cursor.sequence < held(list) || cursor.sequence > sequence) {
+            cursor.chunk = headChunk(list);
+            cursor.at = headOffset(list);
+            cursor.sequence = held(list);
         }
-        cursor.chunk = chunk;
-        cursor.at = (int) skip;
+        for (int passed = 0; passed < limit; passed++) {
+            long ahead = chunks.capacity(cursor.chunk) - cursor.at;
+            if (sequence - cursor.sequence < ahead) {
+                cursor.at += (int) (sequence - cursor.sequence);
+                cursor.sequence = sequence;
+                return true;
+            }
+            cursor.chunk = chunks.next(cursor.chunk);
+            cursor.at = 0;
+            cursor.sequence += ahead;
+        }
+        return false;
     }
 
     /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
@@ -236,22 +245,26 @@ public final class ListIndex {
     }
 
     /**
-     * Copies the regions of all entries. In the order of the records, which is that of their memory; one that is out of
-     * use has no entries.
+     * Copies the regions of all entries.
      *
      * @param target with room for {@link #entryCount} regions
      */
     public void copyAllRegions(long[] target) {
         ListCursor cursor = new ListCursor();
-        int copied = 0;
-        for (int list = 0; list < recordCount; list++) {
-            int count = (int) (next(list) - first(list));
-            if (count > 0) {
+        int[] copied = {0};
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            forEachList(partition, list -> {
+                int count = (int) (next(list) - first(list));
                 seek(list, first(list), cursor);
-                copyRegions(cursor, target, copied, count);
-                copied += count;
-            }
+                copyRegions(cursor, target, copied[0], count);
+                copied[0] += count;
+            });
         }
+    }
+
+    /** The index's one snapshot, of one partition at a time. */
+    public PartitionSnapshot snapshot() {
+        return snapshot;
     }
 
     /** Calls the action with every list of a partition. The index must not change meanwhile. */
@@ -259,13 +272,14 @@ public final class ListIndex {
         table.forEach(partition, action);
     }
 
+    /** The table of lists, for walks through a partition that go on while the index changes. */
+    public SlotTable table() {
+        return table;
+    }
+
     /** The partition that an id belongs to. */
     public int partitionOf(long id) {
         return table.partitionOf(id);
-    }
-
-    public int partitionSize(int partition) {
-        return table.partitionSize(partition);
     }
 
     public long id(int list) {
@@ -314,11 +328,11 @@ public final class ListIndex {
     }
 
     private long get(int list, int field) {
-        return records.get(list * RECORD_LONGS + field);
+        return records.get(list, field);
     }
 
     private void set(int list, int field, long value) {
-        records.set(list * RECORD_LONGS + field, value);
+        records.set(list, field, value);
     }
 
     private int headChunk(int list) {
