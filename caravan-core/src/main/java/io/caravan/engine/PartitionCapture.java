@@ -57,7 +57,7 @@ final class PartitionCapture {
         int longs;
         int kept;
         boolean more;
-        state.lock.lock();
+        state.lock.lockForSlice();
         try {
             longs = snapshot.copySlice(slice);
             kept = snapshot.keptCount();

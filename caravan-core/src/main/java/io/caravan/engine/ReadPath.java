@@ -251,7 +251,7 @@ final class ReadPath {
 
         void collect() {
             count = 0;
-            state.lock.lock();
+            state.lock.lockForSlice();
             try {
                 state.checkOpen();
                 position = state.index.table().visitBucket(position, this::add);

@@ -8,7 +8,7 @@ import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.PartitionSnapshot;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,8 +25,8 @@ final class StoreState {
     /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
     private static final int SEEK_CHUNKS = 256;
 
-    final ReentrantLock lock = new ReentrantLock();
-    final Condition changed = lock.newCondition();
+    final StoreLock lock;
+    final Condition changed;
 
     /** Guarded by {@link #lock}. */
     final ListIndex index;
@@ -42,8 +42,10 @@ final class StoreState {
     private volatile Life life = Life.OPEN;
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading) {
+    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
         this.name = name;
+        this.lock = new StoreLock(clock);
+        this.changed = lock.newCondition();
         this.threading = threading;
         this.index = index;
         this.heap = heap;
@@ -86,17 +88,15 @@ final class StoreState {
      * @param count at most {@link PartitionSnapshot#SLICE_LONGS}
      */
     void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
-        boolean there = false;
-        while (!there) {
-            lock.lock();
-            try {
-                there = index.seek(list, from, cursor, SEEK_CHUNKS);
-                if (there) {
-                    index.copyRegions(cursor, target, 0, count);
-                }
-            } finally {
+        lock.lock();
+        try {
+            while (!index.seek(list, from, cursor, SEEK_CHUNKS)) {
                 lock.unlock();
+                lock.lockForSlice();
             }
+            index.copyRegions(cursor, target, 0, count);
+        } finally {
+            lock.unlock();
         }
     }
 
@@ -127,6 +127,7 @@ final class StoreState {
 
     /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
     private void awaitChange() {
+        lock.beforeWait();
         threading.await(changed);
     }
 

@@ -40,7 +40,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** The store's state without a store: index, heap and reclaiming, with a log that is forced up to where it is told. */
     private static final class Space {
-        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS);
+        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
         final LsnGate forced = new LsnGate(0, Threading.THREADS);
         final HeapGeometry geometry = new HeapGeometry(1 << 26);
         final HeapSpace space = new HeapSpace(state, null, null, forced, geometry, 1, 1 << 26);
