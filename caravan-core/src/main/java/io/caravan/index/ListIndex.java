@@ -7,7 +7,7 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * All lists: document id to first and next sequence, regions, pins and last change. Not thread-safe; the store's lock
+ * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock
  * guards it.
  *
  * <p>A list is a record of ten longs (80 bytes) and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
@@ -21,8 +21,8 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held} on, a bounded number at a time, and never while a reader has the list pinned. A removed list leaves
- * the table at once; its record lives on, detached, until its last region is freed.
+ * from {@code held} on, a bounded number at a time, and never while a reader has the list pinned. {@link ListLife}
+ * says what becomes of a list that is removed.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -37,17 +37,8 @@ public final class ListIndex {
     private static final int HELD_BYTES = 6;
     private static final int CHUNKS = 7;
     private static final int PLACES = 8;
-    private static final int MARKS = 9;
+    private static final int LIFE = 9;
     private static final int RECORD_LONGS = 10;
-
-    private static final long DETACHED = 1L << 63;
-    private static final long WAITING = 1L << 62;
-    /** Low half of the marks: pins. The queued count stands above it. */
-    private static final long ONE_PIN = 1;
-
-    private static final long ONE_QUEUED = 1L << 32;
-    private static final long PINS = ONE_QUEUED - 1;
-    private static final long QUEUED = WAITING - 1 & ~PINS;
 
     private final RecordPages records = new RecordPages(RECORD_LONGS);
     private final RegionChunks chunks = new RegionChunks();
@@ -72,7 +63,7 @@ public final class ListIndex {
         set(list, HELD_BYTES, 0);
         set(list, CHUNKS, 0);
         set(list, PLACES, 0);
-        set(list, MARKS, 0);
+        set(list, LIFE, ListLife.LISTED);
         table.add(list);
         return list;
     }
@@ -120,31 +111,32 @@ public final class ListIndex {
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
-        set(list, MARKS, get(list, MARKS) | DETACHED);
+        set(list, LIFE, ListLife.removed(get(list, LIFE)));
     }
 
     /** Keeps the list's regions, from {@code held} on, until {@link #unpin}. */
     public void pin(int list) {
-        set(list, MARKS, get(list, MARKS) + ONE_PIN);
+        set(list, LIFE, ListLife.pinned(get(list, LIFE)));
     }
 
-    /** Lets go of a pin. Returns whether regions waited for it, which the caller now queues for reclaiming. */
+    /** Removes a pin. Returns whether regions waited for it, which the caller now queues for reclaiming. */
     public boolean unpin(int list) {
-        long marks = get(list, MARKS) - ONE_PIN;
-        boolean waited = (marks & WAITING) != 0 && (marks & PINS) == 0;
-        set(list, MARKS, waited ? marks & ~WAITING : marks);
+        long life = ListLife.unpinned(get(list, LIFE));
+        boolean waited = ListLife.isWaiting(life) && !ListLife.isPinned(life);
+        set(list, LIFE, waited ? ListLife.notWaiting(life) : life);
         return waited;
     }
 
     /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
     public void queued(int list) {
-        set(list, MARKS, get(list, MARKS) + ONE_QUEUED);
+        set(list, LIFE, ListLife.queued(get(list, LIFE)));
     }
 
-    /** A place in the queue has been used up. Frees the record if nothing needs it any more. */
+    /** A place in the queue has been used up. Frees the record if the list's life is over. */
     public void unqueued(int list) {
-        set(list, MARKS, get(list, MARKS) - ONE_QUEUED);
-        if ((get(list, MARKS) & ~WAITING) == DETACHED && held(list) == next(list)) {
+        long life = ListLife.unqueued(get(list, LIFE));
+        set(list, LIFE, life);
+        if (ListLife.isIdleAndRemoved(life) && held(list) == next(list)) {
             records.free(list);
         }
     }
@@ -155,8 +147,9 @@ public final class ListIndex {
      * @return whether more are left that could be freed now
      */
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
-        if ((get(list, MARKS) & PINS) != 0) {
-            set(list, MARKS, get(list, MARKS) | WAITING);
+        long life = get(list, LIFE);
+        if (ListLife.isPinned(life)) {
+            set(list, LIFE, ListLife.waiting(life));
             return false;
         }
         long until = Math.min(to, first(list));
