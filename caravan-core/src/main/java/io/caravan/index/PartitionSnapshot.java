@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A walk visits the partition bucket by bucket and copies what has not changed since. A list that is about to change
  * before the walk gets there, or is too long for a slice, is kept instead: pinned, so that its regions stay, and noted
- * with the sequences that it had. Whether a list has changed, its last LSN tells.
+ * with the sequences that it had. The LSN of its last change says whether a list has changed.
  */
 public final class PartitionSnapshot {
     /** What a slice has of each list before its regions: id, birth, first and next sequence. */
@@ -56,7 +56,13 @@ public final class PartitionSnapshot {
      *
      * @param below the one that was kept before
      */
-    public record Kept(int list, long id, long birth, long first, long next, @Nullable Kept below) {}
+    public record Kept(
+            int list,
+            long id,
+            long birth,
+            long first,
+            long next,
+            @Nullable Kept below) {}
 
     /** Comes before every change of a list. */
     void beforeChange(int list) {

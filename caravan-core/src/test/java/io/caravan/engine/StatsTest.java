@@ -113,7 +113,8 @@ class StatsTest {
             lock.unlock();
         }
         lock.lock();
-        assertThat(lock.heldNanos()).isEqualTo(new StoreStats.Distribution(10, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000));
+        assertThat(lock.heldNanos())
+                .isEqualTo(new StoreStats.Distribution(10, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000));
         lock.unlock();
         lock.lockForSlice();
         ticks.addAndGet(49_000);
