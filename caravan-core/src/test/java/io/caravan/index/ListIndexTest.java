@@ -414,7 +414,7 @@ class ListIndexTest {
         ListCursor cursor = new ListCursor();
         int target = entries * 9 / 10;
         int steps = 1;
-        for (int trimmed = 0; !index.seek(list, target, cursor, 8); steps++) {
+        for (int trimmed = 0; steps < 1_000 && !index.seek(list, target, cursor, 8); steps++) {
             // Whatever a step passes at most, two entries a chunk at first, is freed behind it now and then.
             trimmed = (int) Math.max(trimmed, cursor.sequence() + (steps % 3 == 0 ? 5_000 : 0));
             index.trimTo(list, trimmed, 2);
