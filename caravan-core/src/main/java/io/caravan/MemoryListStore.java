@@ -333,7 +333,8 @@ public final class MemoryListStore implements ListStore {
                     0,
                     0,
                     0,
-                    readers);
+                    readers,
+                    StoreStats.Distribution.EMPTY);
         }
     }
 

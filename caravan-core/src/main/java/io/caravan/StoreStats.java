@@ -21,6 +21,8 @@ package io.caravan;
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos how long the last one took, in nanoseconds
  * @param pinnedReaders reads under way
+ * @param lockNanos how long the store's one lock was held, in nanoseconds: each slice of background work, and one in 64 of
+ *     the other holds, among them appends and reads; what the operating system took from a thread meanwhile is in it
  */
 public record StoreStats(
         String name,
@@ -40,7 +42,8 @@ public record StoreStats(
         long logBytesSinceCheckpoint,
         long checkpoints,
         long lastCheckpointNanos,
-        long pinnedReaders) {
+        long pinnedReaders,
+        Distribution lockNanos) {
 
     /**
      * A histogram, read at its usual points; each is exact to about 6 percent.

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A document's attributes: a small sorted map from short ASCII keys to byte values. Immutable.
  *
- * <p>Kept as the bytes that the catalog's entry holds, because a million documents may each have some and few are ever
- * asked for. For each attribute, in the order of the keys:
+ * <p>Kept as the bytes that the catalog's entry holds, because a million documents may each have some, and few are ever
+ * read. For each attribute, in the order of the keys:
  *
  * <pre>
  *   0             1                   1+k                 3+k
@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  *   +-------------+-------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>The encoding is valid when (1) every length lies within it, (2) every key is of 1 to 64 printable ASCII characters,
- * (3) keys rise, and (4) it is of at most {@value #MAX_BYTES} bytes.
+ * <p>The encoding is valid when (1) every length lies within it, (2) every key has 1 to 64 printable ASCII characters,
+ * (3) the keys rise, and (4) it has at most {@value #MAX_BYTES} bytes.
  */
 public final class Attributes {
     /** Greatest length of a key, in characters. */
     public static final int MAX_KEY_CHARS = 64;
-    /** Greatest length of all of a document's attributes together, as they are encoded. */
+    /** Greatest encoded length of all of a document's attributes together, in bytes. */
     public static final int MAX_BYTES = 16 * 1024;
 
     /** No attributes. */
@@ -39,9 +39,9 @@ public final class Attributes {
     }
 
     /**
-     * Takes attributes as they were encoded.
+     * Decodes attributes.
      *
-     * @throws IllegalArgumentException saying which condition does not hold
+     * @throws IllegalArgumentException when the encoding is not valid; the message says which condition does not hold
      */
     public static Attributes decode(byte[] encoded) {
         if (encoded.length == 0) {
@@ -62,7 +62,7 @@ public final class Attributes {
         return new Attributes(encoded);
     }
 
-    /** Checks condition 4 alone, so that nobody has to copy what is over the limit. */
+    /** Checks condition 4 alone, before anything that is over the limit is copied. */
     static void checkSize(long bytes) {
         check(bytes <= MAX_BYTES, "attributes of " + bytes + " bytes are over the limit of " + MAX_BYTES);
     }
@@ -76,7 +76,7 @@ public final class Attributes {
     private static void checkKey(String key) {
         check(
                 !key.isEmpty() && key.length() <= MAX_KEY_CHARS && key.chars().allMatch(c -> c > ' ' && c < 0x7F),
-                "an attribute's key must be of 1 to " + MAX_KEY_CHARS + " printable ASCII characters: '" + key + "'");
+                "an attribute's key must have 1 to " + MAX_KEY_CHARS + " printable ASCII characters: '" + key + "'");
     }
 
     private static int keyBytes(byte[] encoded, int at) {
@@ -100,7 +100,7 @@ public final class Attributes {
         return valueAt(encoded, at) + valueBytes(encoded, at);
     }
 
-    /** A copy of the value of this key, or null when there is none. */
+    /** A copy of the value with this key, or null when there is none. */
     public byte @Nullable [] get(String key) {
         for (int at = 0; at < encoded.length; at = next(encoded, at)) {
             if (isKey(key, at)) {
@@ -111,7 +111,7 @@ public final class Attributes {
         return null;
     }
 
-    /** Compares in place: every append asks for several attributes, of which the document has few. */
+    /** Compares in place: every append looks up several attributes, and documents have few. */
     private boolean isKey(String key, int at) {
         if (keyBytes(encoded, at) != key.length()) {
             return false;
@@ -125,10 +125,10 @@ public final class Attributes {
     }
 
     /**
-     * These attributes and this one, which replaces an earlier one of the same key.
+     * These attributes with one more, which replaces an earlier one with the same key.
      *
-     * @throws IllegalArgumentException when the key is not of 1 to 64 printable ASCII characters, or all attributes
-     *     together would be over {@value #MAX_BYTES} bytes
+     * @throws IllegalArgumentException when the key does not have 1 to 64 printable ASCII characters, or when all
+     *     attributes together would be over {@value #MAX_BYTES} bytes
      */
     public Attributes with(String key, byte[] value) {
         checkKey(key);
@@ -137,7 +137,7 @@ public final class Attributes {
         return encode(map);
     }
 
-    /** These attributes less that of this key. */
+    /** These attributes without the one with this key. */
     public Attributes without(String key) {
         SortedMap<String, byte[]> map = new TreeMap<>(asMap());
         return map.remove(key) == null ? this : encode(map);
@@ -177,7 +177,7 @@ public final class Attributes {
         return Collections.unmodifiableSortedMap(map);
     }
 
-    /** The attributes as they are kept; not to be changed. */
+    /** The encoded attributes. The caller must not change the array. */
     public byte[] encoded() {
         return encoded;
     }

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Never apart.</b> What changes the catalog (a document's first value, its removal, its attributes) is an entry in
  * that list, written in the same batch as the document's own operation: a crash keeps both or neither. An id is given out
  * once, so a reader that has resolved a name can meet its document, or its absence, but never another document. The
- * removal of a document that has had values needs no entry: the batch deletes its list, and an entry whose list is gone
- * tells of a document that is gone. So a full store can still delete.
+ * removal of a document that has had values needs no entry: the batch deletes its list, and a document whose list is gone
+ * is gone too. So a full store can still delete.
  *
  * <p><b>What is in memory</b> is what the store has accepted: names, ids, attributes, and the first and next sequence of
  * each document. A write that the store refuses changes nothing here; one that it has accepted can fail only with the
@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
  * So a write is decided on and accepted while no other thread can change what its names mean: an append races a deletion
  * into one of two orders, and never ends in a list without a name. Store callbacks take none of them.
  *
- * <p>Everything else in the store is the owner's affair, but the lists of ids from 1 on belong to the catalog's documents
- * and must not be written except through it.
+ * <p>The lists with ids from 1 on belong to the catalog's documents and must be written only through it. All other lists
+ * are free for the store's owner to use.
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
-    /** Number of parts that the names fall into. */
+    /** Number of parts that the names are divided into. */
     public static final int STRIPES = 1 << STRIPE_BITS;
 
     private final ListStore store;
@@ -58,7 +58,7 @@ public final class Catalog {
     /**
      * Opens the catalog of a store.
      *
-     * @param listId the list that holds it, zero or less: ids from 1 on are the documents'
+     * @param listId the list that holds it, zero or less, because ids from 1 on are the documents'
      * @throws io.caravan.CorruptStoreException when an entry is not one that a catalog writes
      * @throws io.caravan.StoreVersionException when an entry is of another version
      */
@@ -70,8 +70,8 @@ public final class Catalog {
     }
 
     /**
-     * The document of this name, or null when there is none. Waits, as a read does, until what it tells of the catalog is
-     * durable; its sequences are those accepted.
+     * The document with this name, or null when there is none. Waits, as a read does, until what it returns from the catalog
+     * is durable; the sequences are those accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -94,8 +94,8 @@ public final class Catalog {
     }
 
     /**
-     * The document of this name as it was accepted, which may not be durable yet, or null when there is none; waits for no
-     * write.
+     * The document with this name as accepted so far, which may not be durable yet, or null when there is none. Does not
+     * wait for any write.
      */
     public @Nullable DocumentState peek(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -110,11 +110,11 @@ public final class Catalog {
 
     /**
      * The documents whose names fall in one stripe, as they were accepted and in no order: a way to go through a catalog of
-     * any size in bounded steps. A document that exists all the while is told of exactly once over all stripes. Waits for no
-     * write, so what is told of may not be durable until the store is flushed.
+     * any size in bounded steps. A document that exists throughout is returned exactly once over all stripes. Does not wait
+     * for any write, so what is returned may not be durable until the store is flushed.
      *
      * @param stripe from 0, below {@link #STRIPES}
-     * @param wanted tells by a document's attributes whether it is wanted; called under the stripe's lock
+     * @param wanted decides by a document's attributes whether to return it; called under the stripe's lock
      */
     public List<NamedDocument> list(int stripe, Predicate<Attributes> wanted) {
         DocumentTable table = stripes[stripe];
@@ -132,7 +132,7 @@ public final class Catalog {
         return found;
     }
 
-    /** Number of documents; waits for nobody. */
+    /** Number of documents; does not wait. */
     public long size() {
         return log.size();
     }
@@ -183,14 +183,14 @@ public final class Catalog {
         return stripes[stripeNumber(name)];
     }
 
-    /** Writes an edit's batch; {@code changed} are its documents of which the catalog has to know. */
+    /** Writes an edit's batch; {@code changed} are its documents whose changes concern the catalog. */
     void commit(WriteBatch batch, List<DocumentEdit> changed, WriteCallback callback) {
         if (!changed.isEmpty()) {
             commitChanges(batch, changed, callback);
             return;
         }
         if (batch.operations().isEmpty()) {
-            // Changes nothing, but its callback comes after those of all that was accepted before.
+            // Changes nothing, but its callback is called after those of everything accepted before.
             log.addBarrier(batch);
         }
         store.write(batch, callback);
@@ -209,7 +209,7 @@ public final class Catalog {
         }
     }
 
-    /** Counts a batch as in flight, in each of its stripes, until its callback is told. */
+    /** Counts a batch as in flight, in each of its stripes, until its callback is notified. */
     private static final class InFlight implements WriteCallback {
         private final List<DocumentEdit> changed;
         private final WriteCallback callback;

@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * One entry of the catalog's list: what is to be known of one document from here on. Little-endian.
+ * One entry of the catalog's list: the state of one document from here on. Little-endian.
  *
  * <pre>
  *   0         1         2                   4
@@ -20,14 +20,14 @@ import java.nio.ByteOrder;
  * </pre>
  *
  * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has, 3 for a removal. {@code next id} is above
- * every id ever given out, so the newest entry alone tells it. The attributes are encoded as {@link Attributes} says and
+ * every id ever given out, so the newest entry alone gives it. The attributes are encoded as {@link Attributes} says and
  * take the rest of the entry; the store's checksum covers all of it.
  *
  * <p>An entry is valid when, in this order: (1) the version is one that this release reads; (2) the header is whole and
- * the name lies within the entry; (3) the kind is known; (4) the name is of 1 to 1,024 bytes; (5) the id is above 0 and
+ * the name lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and
  * below the next id; (6) the attributes are valid.
  *
- * @param kind what is told
+ * @param kind what the entry says of the document
  * @param id the document's id, which is its list's
  * @param nextId the lowest id never given out
  */
@@ -42,14 +42,14 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
     static final int OLDEST_VERSION = 1;
     static final int NEWEST_VERSION = 1;
 
-    /** What an entry tells; the position is the code on disk. */
+    /** What an entry says of its document; the ordinal is the code on disk. */
     enum Kind {
         NONE,
         /** The document exists and has no list. */
         WITHOUT_LIST,
         /** The document exists for as long as its list does. */
         WITH_LIST,
-        /** The document, which had no list, does not exist any more. */
+        /** The document, which had no list, no longer exists. */
         REMOVED;
 
         private static final Kind[] BY_CODE = values();

@@ -20,14 +20,14 @@ import org.slf4j.LoggerFactory;
  * many entries are retained as are live, and a few more, each change is followed by a small batch that appends the two
  * oldest live entries again and trims the list up to the next one. So the list never holds more than about three times
  * the live entries, no change costs more than another, and there is no moment at which everything is written. The newest
- * entry is never trimmed, because it tells the next id.
+ * entry is never trimmed, because it has the next id.
  *
  * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that each
- * entry gets; an expectation in every batch holds it to that.
+ * entry gets; an expectation in every batch makes sure of it.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);
-    /** Entries that may be retained beyond twice the live ones, so that a small catalog is left in peace. */
+    /** Entries that may be retained beyond twice the live ones, so that a small catalog is not compacted all the time. */
     static final int FLOOR_ENTRIES = 64;
     /** Live entries appended again after one change. More than one, so that compaction gains on the changes. */
     static final int MOVES_PER_CHANGE = 2;
@@ -61,7 +61,7 @@ final class CatalogLog {
         return nextId.getAndIncrement();
     }
 
-    /** Number of documents; waits for nobody. */
+    /** Number of documents; does not wait. */
     long size() {
         return order.size();
     }
@@ -98,7 +98,7 @@ final class CatalogLog {
         batch.trimTo(listId, 0);
     }
 
-    /** The sequences that the changes' entries get, and behind them the one after. */
+    /** The sequences that the changes' entries get, and then the sequence of the next entry. */
     private long[] appendEntries(WriteBatch batch, List<DocumentEdit> changed) {
         long[] sequences = new long[changed.size() + 1];
         sequences[0] = nextSequence;

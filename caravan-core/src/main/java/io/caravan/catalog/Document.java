@@ -3,8 +3,8 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document in memory. There may be many millions, so everything that holds them together (the chain of its hash
- * bucket, the order of their entries) is kept in here.
+ * A document in memory. There may be many millions, so all links between them (the chain of a hash bucket, the order of
+ * entries) are fields of the documents.
  *
  * <p>Each field says which lock guards it: "stripe" is that of the {@link DocumentTable} the document is in, "log" that
  * of {@link CatalogLog}; "both" is written under both and read under either.
@@ -15,7 +15,7 @@ final class Document {
 
     /** Both. */
     Attributes attributes;
-    /** Both. Whether the store has a list for it, which it has from the first value on. */
+    /** Both. Whether the store has a list for it, as it has from the first value on. */
     boolean listed;
 
     /** Stripe. Accepted, but perhaps not durable yet. */
@@ -26,7 +26,7 @@ final class Document {
     @Nullable
     Document nextInBucket;
 
-    /** Log. Sequence of the entry that tells of this document. */
+    /** Log. Sequence of the entry that describes this document. */
     long entrySequence;
     /** Log. */
     @Nullable

@@ -112,7 +112,7 @@ public final class DocumentEdit {
         return original != null && exists && original.id == id;
     }
 
-    /** Whether the catalog has to know: of all but a change of values of a document that has had some. */
+    /** Whether the change concerns the catalog. Only a change of values does not, in a document that has had some. */
     boolean changesCatalog() {
         if (keepsDocument()) {
             return !attributes.equals(original().attributes) || listed() != original().listed;
@@ -121,8 +121,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * The entry that the change needs, or null when it needs none: the removal of a document that has a list is told by
-     * the list's absence, so that it takes no space.
+     * The entry that the change needs, or null when it needs none: the absence of its list says that a document that
+     * had one was removed, so that a removal takes no space.
      */
     @Nullable
     CatalogEntry entry(long nextId) {
@@ -165,7 +165,7 @@ public final class DocumentEdit {
         return document;
     }
 
-    /** Makes an accepted change of values visible; called under the stripe's lock, after the above. */
+    /** Makes an accepted change of values visible; called under the stripe's lock, after {@link #publishToCatalog}. */
     void publishSequences() {
         if (exists) {
             Document document = keepsDocument() ? original() : Objects.requireNonNull(stripe.find(name));

@@ -30,14 +30,14 @@ public final class DocumentName {
     }
 
     /**
-     * A name of these bytes, which are not copied and must not change.
+     * A name with these bytes, which are not copied and must not change.
      *
-     * @throws IllegalArgumentException when they are not 1 to 1,024
+     * @throws IllegalArgumentException when there are not 1 to 1,024 of them
      */
     public static DocumentName of(byte[] bytes) {
         if (bytes.length < 1 || bytes.length > MAX_BYTES) {
             throw new IllegalArgumentException(
-                    "a document's name must be of 1 to " + MAX_BYTES + " bytes, was of " + bytes.length);
+                    "a document's name must have 1 to " + MAX_BYTES + " bytes, has " + bytes.length);
         }
         return new DocumentName(bytes);
     }

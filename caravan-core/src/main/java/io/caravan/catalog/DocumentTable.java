@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One stripe of the catalog's documents: a hash table with chained buckets, and the lock over the names that fall in it.
- * Many stripes keep each one's growth short.
+ * There are many stripes, so that growing one of them is short.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
@@ -30,7 +30,7 @@ final class DocumentTable {
         return null;
     }
 
-    /** Tells of every document, in no order. */
+    /** Calls the action with every document, in no particular order. */
     void forEach(Consumer<Document> action) {
         for (Document head : buckets) {
             for (Document document = head; document != null; document = document.nextInBucket) {

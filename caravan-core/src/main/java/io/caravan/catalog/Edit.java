@@ -69,10 +69,10 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Hands all operations to the store as one batch. The callback is told of success when they are durable, and when
-     * there are none, once everything is durable that the edit has seen. What number it gets is of no meaning.
+     * Hands all operations to the store as one batch. The callback is notified of success once they are durable; if there
+     * are none, once everything that the edit has seen is durable. The sequence that it gets has no meaning.
      *
-     * <p>What {@link io.caravan.ListStore#write} throws is thrown here; nothing has then changed.
+     * <p>What {@link io.caravan.ListStore#write} throws is thrown here; then nothing has changed.
      */
     public void commit(WriteCallback callback) {
         if (committed) {
@@ -96,7 +96,7 @@ public final class Edit implements AutoCloseable {
         return changed;
     }
 
-    /** Lets go of the names. Operations that were not committed are forgotten. */
+    /** Unlocks the names. Operations that were not committed are dropped. */
     @Override
     public void close() {
         for (DocumentTable stripe : locked) {

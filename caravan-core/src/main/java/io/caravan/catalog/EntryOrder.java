@@ -3,7 +3,7 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents in the order of the entries that tell of them. Guarded by the lock of {@link CatalogLog}, but for {@link
+ * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, but for {@link
  * #size()}.
  */
 final class EntryOrder {

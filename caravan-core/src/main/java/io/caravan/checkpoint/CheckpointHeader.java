@@ -10,19 +10,19 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * What a checkpoint says of itself.
+ * The header of a checkpoint: where it belongs, and what it covers.
  *
  * @param number counts the store's checkpoints
  * @param storeId the store it belongs to
  * @param startLsn replay starts here, at a frame or at the log's end
  * @param endLsn the log must reach this position for the checkpoint to be whole
  * @param previousLsn the frame before {@code startLsn}
- * @param lists lists in it
- * @param entries entries in it
+ * @param lists number of lists in it
+ * @param entries number of entries in it
  * @param logSegmentBytes size of the store's log segments
  * @param heapSegmentBytes size of the store's heap segments
  * @param heapSegments heap segments that were in use when it was started
- * @param partitions partitions of the index
+ * @param partitions number of partitions of the index
  */
 public record CheckpointHeader(
         long number,
@@ -81,7 +81,7 @@ public record CheckpointHeader(
 
     private static void check(boolean canBe, String path, int offset) {
         if (!canBe) {
-            throw new CorruptStoreException(path, offset, "the header has a number that no store has");
+            throw new CorruptStoreException(path, offset, "the header has a number that no store can have");
         }
     }
 }

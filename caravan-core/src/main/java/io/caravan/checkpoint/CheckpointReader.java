@@ -14,16 +14,16 @@ import java.util.BitSet;
 
 /**
  * Reads one checkpoint file, checking everything before it is used. A file is whole when, in this order: (1) its file
- * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are such as a store can have; (4) its length
+ * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are ones that a store can have; (4) its length
  * is what the header says; (5) every section fits the file, its CRC is right, it names a partition, and one captured
  * between the start and the end; (6) the pieces fill their sections, those of one list have the same head, and they add
- * up to the lists and entries that the header says; (7) every partition has a section.
+ * up to the lists and entries that the header announces; (7) every partition has a section.
  */
 public final class CheckpointReader implements AutoCloseable {
 
-    /** Takes what a checkpoint holds, in the order it was written. */
+    /** Receives what a checkpoint holds, in the order in which it was written. */
     public interface Visitor {
-        /** Drops everything: for reading a checkpoint only to check it. */
+        /** Ignores everything: for reading a checkpoint only to check it. */
         Visitor NOBODY = new Visitor() {
             @Override
             public void partition(int partition, long captureLsn) {}
@@ -35,7 +35,7 @@ public final class CheckpointReader implements AutoCloseable {
         /** A section of a partition that was captured at this LSN. */
         void partition(int partition, long captureLsn);
 
-        /** A list, or the first or next piece of one, whose regions lie in the buffer from an index on. */
+        /** A list, or the first or a later piece of one. Its regions start at index {@code at} of the buffer. */
         void piece(long id, long birth, long first, long next, ByteBuffer regions, int at, int count);
     }
 
@@ -78,7 +78,7 @@ public final class CheckpointReader implements AutoCloseable {
         return file.path();
     }
 
-    /** Visits every section and piece, checking conditions 5 to 7. What was visited before a failure is to be dropped. */
+    /** Visits every section and piece, checking conditions 5 to 7. When it fails, drop what was visited before. */
     public void read(Visitor visitor) throws IOException {
         ByteBuffer window = ByteBuffer.allocateDirect((int) Math.min(MAX_SECTION_BYTES, fileBytes))
                 .order(ByteOrder.LITTLE_ENDIAN)
@@ -99,7 +99,7 @@ public final class CheckpointReader implements AutoCloseable {
         tally.check(position);
     }
 
-    /** Sees to it that the section at this position of the file is at the window's; returns its size. */
+    /** Loads the section at this position of the file to the window's position. Returns its size in bytes. */
     private int load(ByteBuffer window, long position) throws IOException {
         fill(window, position, SECTION_HEADER_BYTES);
         int payloadBytes = window.getInt(window.position() + SECTION_PAYLOAD_BYTES);
@@ -116,7 +116,7 @@ public final class CheckpointReader implements AutoCloseable {
         return bytes;
     }
 
-    /** Most sections are small, so as many as the window holds are read at a time. */
+    /** Reads as many sections at a time as the window holds, because most are small. */
     private void fill(ByteBuffer window, long position, int bytes) throws IOException {
         if (window.remaining() < bytes) {
             window.clear();
@@ -144,7 +144,7 @@ public final class CheckpointReader implements AutoCloseable {
         }
     }
 
-    /** Returns where the next piece is. */
+    /** Returns the index of the next piece. */
     private int visitPiece(ByteBuffer window, int at, int end, Visitor visitor, Tally tally) {
         int regionsAt = at + PIECE_HEADER_BYTES;
         long count = regionsAt <= end ? window.getLong(at + PIECE_ENTRIES) : -1;
@@ -161,7 +161,7 @@ public final class CheckpointReader implements AutoCloseable {
         return regionsAt + (int) count * Long.BYTES;
     }
 
-    /** What a visitor throws that cannot use the piece it is given. */
+    /** The exception that a visitor throws when it cannot use the piece that it is given. */
     public CorruptStoreException corruptPiece(String problem) {
         return corrupt(pieceOffset, problem);
     }

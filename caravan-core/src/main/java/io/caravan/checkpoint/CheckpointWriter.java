@@ -12,12 +12,12 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Writes one checkpoint file: partitions first, the header last, then force, rename, force of the directory. Until the
- * rename the file has a temporary name and means nothing.
+ * Writes one checkpoint file: partitions first, the header last, then force, rename, force of the directory. Until it
+ * is renamed the file has a temporary name and means nothing.
  */
 public final class CheckpointWriter implements AutoCloseable {
     private static final int MAX_SECTION_BYTES = SECTION_HEADER_BYTES + MAX_PAYLOAD_BYTES;
-    /** Most sections are far smaller, so they are gathered until this much can be written at a time. */
+    /** Most sections are far smaller, so they are gathered until there is this much to write. */
     private static final int WORTH_WRITING_BYTES = 1 << 12;
 
     private final Storage storage;
@@ -66,7 +66,7 @@ public final class CheckpointWriter implements AutoCloseable {
         buffer.clear();
     }
 
-    /** Starts a list, whose regions follow. */
+    /** Starts a list; its regions follow. */
     public void list(long id, long birth, long first, long next) throws IOException {
         listId = id;
         listBirth = birth;
@@ -79,7 +79,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds regions of the list that was started; they are cut into pieces where a section is full. */
+    /** Adds regions of the list that was started, and starts another piece where a section is full. */
     public void regions(long[] regions, int from, int count) throws IOException {
         int done = 0;
         while (done < count) {
@@ -87,7 +87,7 @@ public final class CheckpointWriter implements AutoCloseable {
         }
     }
 
-    /** Adds a piece with as many of the regions as there is room for; returns how many. */
+    /** Adds a piece with as many of the regions as fit. Returns how many. */
     private int piece(long[] regions, int from, int count) throws IOException {
         if (sectionRoom() < PIECE_HEADER_BYTES + Long.BYTES) {
             endSection();
@@ -110,7 +110,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return sectionAt + MAX_SECTION_BYTES - buffer.position();
     }
 
-    /** Ends the partition; every partition has at least one section, which tells when it was captured. */
+    /** Ends the partition; every partition has at least one section, which says when it was captured. */
     public void endPartition() throws IOException {
         endSection();
     }
@@ -138,7 +138,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return entries;
     }
 
-    /** Size of the file that these sections make. */
+    /** Size of the file with the sections so far, in bytes. */
     public long bytes() {
         return written + buffer.position();
     }
@@ -172,7 +172,7 @@ public final class CheckpointWriter implements AutoCloseable {
         return bytes;
     }
 
-    /** Lets go of the file, and removes it when it was not published: its space may be what others wait for. */
+    /** Closes the file, and deletes it if it was not published: somebody may be waiting for its space. */
     @Override
     public void close() throws IOException {
         file.close();

@@ -1,5 +1,5 @@
 /**
- * Checkpoint files: the index as it was, partition by partition, so that the log before it is not needed any more.
+ * Checkpoint files: the index as it was, partition by partition, so that the log before it is no longer needed.
  */
 @NullMarked
 package io.caravan.checkpoint;

@@ -3,22 +3,25 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * A growable array of longs in pages: growing adds a page and copies only the short table of pages, and its cost does
- * not rise with what is already there. Not thread-safe.
+ * An array of longs in pages, which grows and shrinks page by page: what is already there is never copied, only, now and
+ * then, the short table of pages. Not thread-safe.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;
     /** Longs in a page; a run that does not cross a multiple of this lies in one array. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
-    private static final int MAX_PAGES = Integer.MAX_VALUE >>> PAGE_SHIFT;
-    /** The most longs that there can ever be room for. */
-    public static final int MAX_LONGS = MAX_PAGES << PAGE_SHIFT;
-
     private static final int PAGE_MASK = PAGE_LONGS - 1;
+    /** The most pages that there can be. */
+    static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
+    private static final long[] NO_PAGE = {};
 
     private long[][] pages = new long[4][];
     private int pageCount;
+    /** Numbers of pages that were released, a stack. */
+    private int[] released = new int[4];
+
+    private int releasedCount;
 
     public long get(int index) {
         return pages[index >>> PAGE_SHIFT][index & PAGE_MASK];
@@ -28,29 +31,49 @@ public final class LongPages {
         pages[index >>> PAGE_SHIFT][index & PAGE_MASK] = value;
     }
 
+    /** The page with this number, which must not have been released. */
+    long[] page(int number) {
+        return pages[number];
+    }
+
     /** Copies a run that lies in one page. */
     public void copy(int index, long[] target, int at, int count) {
         System.arraycopy(pages[index >>> PAGE_SHIFT], index & PAGE_MASK, target, at, count);
     }
 
-    /** How many longs there are room for. */
-    public int capacity() {
-        return pageCount << PAGE_SHIFT;
-    }
-
-    /** Adds room for {@link #PAGE_LONGS} more. */
-    public void addPage() {
+    /**
+     * Adds a page of zeros. Returns its number: that of a page which was released, or else the next.
+     *
+     * @throws IllegalStateException when there are 2^31 longs
+     */
+    public int addPage() {
+        if (releasedCount > 0) {
+            int number = released[--releasedCount];
+            pages[number] = new long[PAGE_LONGS];
+            return number;
+        }
         if (pageCount == MAX_PAGES) {
             throw new IllegalStateException("more than 2^31 longs in one table");
         }
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, pageCount * 2);
         }
-        pages[pageCount++] = new long[PAGE_LONGS];
+        pages[pageCount] = new long[PAGE_LONGS];
+        return pageCount++;
     }
 
-    /** Bytes of memory held. */
+    /** Gives a page's memory back. Its indexes must not be used until {@link #addPage} returns its number again. */
+    public void releasePage(int number) {
+        if (releasedCount == released.length) {
+            released = Arrays.copyOf(released, releasedCount * 2);
+        }
+        released[releasedCount++] = number;
+        pages[number] = NO_PAGE;
+    }
+
+    /** Bytes of memory in use. */
     public long memoryBytes() {
-        return (long) pageCount * PAGE_LONGS * Long.BYTES + (long) pages.length * Integer.BYTES;
+        return (long) (pageCount - releasedCount) * PAGE_LONGS * Long.BYTES
+                + (long) (pages.length + released.length) * Integer.BYTES;
     }
 }

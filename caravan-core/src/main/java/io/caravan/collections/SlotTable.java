@@ -1,141 +1,230 @@
 package io.caravan.collections;
 
+import java.util.Arrays;
 import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (non-negative ints) that keeps the slots only; a slot's key is asked of whoever
- * keeps it. Open addressing with linear probing, and deletion that shifts back instead of leaving marks (Knuth, The Art
- * of Computer Programming, volume 3, section 6.4, algorithm R). Not thread-safe.
+ * A hash table from long keys to slots (ints from 0 on) that stores the slots only: the owner of a slot knows its key. Not
+ * thread-safe.
  *
- * <p>To ask for a key is a cache miss. An entry of the table therefore has four bits of the key's hash above the slot, which
- * spare fifteen of sixteen questions that would be in vain.
+ * <p>No operation does work that grows with the table. The table is a tree over the bits of the hash, from the top: an
+ * array of partitions, below it nodes of eight children, and at the leaves {@link SlotBucket}s of at most
+ * {@link SlotBucket#MAX_SLOTS} slots. A bucket that is full bursts into a node of eight buckets, and nothing else moves
+ * (Heinz, Zobel and Williams, "Burst Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined into
+ * one bucket again. The hash is a bijection, so keys differ in their hashes and no path is longer than a hash.
+ *
+ * <p>Buckets lie in the order of their hashes. A walk goes from bucket to bucket, and its position is a hash; so the table
+ * may change between any two steps of a walk.
  */
 public final class SlotTable {
-    private static final int EMPTY = -1;
-    private static final int FIRST_CAPACITY = 4;
-    private static final int TAG_SHIFT = 28;
-    private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
-    /** So that no entry looks like an empty one. */
-    private static final int MAX_SLOT = SLOT_MASK - 1;
+    /** The answer when no slot has a key. */
+    public static final int NONE = -1;
 
-    /** Tells the key of a slot that is in the table. */
+    /** The most slots that one step of a walk visits. */
+    public static final int MAX_BUCKET_SLOTS = SlotBucket.MAX_SLOTS;
+
+    private static final int FAN_OUT_LOG2 = 3;
+    private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
+    /** Far fewer than a bucket holds, so that a join is not followed by a burst soon. */
+    private static final int JOINED_SLOTS = SlotBucket.MAX_SLOTS / 4;
+
+    /** Knows the key of each slot that is in the table. */
     @FunctionalInterface
     public interface Keys {
         long key(int slot);
     }
 
     private final Keys keys;
-    private int[] entries = new int[0];
+    /** Each element of this array, and of the nodes below it, is null, a {@link SlotBucket} or a node: an Object[]. */
+    private final @Nullable Object[] root;
+    /** How far to shift a hash right to get its partition. */
+    private final int rootShift;
+
     private int size;
 
-    public SlotTable(Keys keys) {
+    /** A table of {@code partitions} partitions, a power of two and at least two. */
+    public SlotTable(int partitions, Keys keys) {
+        if (partitions < 2 || Integer.bitCount(partitions) != 1) {
+            throw new IllegalArgumentException("partitions must be a power of two from 2 on, was " + partitions);
+        }
         this.keys = keys;
+        this.root = new Object[partitions];
+        this.rootShift = Long.SIZE - Integer.numberOfTrailingZeros(partitions);
     }
 
-    /** Mixes a key's bits so that every bit of the result depends on every bit of the key. */
+    /** Mixes a key's bits so that every bit of the result depends on every bit of the key. No two keys mix to the same. */
     public static long hash(long key) {
         long h = (key ^ key >>> 32) * 0x9E37_79B9_7F4A_7C15L;
         h = (h ^ h >>> 29) * 0xBF58_476D_1CE4_E5B9L;
         return h ^ h >>> 32;
     }
 
+    /** Number of slots. */
     public int size() {
         return size;
     }
 
-    /** The slot with this key, or -1. */
-    public int find(long key) {
-        if (size == 0) {
-            return -1;
-        }
-        int mask = entries.length - 1;
-        long hash = hash(key);
-        int tag = tag(hash);
-        for (int i = (int) hash & mask; entries[i] != EMPTY; i = i + 1 & mask) {
-            int entry = entries[i];
-            if (entry >>> TAG_SHIFT == tag && keys.key(entry & SLOT_MASK) == key) {
-                return entry & SLOT_MASK;
-            }
-        }
-        return -1;
+    /** The partition that a key belongs to: the top bits of its hash. */
+    public int partitionOf(long key) {
+        return (int) (hash(key) >>> rootShift);
     }
 
-    /** Bits that neither choose the place in a table, nor one of 1,024 tables. */
-    private static int tag(long hash) {
-        return (int) (hash >>> 40) & EMPTY >>> TAG_SHIFT;
+    /** The slot with this key, or {@link #NONE}. */
+    public int find(long key) {
+        long hash = hash(key);
+        int shift = rootShift + FAN_OUT_LOG2;
+        Object child = root;
+        while (child instanceof Object[] node) {
+            shift -= FAN_OUT_LOG2;
+            child = node[childOf(node, hash, shift)];
+        }
+        return child == null ? NONE : ((SlotBucket) child).find(key, hash, keys);
+    }
+
+    private static int childOf(@Nullable Object[] node, long hash, int shift) {
+        return (int) (hash >>> shift) & node.length - 1;
     }
 
     /** Adds a slot whose key is not in the table. */
     public void add(int slot) {
-        if (slot > MAX_SLOT) {
-            throw new IllegalStateException("more than 2^28 slots");
+        if (slot > SlotBucket.MAX_SLOT) {
+            throw new IllegalStateException("slot " + slot + " is beyond the last of a table, " + SlotBucket.MAX_SLOT);
         }
-        if (4 * (size + 1) > 3 * entries.length) {
-            resize(Math.max(FIRST_CAPACITY, entries.length * 2));
-        }
-        place(slot);
+        add(root, rootShift, slot, hash(keys.key(slot)));
         size++;
     }
 
-    private void place(int slot) {
-        int mask = entries.length - 1;
-        long hash = hash(keys.key(slot));
-        int i = (int) hash & mask;
-        while (entries[i] != EMPTY) {
-            i = i + 1 & mask;
+    private void add(@Nullable Object[] node, int shift, int slot, long hash) {
+        int at = childOf(node, hash, shift);
+        Object child = node[at];
+        if (child == null) {
+            child = new SlotBucket();
+            node[at] = child;
+        } else if (child instanceof SlotBucket full && full.isFull()) {
+            child = burst(full, shift - FAN_OUT_LOG2);
+            node[at] = child;
         }
-        entries[i] = tag(hash) << TAG_SHIFT | slot;
+        if (child instanceof Object[] inner) {
+            add(inner, shift - FAN_OUT_LOG2, slot, hash);
+        } else {
+            ((SlotBucket) child).add(slot, hash, keys);
+        }
     }
 
-    private int home(int slot) {
-        return (int) hash(keys.key(slot)) & entries.length - 1;
+    private Object[] burst(SlotBucket full, int shift) {
+        Object[] node = new Object[FAN_OUT];
+        full.forEach(slot -> add(node, shift, slot, hash(keys.key(slot))));
+        return node;
     }
 
-    /** Removes a slot; its key must still be the one it was added with. */
+    /** Removes a slot that is in the table; its key must still be the one it was added with. */
     public void remove(int slot) {
-        int mask = entries.length - 1;
-        int hole = home(slot);
-        while ((entries[hole] & SLOT_MASK) != slot) {
-            if (entries[hole] == EMPTY) {
-                throw new IllegalStateException("slot " + slot + " is not in the table");
-            }
-            hole = hole + 1 & mask;
-        }
-        for (int i = hole + 1 & mask; entries[i] != EMPTY; i = i + 1 & mask) {
-            if ((i - home(entries[i] & SLOT_MASK) & mask) >= (i - hole & mask)) {
-                entries[hole] = entries[i];
-                hole = i;
-            }
-        }
-        entries[hole] = EMPTY;
+        remove(root, rootShift, slot, hash(keys.key(slot)));
         size--;
-        if (entries.length > FIRST_CAPACITY && 8 * size < entries.length) {
-            resize(entries.length / 2);
-        }
     }
 
-    private void resize(int capacity) {
-        int[] old = entries;
-        entries = new int[capacity];
-        java.util.Arrays.fill(entries, EMPTY);
-        for (int entry : old) {
-            if (entry != EMPTY) {
-                place(entry & SLOT_MASK);
+    /** Removes a slot below a node. Returns whether that freed memory, so that the node may be worth joining. */
+    private boolean remove(@Nullable Object[] node, int shift, int slot, long hash) {
+        int at = childOf(node, hash, shift);
+        if (node[at] instanceof SlotBucket bucket) {
+            return bucket.remove(slot, hash, keys);
+        }
+        if (!(node[at] instanceof Object[] inner)) {
+            throw SlotBucket.missing(slot);
+        }
+        boolean joins = remove(inner, shift - FAN_OUT_LOG2, slot, hash) && slotsToJoin(inner) <= JOINED_SLOTS;
+        if (joins) {
+            node[at] = joined(inner);
+        }
+        return joins;
+    }
+
+    /** How many slots the buckets of a node have; more than are ever joined if one of its children is a node. */
+    private static int slotsToJoin(@Nullable Object[] node) {
+        int sum = 0;
+        for (Object child : node) {
+            if (child instanceof SlotBucket bucket) {
+                sum += bucket.size();
+            } else if (child != null) {
+                return Integer.MAX_VALUE;
             }
         }
+        return sum;
     }
 
-    /** Calls the action with every slot. The table must not change meanwhile. */
-    public void forEach(IntConsumer action) {
-        for (int entry : entries) {
-            if (entry != EMPTY) {
-                action.accept(entry & SLOT_MASK);
+    private SlotBucket joined(@Nullable Object[] node) {
+        SlotBucket joined = new SlotBucket();
+        for (Object child : node) {
+            if (child instanceof SlotBucket bucket) {
+                bucket.forEach(slot -> joined.add(slot, hash(keys.key(slot)), keys));
             }
         }
+        return joined;
     }
 
-    /** Bytes of memory held. */
+    /** Where a walk through a partition starts. */
+    public long startOf(int partition) {
+        return (long) partition << rootShift;
+    }
+
+    /** Whether a walk through a partition, which started there and has come to this position, has more to visit. */
+    public boolean isWithin(int partition, long position) {
+        return position >>> rootShift == partition;
+    }
+
+    /** Whether a walk that has come to this position will still visit a key that is in the table. */
+    public static boolean isAhead(long key, long position) {
+        return Long.compareUnsigned(hash(key), position) >= 0;
+    }
+
+    /**
+     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, at most
+     * {@link #MAX_BUCKET_SLOTS}. A slot that is in the table during the whole walk is visited once.
+     *
+     * @return the position of the next step
+     */
+    public long visitBucket(long position, IntConsumer action) {
+        int shift = rootShift + FAN_OUT_LOG2;
+        Object child = root;
+        while (child instanceof Object[] node) {
+            shift -= FAN_OUT_LOG2;
+            child = node[childOf(node, position, shift)];
+        }
+        long start = position >>> shift << shift;
+        if (child instanceof SlotBucket bucket) {
+            // A bucket that was joined since the last step begins before the position.
+            bucket.forEach(
+                    start == position
+                            ? action
+                            : slot -> {
+                                if (isAhead(keys.key(slot), position)) {
+                                    action.accept(slot);
+                                }
+                            });
+        }
+        return start + (1L << shift);
+    }
+
+    /** Calls the action with every slot of a partition. The table must not change meanwhile. */
+    public void forEach(int partition, IntConsumer action) {
+        long position = startOf(partition);
+        do {
+            position = visitBucket(position, action);
+        } while (isWithin(partition, position));
+    }
+
+    /** Bytes of memory in use. */
     public long memoryBytes() {
-        return (long) entries.length * Integer.BYTES;
+        return memoryBytes(root);
+    }
+
+    private static long memoryBytes(@Nullable Object[] node) {
+        return (long) node.length * Integer.BYTES
+                + Arrays.stream(node)
+                        .mapToLong(child -> child instanceof Object[] inner
+                                ? memoryBytes(inner)
+                                : child instanceof SlotBucket bucket ? bucket.memoryBytes() : 0)
+                        .sum();
     }
 }

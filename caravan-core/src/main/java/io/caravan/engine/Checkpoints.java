@@ -126,7 +126,7 @@ final class Checkpoints {
     private record Start(long lsn, long previousLsn, long tail, int heapSegments) {}
 
     private Start begin() {
-        state.lock.lock();
+        state.lock.lockForSlice();
         try {
             space.releaseTrailing();
             peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());

@@ -230,7 +230,8 @@ public final class Engine implements ListStore {
                     parts.checkpointer.logBytesSince(),
                     c.checkpoints,
                     c.lastCheckpointNanos,
-                    c.pinnedReaders);
+                    c.pinnedReaders,
+                    state.lock.heldNanos());
         } finally {
             state.lock.unlock();
         }

@@ -252,7 +252,7 @@ final class Flusher {
     }
 
     private boolean reclaim() {
-        state.lock.lock();
+        state.lock.lockForSlice();
         try {
             return space.reclaimSlice();
         } finally {

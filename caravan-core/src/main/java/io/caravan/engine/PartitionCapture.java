@@ -2,143 +2,136 @@ package io.caravan.engine;
 
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.index.ListCursor;
-import io.caravan.index.ListIndex;
+import io.caravan.index.PartitionSnapshot;
+import io.caravan.index.PartitionSnapshot.Kept;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Copies one partition of the index under the lock, and writes it outside. What would take long to copy is pinned
- * instead and copied afterwards, slice by slice: a pinned list's regions stay as they were at the capture.
+ * Writes one partition of the index as it was at one moment: copies a {@link PartitionSnapshot} slice by slice under the
+ * lock, and writes each slice outside it.
  */
 final class PartitionCapture {
-    /** Longs copied under one lock: a tenth of a millisecond. */
-    private static final int COPIED_LONGS = 1 << 16;
-
-    private static final int FIRST_LONGS = 1 << 10;
-
-    private static final int HEAD_LONGS = 4;
-
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final ListCursor cursor = new ListCursor();
-    private long[] copied = new long[FIRST_LONGS];
-    private int copiedLongs;
+    private final PartitionSnapshot snapshot;
+    private final long[] slice = new long[PartitionSnapshot.SLICE_LONGS];
 
     PartitionCapture(StoreState state, CommitQueue queue, HeapSpace space) {
         this.state = state;
         this.queue = queue;
         this.space = space;
+        this.snapshot = state.index.snapshot();
     }
-
-    /** A list to copy later. */
-    private record Deferred(ListIndex.Pin pin, long id, long birth, long first, long next) {}
 
     /** Captures and writes a partition; returns the LSN of the capture. */
     long capture(int partition, CheckpointWriter writer) throws IOException {
-        List<Deferred> deferred = new ArrayList<>();
-        long captureLsn = copy(partition, deferred);
+        long captureLsn = start(partition);
         try {
             writer.startPartition(partition, captureLsn);
-            writeCopied(writer);
-            for (Deferred list : deferred) {
-                writeDeferred(list, writer);
+            boolean more = true;
+            while (more) {
+                more = writeSlice(writer);
             }
             writer.endPartition();
+            return captureLsn;
         } finally {
-            unpin(deferred);
+            dropKept();
         }
-        return captureLsn;
     }
 
-    private long copy(int partition, List<Deferred> deferred) {
-        copiedLongs = 0;
+    private long start(int partition) {
         state.lock.lock();
         try {
-            state.index.forEachList(partition, list -> copyOrDefer(list, deferred));
-            return queue.nextLsn();
+            long lsn = queue.nextLsn();
+            snapshot.start(partition, lsn);
+            return lsn;
         } finally {
             state.lock.unlock();
         }
     }
 
-    private void copyOrDefer(int list, List<Deferred> deferred) {
-        ListIndex index = state.index;
-        long first = index.first(list);
-        long next = index.next(list);
-        if (next - first + HEAD_LONGS > COPIED_LONGS - copiedLongs) {
-            deferred.add(new Deferred(index.pin(list, first), index.id(list), index.birth(list), first, next));
+    /** Writes the next lists, and then those that are kept. Returns whether there are more. */
+    private boolean writeSlice(CheckpointWriter writer) throws IOException {
+        int longs;
+        int kept;
+        boolean more;
+        state.lock.lockForSlice();
+        try {
+            longs = snapshot.copySlice(slice);
+            kept = snapshot.keptCount();
+            more = snapshot.isWalking();
+        } finally {
+            state.lock.unlock();
+        }
+        writeCopied(longs, writer);
+        for (int i = 0; i < kept; i++) {
+            writeKept(writer);
+        }
+        return more;
+    }
+
+    private void writeCopied(int longs, CheckpointWriter writer) throws IOException {
+        int at = 0;
+        while (at < longs) {
+            long first = slice[at + 2];
+            long next = slice[at + 3];
+            int count = (int) (next - first);
+            writer.list(slice[at], slice[at + 1], first, next);
+            writer.regions(slice, at + PartitionSnapshot.HEAD_LONGS, count);
+            at += PartitionSnapshot.HEAD_LONGS + count;
+        }
+    }
+
+    private void writeKept(CheckpointWriter writer) throws IOException {
+        Kept list = takeKept();
+        if (list == null) {
             return;
         }
-        makeRoom(copiedLongs + HEAD_LONGS + (int) (next - first));
-        copied[copiedLongs++] = index.id(list);
-        copied[copiedLongs++] = index.birth(list);
-        copied[copiedLongs++] = first;
-        copied[copiedLongs++] = next;
-        if (next > first) {
-            index.seek(list, first, cursor);
-            index.copyRegions(cursor, copied, copiedLongs, (int) (next - first));
-            copiedLongs += (int) (next - first);
-        }
-    }
-
-    private void makeRoom(int longs) {
-        if (longs > copied.length) {
-            copied = Arrays.copyOf(copied, Math.max(longs, 2 * copied.length));
-        }
-    }
-
-    private void writeCopied(CheckpointWriter writer) throws IOException {
-        int at = 0;
-        while (at < copiedLongs) {
-            long first = copied[at + 2];
-            long next = copied[at + 3];
-            int count = (int) (next - first);
-            writer.list(copied[at], copied[at + 1], first, next);
-            writer.regions(copied, at + HEAD_LONGS, count);
-            at += HEAD_LONGS + count;
-        }
-    }
-
-    private void writeDeferred(Deferred list, CheckpointWriter writer) throws IOException {
-        writer.list(list.id(), list.birth(), list.first(), list.next());
-        ListCursor place = new ListCursor();
-        seek(list, place);
-        while (place.sequence() < list.next()) {
-            int count = (int) Math.min(copied.length, list.next() - place.sequence());
-            copySlice(place, count);
-            writer.regions(copied, 0, count);
-        }
-    }
-
-    private void seek(Deferred list, ListCursor place) {
-        state.lock.lock();
         try {
-            state.index.seek(list.pin().list(), list.first(), place);
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private void copySlice(ListCursor place, int count) {
-        state.lock.lock();
-        try {
-            state.index.copyRegions(place, copied, 0, count);
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private void unpin(List<Deferred> deferred) {
-        state.lock.lock();
-        try {
-            for (Deferred list : deferred) {
-                space.unpin(list.pin());
+            writer.list(list.id(), list.birth(), list.first(), list.next());
+            ListCursor cursor = new ListCursor();
+            for (long at = list.first(); at < list.next(); at = cursor.sequence()) {
+                int count = (int) Math.min(slice.length, list.next() - at);
+                state.copyRegions(list.pin().list(), at, cursor, slice, count);
+                writer.regions(slice, 0, count);
             }
         } finally {
+            unpin(list);
+        }
+    }
+
+    private @Nullable Kept takeKept() {
+        state.lock.lock();
+        try {
+            return snapshot.takeKept();
+        } finally {
             state.lock.unlock();
+        }
+    }
+
+    private void unpin(Kept list) {
+        state.lock.lock();
+        try {
+            space.unpin(list.pin());
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    /** Lets go of what was not written because writing failed. */
+    private void dropKept() {
+        state.lock.lock();
+        try {
+            snapshot.stop();
+        } finally {
+            state.lock.unlock();
+        }
+        Kept list = takeKept();
+        while (list != null) {
+            unpin(list);
+            list = takeKept();
         }
     }
 }

@@ -3,11 +3,11 @@ package io.caravan.engine;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.TrimmedException;
+import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
-import java.util.Arrays;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -124,19 +124,11 @@ final class ReadPath {
         return true;
     }
 
-    /** Copies as many regions as the array takes, under the lock; moves the cursor to {@code from} if it is not there. */
+    /** Copies as many regions as the array takes. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            if (cursor.sequence() != from) {
-                state.index.seek(pinned.pin().list(), from, cursor);
-            }
-            state.index.copyRegions(cursor, regions, 0, count);
-        } finally {
-            state.lock.unlock();
-        }
+        state.checkOpen();
+        state.copyRegions(pinned.pin().list(), from, cursor, regions, count);
         return count;
     }
 
@@ -235,17 +227,19 @@ final class ReadPath {
     }
 
     /**
-     * Calls {@code ids} with the lists whose creation is durable, after waiting for everything accepted before the call, as
-     * any read does. Ids are collected a partition at a time under the lock and passed on outside it.
+     * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read does.
+     * Ids are collected a bucket of the index at a time under the lock, and handed out outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
         applied.await(acceptedUpTo());
-        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            for (long id : durableIdsOf(partition)) {
-                ids.accept(id);
+        DurableIds found = new DurableIds();
+        do {
+            found.collect();
+            for (int i = 0; i < found.count; i++) {
+                ids.accept(found.ids[i]);
             }
-        }
+        } while (found.position != 0);
         // A list may have been left out because of a deletion that a crash could still take back.
         applied.awaitPast(lastRemovalLsn());
     }
@@ -271,21 +265,27 @@ final class ReadPath {
         }
     }
 
-    private long[] durableIdsOf(int partition) {
-        state.lock.lock();
-        try {
-            state.checkOpen();
-            ListIndex index = state.index;
-            long[] ids = new long[index.partitionSize(partition)];
-            int[] count = {0};
-            index.forEachList(partition, list -> {
-                if (index.birth(list) < applied.position()) {
-                    ids[count[0]++] = index.id(list);
-                }
-            });
-            return Arrays.copyOf(ids, count[0]);
-        } finally {
-            state.lock.unlock();
+    /** A walk through the index, which ends where it started: at the lowest hash. */
+    private final class DurableIds {
+        private final long[] ids = new long[SlotTable.MAX_BUCKET_SLOTS];
+        private int count;
+        private long position;
+
+        void collect() {
+            count = 0;
+            state.lock.lockForSlice();
+            try {
+                state.checkOpen();
+                position = state.index.table().visitBucket(position, this::add);
+            } finally {
+                state.lock.unlock();
+            }
+        }
+
+        private void add(int list) {
+            if (state.index.birth(list) < applied.position()) {
+                ids[count++] = state.index.id(list);
+            }
         }
     }
 }

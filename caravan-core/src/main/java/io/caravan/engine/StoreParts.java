@@ -62,7 +62,8 @@ final class StoreParts {
                 "store " + config.directory() + " (" + config.durability() + ")",
                 recovered.index(),
                 recovered.heap(),
-                threading);
+                threading,
+                clock);
         Commit first = new Commit(config.logBufferBytes());
         demand = new FlushDemand(state, first, wakes.flusher(), clock);
         space = new HeapSpace(
@@ -264,6 +265,7 @@ final class StoreParts {
             boolean interrupted = false;
             while (state.counters.pinnedReaders > 0 && deadline - System.nanoTime() > 0) {
                 try {
+                    state.lock.beforeWait();
                     state.changed.awaitNanos(deadline - System.nanoTime());
                 } catch (InterruptedException e) {
                     interrupted = true;

@@ -4,9 +4,11 @@ import io.caravan.NotWritableException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
 import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.index.PartitionSnapshot;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,8 +22,11 @@ final class StoreState {
         CLOSED
     }
 
-    final ReentrantLock lock = new ReentrantLock();
-    final Condition changed = lock.newCondition();
+    /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
+    private static final int SEEK_CHUNKS = 256;
+
+    final StoreLock lock;
+    final Condition changed;
 
     /** Guarded by {@link #lock}. */
     final ListIndex index;
@@ -37,8 +42,10 @@ final class StoreState {
     private volatile Life life = Life.OPEN;
     private volatile @Nullable StoreFailedException failure;
 
-    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading) {
+    StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
         this.name = name;
+        this.lock = new StoreLock(clock);
+        this.changed = lock.newCondition();
         this.threading = threading;
         this.index = index;
         this.heap = heap;
@@ -74,6 +81,25 @@ final class StoreState {
         checkWritable();
     }
 
+    /**
+     * Copies regions of a pinned list, from the cursor's place or wherever {@code from} is, and moves the cursor behind
+     * them. Takes the lock, and holds it for a bounded number of chunks at a time.
+     *
+     * @param count at most {@link PartitionSnapshot#SLICE_LONGS}
+     */
+    void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
+        lock.lock();
+        try {
+            while (!index.seek(list, from, cursor, SEEK_CHUNKS)) {
+                lock.unlock();
+                lock.lockForSlice();
+            }
+            index.copyRegions(cursor, target, 0, count);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Records the first failure; returns it, or the one that was there before. Under the lock. */
     StoreFailedException fail(Throwable cause) {
         StoreFailedException problem = failure;
@@ -101,6 +127,7 @@ final class StoreState {
 
     /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
     private void awaitChange() {
+        lock.beforeWait();
         threading.await(changed);
     }
 

@@ -6,17 +6,17 @@ import io.caravan.StoreConfig;
 public final class Blocks {
     public static final int BLOCK_BYTES = StoreConfig.BLOCK_BYTES;
 
-    /** No segment is longer, so a reader knows what it may have to allocate. */
+    /** No segment is longer, so a reader knows how much it may have to allocate. */
     public static final int MAX_SEGMENT_BYTES = 1 << 30;
 
     private Blocks() {}
 
-    /** Whether a segment can have this size: room for a header and something behind it. */
+    /** Whether a segment can have this size, which must leave room for a header and something behind it. */
     public static boolean isSegmentSize(long bytes) {
         return bytes >= 2 * BLOCK_BYTES && bytes <= MAX_SEGMENT_BYTES && bytes % BLOCK_BYTES == 0;
     }
 
-    /** The first multiple of a block at or after this. */
+    /** The start of the first block at or after this position. */
     public static long roundUp(long bytes) {
         return (bytes + BLOCK_BYTES - 1) & -BLOCK_BYTES;
     }

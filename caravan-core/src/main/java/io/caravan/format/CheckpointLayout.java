@@ -31,7 +31,7 @@ package io.caravan.format;
  * </pre>
  *
  * <p>Replay starts at the start LSN; the log must reach the end LSN, the last capture, for the checkpoint to be whole.
- * A record before its partition's capture LSN is already contained.
+ * A record before its partition's capture LSN is already in the checkpoint.
  */
 public final class CheckpointLayout {
     public static final int START_LSN = FileHeader.BYTES;
@@ -60,12 +60,12 @@ public final class CheckpointLayout {
     public static final int PIECE_ENTRIES = PIECE_NEXT + Long.BYTES;
     public static final int PIECE_HEADER_BYTES = PIECE_ENTRIES + Long.BYTES;
 
-    /** No section's payload is longer, so a reader knows what it may have to allocate. */
+    /** No section's payload is longer, so a reader knows how much it may have to allocate. */
     public static final int MAX_PAYLOAD_BYTES = 1 << 16;
 
     /** No index has more partitions. */
     public static final int MAX_PARTITIONS = 1024;
-    /** No position, sequence or number of a file gets so far, so that arithmetic with them cannot overflow. */
+    /** Every position, sequence and file number is below this, so that arithmetic with them cannot overflow. */
     public static final long NUMBER_LIMIT = 1L << 62;
 
     private CheckpointLayout() {}

@@ -13,8 +13,8 @@ import java.nio.ByteBuffer;
  * </pre>
  *
  * <p>The checksum is the value's CRC-32C, which a writer computes before it takes any lock, combined with a hash of
- * document id, birth (the LSN that created the list), sequence and length. A stale or misplaced entry is thus as wrong
- * as a damaged one.
+ * document id, birth (the LSN that created the list), sequence and length. So a stale or misplaced entry is refused
+ * like a damaged one.
  */
 public final class EntryLayout {
     public static final int CHECKSUM = 0;

@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
  * <p>The CRC covers byte 8 to the end of the payload. A frame starts at a block and is followed by zeros up to the next
  * one. It is valid at a position when, in this order: (1) the magic is right; (2) the LSN is the position; (3) the
  * payload fits the segment; (4) store id and segment number are right; (5) the CRC is right. So neither a torn frame,
- * nor one that a recycled segment still holds, nor another store's is ever taken for a good one.
+ * nor one that a recycled segment still holds, nor one of another store is ever taken for a valid one.
  */
 public final class FrameLayout {
     public static final int MAGIC = 0;
@@ -66,7 +66,7 @@ public final class FrameLayout {
         return payloadBytes >= 0 && segment.getInt(at + CRC) == checksum(segment, at, payloadBytes);
     }
 
-    /** Payload bytes of the frame of which conditions 1 to 4 hold at this index, or -1 when there is none. */
+    /** Payload bytes of the frame at this index if conditions 1 to 4 hold, or -1. */
     public static int claimedPayloadBytes(ByteBuffer segment, int at, Identity identity) {
         if (segment.limit() - at < HEADER_BYTES
                 || segment.getInt(at + MAGIC) != MAGIC_VALUE
@@ -81,7 +81,7 @@ public final class FrameLayout {
         return claimed ? payloadBytes : -1;
     }
 
-    /** How many of five fields of a header at this index are those of a certain frame, whatever its checksum. */
+    /** How many of five fields of the header at this index match a certain frame, whatever its checksum. */
     public static int fieldsRight(ByteBuffer segment, int at, Identity identity, long previousLsn) {
         if (segment.limit() - at < HEADER_BYTES) {
             return 0;

@@ -4,7 +4,7 @@ import io.caravan.CorruptStoreException;
 
 /**
  * A record that does not fit what is around it, in a frame whose checksum is right: the frame was written wrongly, or by
- * somebody else. Whoever reads the log, and so knows the file, makes a {@link CorruptStoreException} of it.
+ * somebody else. The reader of the log, who knows the file, turns it into a {@link CorruptStoreException}.
  */
 public final class InvalidRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -13,7 +13,7 @@ public final class InvalidRecordException extends RuntimeException {
     private final long id;
     private final long sequence;
 
-    /** A record that is none at all. */
+    /** Bytes that are not a record. */
     public InvalidRecordException(long lsn, String problem) {
         this(lsn, CorruptStoreException.NOT_APPLICABLE, CorruptStoreException.NOT_APPLICABLE, problem);
     }
@@ -26,7 +26,7 @@ public final class InvalidRecordException extends RuntimeException {
         this.sequence = sequence;
     }
 
-    /** The damage that it is, in the file that it stands in. */
+    /** The same problem, as damage to the file that the record is in. */
     public CorruptStoreException in(String path, long offset) {
         String problem = "LSN " + lsn + ": " + getMessage();
         return sequence == CorruptStoreException.NOT_APPLICABLE

@@ -21,7 +21,7 @@ import java.nio.ByteBuffer;
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>Records carry the positions they were given: replay applies them and asks no allocator. A record is valid when, in
+ * <p>Records carry the heap addresses that they were given: replay applies them and allocates nothing. A record is valid when, in
  * this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that of its type, an
  * append's that of its value, and lies within the frame. A frame has as many as its header says.
  */
@@ -48,7 +48,7 @@ public final class RecordLayout {
         return ENTRY + EntryLayout.entryBytes(length);
     }
 
-    /** Writes all of an append's record but the value itself, which goes to {@code at + ENTRY + EntryLayout.VALUE}. */
+    /** Writes an append's record except for the value itself, which goes to {@code at + ENTRY + EntryLayout.VALUE}. */
     public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, long address, int sum, int length) {
         int bytes = appendBytes(length);
         // Zeros the padding behind the value, which may hold bytes of an earlier frame.
@@ -126,7 +126,7 @@ public final class RecordLayout {
         }
     }
 
-    /** The length of the record at this index, of a frame that ends at another, once it is known to be valid. */
+    /** Checks the record at this index of a frame that ends at {@code end}. Returns its length. */
     private static int checkedBytes(ByteBuffer buffer, int index, int end, long lsn) {
         if (end - index < DELETE_BYTES) {
             throw new InvalidRecordException(lsn, "a record is cut off by its frame's end");

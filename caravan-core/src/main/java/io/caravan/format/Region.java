@@ -1,7 +1,7 @@
 package io.caravan.format;
 
 /**
- * Where a value lies, in one long: the index keeps, and a checkpoint stores, one for each entry.
+ * Where a value lies, in one long. The index and each checkpoint have one for each entry.
  *
  * <pre>
  *   63                        26 25                   0
@@ -18,7 +18,7 @@ public final class Region {
 
     /** Greatest length of a value. */
     public static final int MAX_LENGTH = (1 << LENGTH_BITS) - 1;
-    /** The first address that has no place in a region. */
+    /** The first address that is too high for a region. */
     public static final long ADDRESS_LIMIT = 1L << Long.SIZE - LENGTH_BITS + ADDRESS_SHIFT;
 
     private Region() {}

@@ -1,7 +1,7 @@
 package io.caravan.heap;
 
-import io.caravan.collections.LongPages;
-import io.caravan.collections.PartitionedSlotTable;
+import io.caravan.collections.RecordPages;
+import io.caravan.collections.SlotTable;
 
 /**
  * A {@link Heap} whose holes are indexed by start, by end and by size.
@@ -25,13 +25,13 @@ public final class IndexedHeap implements Heap {
     private static final int START = 0;
     private static final int UNITS = 1;
     private static final int LINKS = 2;
-    private static final int SLOT_LONGS = 4;
-
-    /** The hash tables number 2^28 slots. What is left of them is more than there can be holes that are always kept. */
-    private static final int MAX_HOLES = (1 << 28) - (1 << 22);
+    private static final int SLOT_LONGS = 3;
 
     /** Holes from this size on are always kept: 1 MiB, of which the address space has 2^21. */
     private static final long ALWAYS_KEPT_UNITS = 1 << 17;
+
+    /** Leaves room for all the holes that are always kept. */
+    private static final int MAX_HOLES = RecordPages.maxRecords(SLOT_LONGS) - (1 << 21);
 
     /** Holes from this size on become the frontier when they are split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
@@ -42,15 +42,12 @@ public final class IndexedHeap implements Heap {
     /** How many holes of the last bin, whose sizes differ by up to a sixteenth, are compared to find the largest. */
     private static final int LARGEST_LOOKS = 256;
 
-    private final LongPages slots = new LongPages();
-    private final PartitionedSlotTable byStart = new PartitionedSlotTable(PARTITIONS, this::start);
-    private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
+    private final RecordPages slots = new RecordPages(SLOT_LONGS);
+    private final SlotTable byStart = new SlotTable(PARTITIONS, this::start);
+    private final SlotTable byEnd = new SlotTable(PARTITIONS, this::end);
     private final SizeBins bins = new SizeBins();
 
     private final int maxHoles;
-    private int holes;
-    private int slotCount;
-    private int firstUnusedSlot = NIL;
     private long totalUnits;
     private long freeUnits;
     private long frontierStart;
@@ -128,8 +125,8 @@ public final class IndexedHeap implements Heap {
         if (!sameBin) {
             unlinkFromBin(slot);
         }
-        slots.set(slot * SLOT_LONGS + START, start(slot) + units);
-        slots.set(slot * SLOT_LONGS + UNITS, left);
+        slots.set(slot, START, start(slot) + units);
+        slots.set(slot, UNITS, left);
         if (!sameBin) {
             linkIntoBin(slot);
         }
@@ -178,7 +175,7 @@ public final class IndexedHeap implements Heap {
 
     /** Whether there are so many holes that freeing may add none, so that space is lost until the heap is rebuilt. */
     public boolean full() {
-        return holes >= maxHoles;
+        return slots.count() >= maxHoles;
     }
 
     private boolean joinFrontier(long start, long units) {
@@ -264,10 +261,9 @@ public final class IndexedHeap implements Heap {
     }
 
     private void addHole(long start, long units) {
-        int slot = takeSlot();
-        holes++;
-        slots.set(slot * SLOT_LONGS + START, start);
-        slots.set(slot * SLOT_LONGS + UNITS, units);
+        int slot = slots.allocate();
+        slots.set(slot, START, start);
+        slots.set(slot, UNITS, units);
         byStart.add(slot);
         byEnd.add(slot);
         linkIntoBin(slot);
@@ -279,9 +275,7 @@ public final class IndexedHeap implements Heap {
         byStart.remove(slot);
         byEnd.remove(slot);
         freeUnits -= holeUnits(slot);
-        holes--;
-        link(slot, NIL, firstUnusedSlot);
-        firstUnusedSlot = slot;
+        slots.free(slot);
     }
 
     private void linkIntoBin(int slot) {
@@ -307,24 +301,12 @@ public final class IndexedHeap implements Heap {
         }
     }
 
-    private int takeSlot() {
-        if (firstUnusedSlot != NIL) {
-            int slot = firstUnusedSlot;
-            firstUnusedSlot = next(slot);
-            return slot;
-        }
-        if ((slotCount + 1) * SLOT_LONGS > slots.capacity()) {
-            slots.addPage();
-        }
-        return slotCount++;
-    }
-
     private long start(int slot) {
-        return slots.get(slot * SLOT_LONGS + START);
+        return slots.get(slot, START);
     }
 
     private long holeUnits(int slot) {
-        return slots.get(slot * SLOT_LONGS + UNITS);
+        return slots.get(slot, UNITS);
     }
 
     private long end(int slot) {
@@ -332,14 +314,14 @@ public final class IndexedHeap implements Heap {
     }
 
     private void link(int slot, int previous, int next) {
-        slots.set(slot * SLOT_LONGS + LINKS, (long) previous << Integer.SIZE | next & 0xFFFF_FFFFL);
+        slots.set(slot, LINKS, (long) previous << Integer.SIZE | next & 0xFFFF_FFFFL);
     }
 
     private int previous(int slot) {
-        return (int) (slots.get(slot * SLOT_LONGS + LINKS) >> Integer.SIZE);
+        return (int) (slots.get(slot, LINKS) >> Integer.SIZE);
     }
 
     private int next(int slot) {
-        return (int) slots.get(slot * SLOT_LONGS + LINKS);
+        return (int) slots.get(slot, LINKS);
     }
 }

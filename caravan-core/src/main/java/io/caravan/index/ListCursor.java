@@ -1,14 +1,20 @@
 package io.caravan.index;
 
-/** A place in a pinned list's region table; {@link ListIndex#copyRegions} moves it on. */
+/** A place in the region table of a pinned list; {@link ListIndex#seek} and {@link ListIndex#copyRegions} move it on. */
 public final class ListCursor {
+    private static final long NOWHERE = -1;
+
     int chunk;
     int at;
-    /** -1 until it is sent somewhere. */
-    long sequence = -1;
+    long sequence = NOWHERE;
 
-    /** Sequence of the entry that is next. */
+    /** Sequence of the entry that is next; negative before the first seek. */
     public long sequence() {
         return sequence;
+    }
+
+    /** Forgets the place, so that the cursor can be used for another list. */
+    void reset() {
+        sequence = NOWHERE;
     }
 }

@@ -1,7 +1,7 @@
 package io.caravan.index;
 
-import io.caravan.collections.LongPages;
-import io.caravan.collections.PartitionedSlotTable;
+import io.caravan.collections.RecordPages;
+import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import java.util.Comparator;
 import java.util.NavigableSet;
@@ -10,7 +10,7 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * All lists: document id to first and next sequence, regions, pins and last change. Not thread-safe; the store's lock
+ * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock
  * guards it.
  *
  * <p>A list is a record of ten longs (80 bytes) and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
@@ -24,8 +24,8 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. A removed list leaves
- * the table at once; its record lives on, detached, until its last region is freed.
+ * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife} says
+ * what becomes of a list that is removed.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -40,28 +40,19 @@ public final class ListIndex {
     private static final int HELD_BYTES = 6;
     private static final int CHUNKS = 7;
     private static final int PLACES = 8;
-    private static final int MARKS = 9;
+    private static final int LIFE = 9;
     private static final int RECORD_LONGS = 10;
-
-    private static final long DETACHED = 1L << 63;
-    private static final long WAITING = 1L << 62;
-    /** The rest of the marks counts places in the queue of lists to reclaim. */
-    private static final long ONE_QUEUED = 1;
 
     /** Regions that a walk through all of them copies at a time. */
     private static final int SLICE = 512;
 
     private static final long NOT_PINNED = Long.MAX_VALUE;
 
-    private static final int MAX_LISTS = LongPages.MAX_LONGS / RECORD_LONGS;
-
     private final int maxLists;
-    private final LongPages records = new LongPages();
+    private final RecordPages records = new RecordPages(RECORD_LONGS);
     private final RegionChunks chunks = new RegionChunks();
-    private final PartitionedSlotTable table = new PartitionedSlotTable(PARTITIONS, this::id);
-    private int recordCount;
-    private int unusedCount;
-    private int firstUnused = NONE;
+    private final SlotTable table = new SlotTable(PARTITIONS, this::id);
+    private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
     private long entries;
     private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
     private long pinCount;
@@ -94,7 +85,7 @@ public final class ListIndex {
     }
 
     public ListIndex() {
-        this(MAX_LISTS);
+        this(RecordPages.maxRecords(RECORD_LONGS));
     }
 
     /** An index with room for this many lists, deleted ones included until their last region is freed. */
@@ -104,7 +95,7 @@ public final class ListIndex {
 
     /** How many lists can still be created. */
     public int listsLeft() {
-        return maxLists - recordCount + unusedCount;
+        return maxLists - records.count();
     }
 
     /** The list with this id, or {@link #NONE}. */
@@ -114,7 +105,7 @@ public final class ListIndex {
 
     /** Adds an empty list that starts at sequence {@code first}; there must be room for it, see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
-        int list = takeRecord();
+        int list = records.allocate();
         set(list, ID, id);
         set(list, BIRTH, birth);
         set(list, FIRST, first);
@@ -124,26 +115,14 @@ public final class ListIndex {
         set(list, HELD_BYTES, 0);
         set(list, CHUNKS, 0);
         set(list, PLACES, 0);
-        set(list, MARKS, 0);
+        set(list, LIFE, ListLife.LISTED);
         table.add(list);
         return list;
     }
 
-    private int takeRecord() {
-        if (firstUnused != NONE) {
-            int list = firstUnused;
-            firstUnused = (int) get(list, ID);
-            unusedCount--;
-            return list;
-        }
-        while ((recordCount + 1) * RECORD_LONGS > records.capacity()) {
-            records.addPage();
-        }
-        return recordCount++;
-    }
-
     /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
+        snapshot.beforeChange(list);
         int tail = tailChunk(list);
         int at = tailCount(list);
         if (tail == RegionChunks.NONE || at == chunks.capacity(tail)) {
@@ -172,6 +151,7 @@ public final class ListIndex {
 
     /** Drops the entries before {@code first}, at most all; returns the sequence that is now first. */
     public long trimTo(int list, long first, long lsn) {
+        snapshot.beforeChange(list);
         long now = Math.max(first(list), Math.min(first, next(list)));
         entries -= now - first(list);
         set(list, FIRST, now);
@@ -183,7 +163,7 @@ public final class ListIndex {
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
-        set(list, MARKS, get(list, MARKS) | DETACHED);
+        set(list, LIFE, ListLife.removed(get(list, LIFE)));
     }
 
     /** Keeps the regions of the list's entries from a sequence on, which must be held, until {@link #unpin}. */
@@ -196,10 +176,10 @@ public final class ListIndex {
     /** Removes a pin. Returns whether regions waited for just this one, which the caller now queues for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
-        long marks = get(pin.list, MARKS);
-        boolean waited = (marks & WAITING) != 0 && firstPinned(pin.list) > pin.from;
+        long life = get(pin.list, LIFE);
+        boolean waited = ListLife.isWaiting(life) && firstPinned(pin.list) > pin.from;
         if (waited) {
-            set(pin.list, MARKS, marks & ~WAITING);
+            set(pin.list, LIFE, ListLife.notWaiting(life));
         }
         return waited;
     }
@@ -211,17 +191,16 @@ public final class ListIndex {
 
     /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
     public void queued(int list) {
-        set(list, MARKS, get(list, MARKS) + ONE_QUEUED);
+        set(list, LIFE, ListLife.queued(get(list, LIFE)));
     }
 
-    /** A place in the queue has been used up. Frees the record if nothing needs it any more. */
+    /** A place in the queue has been used up. Frees the record if the list's life is over. */
     public void unqueued(int list) {
-        set(list, MARKS, get(list, MARKS) - ONE_QUEUED);
-        boolean needed = (get(list, MARKS) & ~WAITING) != DETACHED || firstPinned(list) != NOT_PINNED;
-        if (!needed && held(list) == next(list)) {
-            set(list, ID, firstUnused);
-            firstUnused = list;
-            unusedCount++;
+        long life = ListLife.unqueued(get(list, LIFE));
+        set(list, LIFE, life);
+        boolean over = ListLife.isIdleAndRemoved(life) && firstPinned(list) == NOT_PINNED;
+        if (over && held(list) == next(list)) {
+            records.free(list);
         }
     }
 
@@ -238,7 +217,7 @@ public final class ListIndex {
             freed.accept(takeHead(list));
         }
         if (pinned != NOT_PINNED) {
-            set(list, MARKS, get(list, MARKS) | WAITING);
+            set(list, LIFE, ListLife.waiting(get(list, LIFE)));
             countFreed(list, bytesBefore - heldBytes(list));
         }
         return held(list) < until;
@@ -270,23 +249,44 @@ public final class ListIndex {
         return region;
     }
 
-    /** Points the cursor at an entry that is held, or behind the last. The newest, which are read most, are found at once. */
+    /** Points the cursor at an entry whose region is not freed yet, or behind the last; takes as long as the way is. */
     public void seek(int list, long sequence, ListCursor cursor) {
+        cursor.reset();
+        seek(list, sequence, cursor, Integer.MAX_VALUE);
+    }
+
+    /**
+     * Moves the cursor towards an entry of a pinned list, or behind its last, past at most {@code limit} chunks. The newest
+     * entries, which are read most, are found at once.
+     *
+     * @return whether the cursor is there; else the next call goes on from where it is
+     */
+    public boolean seek(int list, long sequence, ListCursor cursor, int limit) {
         long fromEnd = next(list) - sequence;
-        cursor.sequence = sequence;
         if (fromEnd <= tailCount(list)) {
             cursor.chunk = tailChunk(list);
             cursor.at = (int) (tailCount(list) - fromEnd);
-            return;
+            cursor.sequence = sequence;
+            return true;
         }
-        long skip = sequence - held(list) + headOffset(list);
-        int chunk = headChunk(list);
-        while (skip >= chunks.capacity(chunk)) {
-            skip -= chunks.capacity(chunk);
-            chunk = chunks.next(chunk);
+        // What lies before the pinned entries may have been freed since the last call, and the cursor's chunk with it.
+        if (cursor.sequence < held(list) || cursor.sequence > sequence) {
+            cursor.chunk = headChunk(list);
+            cursor.at = headOffset(list);
+            cursor.sequence = held(list);
         }
-        cursor.chunk = chunk;
-        cursor.at = (int) skip;
+        for (int passed = 0; passed < limit; passed++) {
+            long ahead = chunks.capacity(cursor.chunk) - cursor.at;
+            if (sequence - cursor.sequence < ahead) {
+                cursor.at += (int) (sequence - cursor.sequence);
+                cursor.sequence = sequence;
+                return true;
+            }
+            cursor.chunk = chunks.next(cursor.chunk);
+            cursor.at = 0;
+            cursor.sequence += ahead;
+        }
+        return false;
     }
 
     /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
@@ -308,26 +308,35 @@ public final class ListIndex {
     }
 
     /**
-     * Calls the action with the regions of all entries, in the order of the records, which is that of their memory; a
-     * record that is out of use has no entries.
+     * Calls the action with the regions of all entries, partition by partition. A checkpoint has the lists in the same
+     * order, so those that were loaded from one are walked in the order of their memory.
      */
     public void forEachRegion(LongConsumer action) {
         ListCursor cursor = new ListCursor();
         long[] slice = new long[SLICE];
-        for (int list = 0; list < recordCount; list++) {
-            long left = next(list) - first(list);
-            if (left > 0) {
-                seek(list, first(list), cursor);
-            }
-            while (left > 0) {
-                int count = (int) Math.min(left, SLICE);
-                copyRegions(cursor, slice, 0, count);
-                for (int i = 0; i < count; i++) {
-                    action.accept(slice[i]);
-                }
-                left -= count;
-            }
+        for (int partition = 0; partition < PARTITIONS; partition++) {
+            forEachList(partition, list -> forEachRegion(list, cursor, slice, action));
         }
+    }
+
+    private void forEachRegion(int list, ListCursor cursor, long[] slice, LongConsumer action) {
+        long left = next(list) - first(list);
+        if (left > 0) {
+            seek(list, first(list), cursor);
+        }
+        while (left > 0) {
+            int count = (int) Math.min(left, SLICE);
+            copyRegions(cursor, slice, 0, count);
+            for (int i = 0; i < count; i++) {
+                action.accept(slice[i]);
+            }
+            left -= count;
+        }
+    }
+
+    /** The index's one snapshot, of one partition at a time. */
+    public PartitionSnapshot snapshot() {
+        return snapshot;
     }
 
     /** Calls the action with every list of a partition. The index must not change meanwhile. */
@@ -335,13 +344,14 @@ public final class ListIndex {
         table.forEach(partition, action);
     }
 
+    /** The table of lists, for walks through a partition that go on while the index changes. */
+    public SlotTable table() {
+        return table;
+    }
+
     /** The partition that an id belongs to. */
     public int partitionOf(long id) {
         return table.partitionOf(id);
-    }
-
-    public int partitionSize(int partition) {
-        return table.partitionSize(partition);
     }
 
     public long id(int list) {
@@ -390,11 +400,11 @@ public final class ListIndex {
     }
 
     private long get(int list, int field) {
-        return records.get(list * RECORD_LONGS + field);
+        return records.get(list, field);
     }
 
     private void set(int list, int field, long value) {
-        records.set(list * RECORD_LONGS + field, value);
+        records.set(list, field, value);
     }
 
     private int headChunk(int list) {

@@ -1,21 +1,22 @@
 package io.caravan.index;
 
 import io.caravan.collections.LongPages;
-import java.util.Arrays;
 
 /**
- * Chunks of packed regions, the links of a list's region table. A chunk is a power of two of longs: a head and then
- * regions.
+ * Chunks of packed regions, the links of a list's region table. A chunk is a power of two of longs, from two on: a head
+ * and then regions.
  *
  * <pre>
- *   63                       32 31             8 7       0
- *   +--------------------------+----------------+---------+
- *   | next chunk, or 0         | 0              | log2    |
- *   +--------------------------+----------------+---------+
+ *   63                       32 31           9  8  7       0
+ *   +--------------------------+--------------+---+---------+
+ *   | next chunk, or 0         | 0            | F | log2    |   F: the chunk is free, and its second long is
+ *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Chunks are cut from pages and go back to a list for their size, so neither growing nor freeing ever copies a
- * region.
+ * <p>Neither growing nor freeing ever copies a region. Chunks are halves of halves of pages: a chunk that is freed merges
+ * with the other half of what it was cut from as soon as that is free too (the buddy system of Knuth, The Art of Computer
+ * Programming, volume 1, section 2.5), and a page that is free as a whole is given back, but for one. Both take at most a
+ * dozen steps.
  */
 final class RegionChunks {
     static final int NONE = 0;
@@ -30,10 +31,21 @@ final class RegionChunks {
     /** A new chunk is this much smaller (as a power of two) than the list already is, so little of it is ever unused. */
     private static final int GROWTH_LOG2 = 2;
 
+    private static final int PAGE_LOG2 = Integer.numberOfTrailingZeros(LongPages.PAGE_LONGS);
+    private static final int LOG2 = 0xFF;
+    private static final int FREE = 0x100;
+
     private final LongPages words = new LongPages();
-    private final int[] freeBySize = new int[MAX_LOG2 + 1];
-    /** Longs used from the start; the first few stay unused so that no chunk has the number {@link #NONE}. */
-    private int used = 1 << MAX_LOG2;
+    /** The first free chunk of each size, or {@link #NONE}. */
+    private final int[] firstFree = new int[PAGE_LOG2 + 1];
+
+    RegionChunks() {
+        // The first page is the only chunk that would have the number NONE: its lower halves are never given out.
+        words.addPage();
+        for (int log2 = PAGE_LOG2 - 1; log2 >= FIRST_LOG2; log2--) {
+            link(1 << log2, log2);
+        }
+    }
 
     /** A new chunk at the end of a list of this many entries. */
     int allocate(long entries) {
@@ -49,45 +61,67 @@ final class RegionChunks {
     }
 
     private int allocateOf(int log2) {
-        int chunk = freeBySize[log2];
-        if (chunk != NONE) {
-            freeBySize[log2] = next(chunk);
-        } else {
-            chunk = cut(log2);
+        int found = log2;
+        while (found < PAGE_LOG2 && firstFree[found] == NONE) {
+            found++;
+        }
+        if (firstFree[found] == NONE) {
+            link(words.addPage() << PAGE_LOG2, PAGE_LOG2);
+        }
+        int chunk = firstFree[found];
+        unlink(chunk, found);
+        while (found > log2) {
+            found--;
+            link(chunk + (1 << found), found);
         }
         words.set(chunk, log2);
         return chunk;
     }
 
-    /** Cuts a chunk from the unused end; what its alignment skips becomes smaller free chunks. */
-    private int cut(int log2) {
-        int longs = 1 << log2;
-        while ((used & longs - 1) != 0) {
-            int filler = Integer.numberOfTrailingZeros(used);
-            int chunk = take(1 << filler);
-            words.set(chunk, filler);
-            free(chunk);
-        }
-        return take(longs);
-    }
-
-    private int take(int longs) {
-        while (used + longs > words.capacity()) {
-            words.addPage();
-        }
-        int chunk = used;
-        used += longs;
-        return chunk;
-    }
-
     void free(int chunk) {
+        int merged = chunk;
         int log2 = log2(chunk);
-        words.set(chunk, (long) freeBySize[log2] << Integer.SIZE | log2);
-        freeBySize[log2] = chunk;
+        while (log2 < PAGE_LOG2 && isFree(merged ^ 1 << log2, log2)) {
+            unlink(merged ^ 1 << log2, log2);
+            merged &= ~(1 << log2);
+            log2++;
+        }
+        if (log2 == PAGE_LOG2 && firstFree[PAGE_LOG2] != NONE) {
+            words.releasePage(merged >>> PAGE_LOG2);
+        } else {
+            link(merged, log2);
+        }
+    }
+
+    private boolean isFree(int chunk, int log2) {
+        return ((int) words.get(chunk) & (FREE | LOG2)) == (FREE | log2);
+    }
+
+    private void link(int chunk, int log2) {
+        int behind = firstFree[log2];
+        words.set(chunk, (long) behind << Integer.SIZE | FREE | log2);
+        words.set(chunk + 1, NONE);
+        if (behind != NONE) {
+            words.set(behind + 1, chunk);
+        }
+        firstFree[log2] = chunk;
+    }
+
+    private void unlink(int chunk, int log2) {
+        int before = (int) words.get(chunk + 1);
+        int behind = next(chunk);
+        if (before == NONE) {
+            firstFree[log2] = behind;
+        } else {
+            words.set(before, (long) behind << Integer.SIZE | FREE | log2);
+        }
+        if (behind != NONE) {
+            words.set(behind + 1, before);
+        }
     }
 
     private int log2(int chunk) {
-        return (int) words.get(chunk) & 0xFF;
+        return (int) words.get(chunk) & LOG2;
     }
 
     /** How many regions a chunk has room for. */
@@ -117,10 +151,5 @@ final class RegionChunks {
 
     long memoryBytes() {
         return words.memoryBytes();
-    }
-
-    @Override
-    public String toString() {
-        return "RegionChunks[used=" + used + ", free=" + Arrays.toString(freeBySize) + "]";
     }
 }

@@ -16,7 +16,7 @@ final class IndexComparison {
     /** The id of a list that the two hold differently, or null. */
     static @Nullable Long firstDifference(ListIndex one, ListIndex other) {
         Long difference = firstDifferent(one, other);
-        // A list that only the other has is found the other way round.
+        // A list that only the other has is found by comparing them the other way round.
         return difference == null && one.listCount() != other.listCount() ? firstDifferent(other, one) : difference;
     }
 

@@ -21,7 +21,7 @@ import java.util.List;
 
 /**
  * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what followed.
- * An explicit act, never done by opening. Every file it changes or removes is first copied to a folder of its own.
+ * Only on request: opening a store never does it. Every file it changes or removes is first copied to a folder of its own.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
@@ -68,7 +68,7 @@ public final class Repairer {
             return new RepairReport(LogScanner.NOWHERE, List.of());
         } catch (CorruptStoreException damage) {
             long cutLsn = cut(newestWhole(recovery, damage));
-            // Says what is still wrong, if anything is: then the log was not all that is damaged.
+            // Throws if anything is still wrong: then more than the log is damaged.
             new Recovery(storage, true).recover().close();
             return new RepairReport(cutLsn, kept);
         }

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, on a private mapping of
- * the heap so that nothing on disk changes, compares what comes out, and reads every entry.
+ * the heap so that nothing on disk changes, compares the results, and reads every entry.
  */
 public final class Verifier {
     private static final long FROM_FIRST = -1;
@@ -43,7 +43,7 @@ public final class Verifier {
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
     private String lastStep = "";
-    private long lastToldNanos;
+    private long lastReportNanos;
     private int checkpoints;
     private long frames;
     private long lists;
@@ -95,10 +95,10 @@ public final class Verifier {
         }
     }
 
-    /** The log was forced as far as the newest checkpoint says before that was published, so all need it that far. */
+    /** The log was forced up to the newest checkpoint's end before that was published, so every recovery must reach it. */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {
-        tell("checkpoints", checkpoints, recovery.checkpointNumbers().size());
+        reportProgress("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
             long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
             Recovered found = recovery.recoverFrom(reader, neededEndLsn);
@@ -111,15 +111,15 @@ public final class Verifier {
         }
     }
 
-    /** The same state must come out of every checkpoint. */
+    /** Every checkpoint must lead to the same state. */
     private void compare(Storage storage, Recovered newest, Recovered older) {
         Long difference = IndexComparison.firstDifference(newest.index(), older.index());
         if (difference != null) {
             faults.add(new CorruptStoreException(
                     storage.describe(FileNames.CHECKPOINT.of(older.newest().number())),
                     0,
-                    "leads to another state of document " + difference + " than checkpoint "
-                            + newest.newest().number() + " does"));
+                    "leads to a different state of document " + difference + " than checkpoint "
+                            + newest.newest().number()));
         }
     }
 
@@ -143,7 +143,7 @@ public final class Verifier {
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }
-            tell("entries", entries, index.entryCount());
+            reportProgress("entries", entries, index.entryCount());
         }
     }
 
@@ -165,7 +165,8 @@ public final class Verifier {
         List<CheckpointHeader> headers = new ArrayList<>();
         for (long number : engine.checkpointNumbers()) {
             attempt(() -> headers.add(readCheckpoint(engine.storage(), number)));
-            tell("checkpoints", checkpoints, engine.checkpointNumbers().size());
+            reportProgress(
+                    "checkpoints", checkpoints, engine.checkpointNumbers().size());
         }
         if (!headers.isEmpty()) {
             attempt(() -> readLog(engine, headers.get(0)));
@@ -173,7 +174,7 @@ public final class Verifier {
         }
     }
 
-    /** Reads something, and makes a fault of whatever is wrong with it. */
+    /** Reads something, and reports whatever is wrong with it as a fault. */
     private void attempt(Engine.FileTask reading) {
         try {
             reading.run();
@@ -192,7 +193,7 @@ public final class Verifier {
         }
     }
 
-    /** Those that the newest checkpoint needs, and those made since, one of which may go away at any moment. */
+    /** Checks those that the newest checkpoint needs, and those made since, which may be deleted at any moment. */
     private void checkHeapSegments(Storage storage, CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
         HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId(), true);
@@ -221,7 +222,7 @@ public final class Verifier {
         long end = engine.forcedLsn();
         LogGeometry geometry = new LogGeometry(from.logSegmentBytes());
         try (LogSegments log = new LogSegments(engine.storage(), geometry, from.storeId())) {
-            // Behind a full segment the log's end lies in the next, which holds nothing yet.
+            // When a segment is full, the log's end lies in the next one, which holds nothing yet.
             long endSegment = geometry.segmentOf(end);
             long lastInUse = end == geometry.firstFrame(endSegment) ? endSegment - 1 : endSegment;
             long last = Math.max(lastInUse, engine.lastReadyLogSegment());
@@ -243,14 +244,14 @@ public final class Verifier {
         }
     }
 
-    /** Reads until the end or a fault; returns where to go on. */
+    /** Reads until the end or a fault. Returns the sequence to go on from. */
     private long readListFrom(Engine engine, long id, long from) {
         try {
             EntryStream counting = new EntryStream() {
                 @Override
                 public boolean next(long sequence, ByteBuffer value) {
                     countEntry(value);
-                    tell("entries", entries, entries);
+                    reportProgress("entries", entries, entries);
                     return true;
                 }
 
@@ -271,12 +272,12 @@ public final class Verifier {
         }
     }
 
-    /** Each step is told of at least once, however quick it is. */
-    private void tell(String step, long done, long total) {
+    /** Reports each step at least once, however quick it is. */
+    private void reportProgress(String step, long done, long total) {
         long now = System.nanoTime();
-        if (!step.equals(lastStep) || now - lastToldNanos >= PROGRESS_NANOS) {
+        if (!step.equals(lastStep) || now - lastReportNanos >= PROGRESS_NANOS) {
             lastStep = step;
-            lastToldNanos = now;
+            lastReportNanos = now;
             progress.at(step, done, total);
         }
     }

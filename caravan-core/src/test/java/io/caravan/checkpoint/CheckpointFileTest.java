@@ -264,7 +264,7 @@ class CheckpointFileTest {
                     }
                     sealHeader(file);
                 }),
-                "a number that no store has");
+                "a number that no store can have");
     }
 
     @ParameterizedTest
@@ -275,7 +275,7 @@ class CheckpointFileTest {
                     FileHeader.put(file, FileHeader.Kind.CHECKPOINT, new FileHeader.Fields(-99, NUMBER, bytes));
                     sealHeader(file);
                 }),
-                "a number that no store has");
+                "a number that no store can have");
     }
 
     @Test

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.caravan.testing.Seeds;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.Test;
 
 /** The tables against those of the JDK. */
@@ -40,7 +43,7 @@ class TablesTest {
         Seeds.forEach(10, seed -> {
             Random random = new Random(seed);
             Keeper keeper = new Keeper();
-            SlotTable table = new SlotTable(keeper::key);
+            SlotTable table = new SlotTable(2, keeper::key);
             Map<Long, Integer> model = new HashMap<>();
             int nextSlot = 0;
             for (int i = 0; i < OPERATIONS; i++) {
@@ -59,18 +62,20 @@ class TablesTest {
                 assertThat(table.size()).isEqualTo(model.size());
             }
             Set<Integer> slots = new HashSet<>();
-            table.forEach(slot -> assertThat(slots.add(slot)).isTrue());
+            for (int part = 0; part < 2; part++) {
+                table.forEach(part, slot -> assertThat(slots.add(slot)).isTrue());
+            }
             assertThat(slots).isEqualTo(new HashSet<>(model.values()));
-            assertThat(table.memoryBytes()).isLessThanOrEqualTo(Math.max(16, 8 * 4L * (model.size() + 1)));
+            assertThat(table.memoryBytes()).isLessThanOrEqualTo(1_000 + 8 * 4L * model.size());
         });
     }
 
     @Test
-    void aPartitionedSlotTableIsAMapInParts() {
+    void partitionsAreWalkedOneByOne() {
         Seeds.forEach(5, seed -> {
             Random random = new Random(seed);
             Keeper keeper = new Keeper();
-            PartitionedSlotTable table = new PartitionedSlotTable(8, keeper::key);
+            SlotTable table = new SlotTable(8, keeper::key);
             Map<Long, Integer> model = new HashMap<>();
             for (int slot = 0; slot < 5_000; slot++) {
                 long key = key(random);
@@ -93,7 +98,6 @@ class TablesTest {
                     assertThat(table.partitionOf(keeper.key(slot))).isEqualTo(number);
                     assertThat(model).containsEntry(keeper.key(slot), slot);
                 });
-                assertThat(table.partitionSize(part)).isEqualTo(count[0]);
                 sum += count[0];
             }
             assertThat(sum).isEqualTo(model.size());
@@ -103,11 +107,121 @@ class TablesTest {
 
     @Test
     void removingWhatIsNotThereIsAMistake() {
-        SlotTable table = new SlotTable(slot -> slot);
+        SlotTable table = new SlotTable(2, slot -> slot);
         table.add(1);
         assertThatIllegalStateException().isThrownBy(() -> table.remove(2));
-        assertThatIllegalStateException().isThrownBy(() -> new PartitionedSlotTable(4, slot -> slot).remove(2));
-        assertThatIllegalArgumentException().isThrownBy(() -> new PartitionedSlotTable(3, slot -> slot));
+        assertThatIllegalStateException().isThrownBy(() -> new SlotTable(4, slot -> slot).remove(2));
+        assertThatIllegalArgumentException().isThrownBy(() -> new SlotTable(3, slot -> slot));
+    }
+
+    /** A table that counts lookups of keys: an operation's work is to look keys up, and to move slots whose keys it knows. */
+    private static final class Counted {
+        final SlotTable table;
+        long lookups;
+        long most;
+
+        Counted(int partitions, SlotTable.Keys keys) {
+            table = new SlotTable(partitions, slot -> {
+                lookups++;
+                return keys.key(slot);
+            });
+        }
+
+        /** The most lookups that one of so many operations made. */
+        long most(int slots, IntConsumer operation) {
+            most = 0;
+            for (int slot = 0; slot < slots; slot++) {
+                lookups = 0;
+                operation.accept(slot);
+                most = Math.max(most, lookups);
+            }
+            return most;
+        }
+    }
+
+    @Test
+    void noOperationDoesMoreThanABucketsWorkHoweverLargeTheTable() {
+        int slots = 50_000;
+        Counted counted = new Counted(2, slot -> slot * 31L);
+        SlotTable table = counted.table;
+        assertThat(counted.most(slots, table::add)).isBetween(192L, 600L);
+        assertThat(counted.most(slots, slot -> table.find(slot * 31L))).isLessThan(20);
+        assertThat(counted.most(slots, table::remove)).isLessThanOrEqualTo(600);
+        assertThat(table.memoryBytes()).as("buckets were joined").isLessThan(200);
+    }
+
+    /** Hashes that agree in all but their lowest bits: each burst leaves everything in one bucket, down to the last bits. */
+    @Test
+    void keysWhoseHashesHardlyDifferArePutApartAllTheSame() {
+        int slots = 1_000;
+        long first = 0x1234_5678_9ABC_0000L;
+        Counted counted = new Counted(1024, slot -> keyOfHash(first + slot));
+        SlotTable table = counted.table;
+        assertThat(counted.most(slots, table::add)).isLessThanOrEqualTo(18 * 600);
+        for (int slot = 0; slot < slots; slot++) {
+            assertThat(table.find(keyOfHash(first + slot))).isEqualTo(slot);
+        }
+        Set<Integer> found = new HashSet<>();
+        table.forEach(table.partitionOf(keyOfHash(first)), found::add);
+        assertThat(found).hasSize(slots);
+        assertThat(counted.most(slots, table::remove)).isLessThanOrEqualTo(18 * 600);
+        assertThat(table.memoryBytes()).as("nodes were joined").isLessThan(1024 * 4 + 100);
+    }
+
+    /** {@link SlotTable#hash} backwards. */
+    private static long keyOfHash(long hash) {
+        long h = (hash ^ hash >>> 32) * inverse(0xBF58_476D_1CE4_E5B9L);
+        h = (h ^ h >>> 29 ^ h >>> 58) * inverse(0x9E37_79B9_7F4A_7C15L);
+        return h ^ h >>> 32;
+    }
+
+    /** Of an odd number modulo 2^64: each step doubles the bits that are right. */
+    private static long inverse(long odd) {
+        long inverse = odd;
+        for (int i = 0; i < 6; i++) {
+            inverse *= 2 - odd * inverse;
+        }
+        return inverse;
+    }
+
+    @Test
+    void aWalkVisitsOnceWhatIsThereThroughout() {
+        Seeds.forEach(10, seed -> {
+            Random random = new Random(seed);
+            SlotTable table = new SlotTable(4, slot -> slot * 977L);
+            Set<Integer> there = new HashSet<>();
+            int slots = 20_000;
+            boolean growing = random.nextBoolean();
+            for (int slot = 0; slot < slots; slot += growing ? 9 : 1) {
+                table.add(slot);
+                there.add(slot);
+            }
+            Set<Integer> throughout = new HashSet<>(there);
+            Map<Integer, Integer> visits = new HashMap<>();
+            for (int part = 0; part < 4; part++) {
+                long position = table.startOf(part);
+                do {
+                    int[] visited = {0};
+                    position = table.visitBucket(position, slot -> {
+                        visits.merge(slot, 1, Integer::sum);
+                        visited[0]++;
+                    });
+                    assertThat(visited[0]).isLessThanOrEqualTo(192);
+                    for (int change = 0; change < 100; change++) {
+                        int slot = random.nextInt(slots);
+                        if (there.contains(slot) && random.nextInt(10) < (growing ? 1 : 9)) {
+                            table.remove(slot);
+                            there.remove(slot);
+                            throughout.remove(slot);
+                        } else if (!there.contains(slot) && random.nextInt(10) < (growing ? 9 : 1)) {
+                            table.add(slot);
+                            there.add(slot);
+                        }
+                    }
+                } while (table.isWithin(part, position));
+            }
+            throughout.forEach(slot -> assertThat(visits).containsEntry(slot, 1));
+        });
     }
 
     @Test
@@ -116,18 +230,16 @@ class TablesTest {
             Random random = new Random(seed);
             LongPages pages = new LongPages();
             Map<Integer, Long> model = new HashMap<>();
-            assertThat(pages.capacity()).isZero();
-            for (int page = 1; page <= 9; page++) {
-                pages.addPage();
-                assertThat(pages.capacity()).isEqualTo(page * LongPages.PAGE_LONGS);
+            for (int page = 0; page < 9; page++) {
+                assertThat(pages.addPage()).isEqualTo(page);
                 for (int i = 0; i < 500; i++) {
-                    int index = random.nextInt(pages.capacity());
+                    int index = random.nextInt((page + 1) * LongPages.PAGE_LONGS);
                     long value = random.nextLong();
                     pages.set(index, value);
                     model.put(index, value);
                 }
             }
-            for (int index = 0; index < pages.capacity(); index++) {
+            for (int index = 0; index < 9 * LongPages.PAGE_LONGS; index++) {
                 assertThat(pages.get(index)).isEqualTo(model.getOrDefault(index, 0L));
             }
             long[] run = new long[10];
@@ -135,6 +247,58 @@ class TablesTest {
             for (int i = 0; i < 8; i++) {
                 assertThat(run[2 + i]).isEqualTo(pages.get(2 * LongPages.PAGE_LONGS + 5 + i));
             }
+        });
+    }
+
+    @Test
+    void releasedPagesTakeNoMemoryAndComeBackEmpty() {
+        LongPages pages = new LongPages();
+        for (int page = 0; page < 20; page++) {
+            pages.addPage();
+            pages.set(page * LongPages.PAGE_LONGS, 7);
+        }
+        long full = pages.memoryBytes();
+        for (int page = 0; page < 20; page += 2) {
+            pages.releasePage(page);
+        }
+        assertThat(pages.memoryBytes()).isLessThan(full - 9 * 8L * LongPages.PAGE_LONGS);
+        for (int page = 0; page < 20; page += 2) {
+            int added = pages.addPage();
+            assertThat(added % 2).isZero();
+            assertThat(pages.get(added * LongPages.PAGE_LONGS)).isZero();
+        }
+        assertThat(pages.addPage()).isEqualTo(20);
+        assertThat(pages.get(3 * LongPages.PAGE_LONGS)).isEqualTo(7);
+    }
+
+    @Test
+    void recordPagesKeepEveryRecordAndGiveEmptyPagesBack() {
+        Seeds.forEach(5, seed -> {
+            Random random = new Random(seed);
+            int longs = 1 + random.nextInt(12);
+            RecordPages records = new RecordPages(longs);
+            Map<Integer, Long> model = new HashMap<>();
+            List<Integer> used = new ArrayList<>();
+            for (int i = 0; i < OPERATIONS; i++) {
+                if (used.isEmpty() || random.nextInt(10) < (i / 5_000 % 2 == 0 ? 9 : 2)) {
+                    int record = records.allocate();
+                    long value = random.nextLong();
+                    records.set(record, 0, value);
+                    records.set(record, longs - 1, value);
+                    assertThat(model.put(record, value)).isNull();
+                    used.add(record);
+                } else {
+                    int at = random.nextInt(used.size());
+                    int record = used.set(at, used.get(used.size() - 1));
+                    used.remove(used.size() - 1);
+                    assertThat(records.get(record, 0)).isEqualTo(model.remove(record));
+                    records.free(record);
+                }
+            }
+            model.forEach((record, value) ->
+                    assertThat(records.get(record, longs - 1)).isEqualTo(value));
+            used.forEach(records::free);
+            assertThat(records.memoryBytes()).as("one page stays").isLessThan(8 * LongPages.PAGE_LONGS + 1_000);
         });
     }
 }

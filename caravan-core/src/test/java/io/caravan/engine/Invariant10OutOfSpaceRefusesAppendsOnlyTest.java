@@ -199,7 +199,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     @Test
     void whatNoSegmentCanHoldIsRefusedAndMakesNoSegments() {
         HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
-        StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS);
+        StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
         HeapSpace space = new HeapSpace(
                 state, null, null, new LsnGate(0, Threading.THREADS), geometry, 0, 100 * HEAP_SEGMENT_BYTES);
         int tooLarge = geometry.usableBytes() + 8;

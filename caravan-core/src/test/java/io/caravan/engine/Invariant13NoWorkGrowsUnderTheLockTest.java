@@ -26,6 +26,7 @@ import io.caravan.testing.Patient;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -39,7 +40,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
 
     /** The store's state without a store: index, heap and reclaiming, with a log that is forced up to where it is told. */
     private static final class Space {
-        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS);
+        final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
         final LsnGate forced = new LsnGate(0, Threading.THREADS);
         final HeapGeometry geometry = new HeapGeometry(1 << 26);
         final HeapSpace space = new HeapSpace(state, null, null, forced, geometry, 1, 1 << 26);
@@ -221,6 +222,48 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
             }
             try (FaultyStore cut = store.afterPowerCut()) {
                 assertThat(texts(cut.engine, 7)).containsExactly(count + ":behind");
+                cut.closeAndVerify();
+            }
+        }
+    }
+
+    /** Many lists in one partition, of which some change while the first of them are being written. */
+    @Test
+    void aPartitionOfManyListsIsCapturedInSlicesAndAsItWas() throws Exception {
+        ListIndex anyIndex = new ListIndex();
+        long[] ids = LongStream.range(0, Long.MAX_VALUE)
+                .filter(id -> anyIndex.partitionOf(id) == 0)
+                .limit(3_000)
+                .toArray();
+        try (FaultyStore store = FaultyStore.open()) {
+            for (long id : ids) {
+                store.engine.append(id, new byte[8], NOBODY);
+                store.engine.append(id, new byte[8], NOBODY);
+            }
+            store.engine.flush();
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            Predicate<Call> fullSection = on(Kind.WRITE, UNFINISHED_CHECKPOINT).and(call -> call.bytes() >= 1 << 16);
+            try (Hold write = store.faults.hold(nth(1, fullSection))) {
+                new Thread(checkpoint, "checkpoint").start();
+                write.awaitReached();
+                for (int i = 0; i < ids.length; i += 3) {
+                    store.engine.append(ids[i], bytes("changed"), NOBODY);
+                    store.engine.trim(ids[i + 1], 1, NOBODY);
+                    store.engine.delete(ids[i + 2], NOBODY);
+                    store.engine.append(ids[i + 2], bytes("new"), NOBODY);
+                }
+                store.engine.flush();
+            }
+            checkpoint.get();
+            try (CheckpointReader reader = new CheckpointReader(store.disk, 1)) {
+                assertThat(CheckpointSections.regions(reader)).as("as it was").hasSize(2 * ids.length);
+            }
+            try (FaultyStore cut = store.afterPowerCut()) {
+                for (int i = 0; i < ids.length; i += 3) {
+                    assertThat(texts(cut.engine, ids[i])).hasSize(3).last().isEqualTo("2:changed");
+                    assertThat(texts(cut.engine, ids[i + 1])).hasSize(1);
+                    assertThat(texts(cut.engine, ids[i + 2])).containsExactly("0:new");
+                }
                 cut.closeAndVerify();
             }
         }

@@ -103,6 +103,46 @@ class StatsTest {
         }
     }
 
+    /** Each look at the clock takes a microsecond, so a hold that is measured takes one and one that is not takes none. */
+    @Test
+    void theLocksHoldsAreMeasuredAlwaysForSlicesElseOnceInAWhile() {
+        AtomicLong ticks = new AtomicLong();
+        StoreLock lock = new StoreLock(() -> ticks.addAndGet(1_000));
+        for (int i = 0; i < 10 * StoreLock.SAMPLED; i++) {
+            lock.lock();
+            lock.unlock();
+        }
+        lock.lock();
+        assertThat(lock.heldNanos())
+                .isEqualTo(new StoreStats.Distribution(10, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000));
+        lock.unlock();
+        lock.lockForSlice();
+        ticks.addAndGet(49_000);
+        lock.unlock();
+        assertThat(lock.heldNanos().count()).isEqualTo(11);
+        assertThat(lock.heldNanos().max()).isEqualTo(50_000);
+    }
+
+    @Test
+    void timeSpentWaitingIsNoTimeThatTheLockIsHeld() {
+        AtomicLong ticks = new AtomicLong();
+        StoreLock lock = new StoreLock(() -> ticks.addAndGet(1_000));
+        lock.lockForSlice();
+        lock.beforeWait();
+        ticks.addAndGet(1_000_000);
+        lock.unlock();
+        assertThat(lock.heldNanos()).isEqualTo(StoreStats.Distribution.EMPTY);
+    }
+
+    @Test
+    void aCheckpointsHoldsOfTheLockAreInTheStats() {
+        try (FaultyStore store = FaultyStore.open()) {
+            long before = store.engine.stats().lockNanos().count();
+            store.engine.checkpoint();
+            assertThat(store.engine.stats().lockNanos().count() - before).isGreaterThanOrEqualTo(1024);
+        }
+    }
+
     @Test
     void readersAreCountedWhileTheyRead() {
         try (FaultyStore store = FaultyStore.open()) {

@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Writes a small store without the engine, so that its bytes are the same every time: what a saved input changes in it
@@ -213,10 +214,9 @@ public final class ForgedStore {
     }
 
     private static int[] listsOf(ListIndex index, int partition) {
-        int[] found = new int[index.partitionSize(partition)];
-        int[] count = {0};
-        index.forEachList(partition, list -> found[count[0]++] = list);
-        return found;
+        IntStream.Builder found = IntStream.builder();
+        index.forEachList(partition, found::add);
+        return found.build().toArray();
     }
 
     private static void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {

@@ -7,6 +7,7 @@ import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -317,6 +319,204 @@ class ListIndexTest {
             assertThat(freed).hasSize(round);
             before = next;
         }
+    }
+
+    /** What a snapshot has to have of a list. */
+    private record Was(long birth, long first, long next, List<Long> regions) {
+        static Was of(ListIndex index, int list) {
+            return new Was(
+                    index.birth(list),
+                    index.first(list),
+                    index.next(list),
+                    regionsOf(index, list, index.first(list), index.next(list)));
+        }
+    }
+
+    private static List<Long> regionsOf(ListIndex index, int list, long first, long next) {
+        long[] regions = new long[(int) (next - first)];
+        ListCursor cursor = new ListCursor();
+        while (!index.seek(list, first, cursor, 3)) {
+            assertThat(cursor.sequence()).isLessThan(first);
+        }
+        index.copyRegions(cursor, regions, 0, regions.length);
+        return Arrays.stream(regions).boxed().toList();
+    }
+
+    /** Ids that belong to one partition. */
+    private static long[] idsOf(int partition, int count) {
+        ListIndex index = new ListIndex();
+        return LongStream.range(0, Long.MAX_VALUE)
+                .filter(id -> index.partitionOf(id) == partition)
+                .limit(count)
+                .toArray();
+    }
+
+    @Test
+    void aSnapshotIsAPartitionAsItWasWhateverChangesMeanwhile() {
+        int partition = 7;
+        long[] ids = idsOf(partition, 1_500);
+        Seeds.forEach(3, seed -> {
+            Random random = new Random(seed);
+            ListIndex index = new ListIndex();
+            Deque<long[]> reclaims = new ArrayDeque<>();
+            long lsn = 4096;
+            for (int i = 0; i < 3_000; i++) {
+                change(index, ids[random.nextInt(ids.length)], ++lsn, random, reclaims);
+            }
+            for (int i = 0; i < PartitionSnapshot.SLICE_LONGS + 100; i++) {
+                change(index, ids[5], ++lsn, new Random(0), reclaims);
+            }
+            index.append(index.create(1 + ids[0], ++lsn, 0), Region.pack(8, 8), lsn);
+            Map<Long, Was> expected = new HashMap<>();
+            index.forEachList(partition, list -> expected.put(index.id(list), Was.of(index, list)));
+
+            PartitionSnapshot snapshot = index.snapshot();
+            snapshot.start(partition, lsn + 1);
+            Map<Long, Was> found = new HashMap<>();
+            long[] slice = new long[PartitionSnapshot.SLICE_LONGS];
+            while (snapshot.isWalking() || snapshot.keptCount() > 0) {
+                if (snapshot.isWalking()) {
+                    assertThat(addSlice(slice, snapshot.copySlice(slice), found))
+                            .isLessThanOrEqualTo(192);
+                }
+                for (int i = random.nextInt(60); i > 0; i--) {
+                    change(index, ids[random.nextInt(ids.length)], ++lsn, random, reclaims);
+                }
+                for (int i = random.nextInt(10); i > 0 && snapshot.keptCount() > 0; i--) {
+                    PartitionSnapshot.Kept kept = snapshot.takeKept();
+                    Was was = new Was(
+                            kept.birth(),
+                            kept.first(),
+                            kept.next(),
+                            regionsOf(index, kept.pin().list(), kept.first(), kept.next()));
+                    assertThat(found.put(kept.id(), was)).isNull();
+                    int list = kept.pin().list();
+                    if (index.unpin(kept.pin())) {
+                        index.queued(list);
+                        reclaims.add(new long[] {list, index.first(list)});
+                    }
+                }
+            }
+            assertThat(found).isEqualTo(expected);
+            assertThat(snapshot.keptCount()).isZero();
+        });
+    }
+
+    /** Adds the lists of a slice; returns how many. */
+    private static int addSlice(long[] slice, int longs, Map<Long, Was> found) {
+        int lists = 0;
+        for (int at = 0; at < longs; lists++) {
+            int count = (int) (slice[at + 3] - slice[at + 2]);
+            List<Long> regions =
+                    Arrays.stream(slice, at + 4, at + 4 + count).boxed().toList();
+            assertThat(found.put(slice[at], new Was(slice[at + 1], slice[at + 2], slice[at + 3], regions)))
+                    .isNull();
+            at += 4 + count;
+        }
+        return lists;
+    }
+
+    private static void change(ListIndex index, long id, long lsn, Random random, Deque<long[]> reclaims) {
+        int list = index.find(id);
+        int what = random.nextInt(10);
+        if (list == ListIndex.NONE) {
+            list = index.create(id, lsn, 0);
+            index.append(list, Region.pack(8L * random.nextInt(1 << 30), 8), lsn);
+        } else if (what < 8) {
+            index.append(list, Region.pack(8L * random.nextInt(1 << 30), 8), lsn);
+        } else {
+            if (what == 8) {
+                index.trimTo(list, index.first(list) + random.nextInt(3), lsn);
+            } else {
+                index.remove(list, lsn);
+            }
+            index.queued(list);
+            reclaims.add(new long[] {list, index.first(list)});
+        }
+        long[] reclaim = random.nextBoolean() ? reclaims.poll() : null;
+        if (reclaim != null) {
+            index.reclaim((int) reclaim[0], reclaim[1], Integer.MAX_VALUE, region -> {});
+            index.unqueued((int) reclaim[0]);
+        }
+    }
+
+    @Test
+    void aLongListIsPassedInStepsEvenWhenItIsTrimmedUnderTheCursor() {
+        ListIndex index = new ListIndex();
+        int entries = 300_000;
+        int list = index.create(1, 1, 0);
+        for (int i = 0; i < entries; i++) {
+            index.append(list, Region.pack(8L * i, 8), 1);
+        }
+        ListCursor cursor = new ListCursor();
+        int target = entries * 9 / 10;
+        int steps = 1;
+        for (int trimmed = 0; steps < 1_000 && !index.seek(list, target, cursor, 8); steps++) {
+            // Whatever a step passes at most, two entries a chunk at first, is freed behind it now and then.
+            trimmed = (int) Math.max(trimmed, cursor.sequence() + (steps % 3 == 0 ? 5_000 : 0));
+            index.trimTo(list, trimmed, 2);
+            index.reclaim(list, trimmed, Integer.MAX_VALUE, region -> {});
+        }
+        assertThat(steps).isBetween(8, 100);
+        long[] found = new long[2];
+        index.copyRegions(cursor, found, 0, 2);
+        assertThat(found).containsExactly(Region.pack(8L * target, 8), Region.pack(8L * (target + 1), 8));
+    }
+
+    @Test
+    void whatWasTrimmedGoesTogetherAndPagesAreGivenBack() {
+        ListIndex index = new ListIndex();
+        long empty = index.memoryBytes();
+        int lists = 20_000;
+        int[] created = new int[lists];
+        for (int i = 0; i < lists; i++) {
+            created[i] = index.create(i, 1, 0);
+        }
+        long withLists = index.memoryBytes();
+        for (int entry = 0; entry < 20; entry++) {
+            for (int list : created) {
+                index.append(list, Region.pack(8, 8), 1);
+            }
+        }
+        for (int list : created) {
+            index.trimTo(list, 20, 2);
+            index.reclaim(list, 20, Integer.MAX_VALUE, region -> {});
+        }
+        assertThat(index.memoryBytes()).as("chunks").isLessThanOrEqualTo(withLists + PAGES_BEGUN_BYTES);
+        for (int list : created) {
+            index.remove(list, 3);
+            index.queued(list);
+            index.unqueued(list);
+        }
+        assertThat(index.memoryBytes())
+                .as("records and tables")
+                .isLessThanOrEqualTo(empty + 100_000 + PAGES_BEGUN_BYTES);
+    }
+
+    /** One list in two stays: the other's chunks make room for a long list's, which are far larger, wherever they meet. */
+    @Test
+    void smallChunksThatAreFreedServeALongList() {
+        ListIndex index = new ListIndex();
+        int lists = 20_000;
+        int[] created = new int[lists];
+        for (int i = 0; i < lists; i++) {
+            created[i] = index.create(i, 1, 0);
+            for (int entry = 0; entry < 60; entry++) {
+                index.append(created[i], Region.pack(8, 8), 1);
+            }
+        }
+        for (int i = 0; i < lists; i++) {
+            if (i % 100 >= 10) {
+                index.trimTo(created[i], 60, 2);
+                index.reclaim(created[i], 60, Integer.MAX_VALUE, region -> {});
+            }
+        }
+        long before = index.memoryBytes();
+        int longList = index.create(lists, 1, 0);
+        for (int entry = 0; entry < 100_000; entry++) {
+            index.append(longList, Region.pack(8, 8), 3);
+        }
+        assertThat(index.memoryBytes() - before).isLessThan(100_000 * 8 / 2);
     }
 
     /** The bounds that the design promises: 12 bytes an entry and 100 bytes a list. */

@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
         description = {
             "What an append, a read, a read of a missing list, opening, replay, checkpoint and verification take in stores"
                     + " of 10,000 to 10,000,000 entries and of 10 to 1,000,000 lists; reads of long lists from end to"
-                    + " end; appends and reads by 1 to 64 threads.",
+                    + " end; appends and reads by 1 to 64 threads; how long the store's lock was held at most.",
             "The stores are built once and used in every run. Beside them stands what the machine allows: a random read"
                     + " of memory as large as the index, a checksum over the same bytes, one lock under as many threads."
         })

@@ -14,6 +14,8 @@ final class SizeFigures {
     static final Figure REPLAY_MB_PER_SECOND = new Figure("log replayed by it, MB/s", "%,.0f");
     static final Figure LOG_READ_MILLIS = new Figure("read and checksum of the log, ms", "%,.1f");
     static final Figure LOG_READ_MB_PER_SECOND = new Figure("the same, MB/s", "%,.0f");
+    static final Figure LOCK_P999_MICROS = new Figure("hold of the lock, p99.9, us", "%,.1f");
+    static final Figure LOCK_MAX_MICROS = new Figure("longest hold of the lock, us", "%,.1f");
     static final Figure CHECKPOINT_MILLIS = new Figure("checkpoint, ms", "%,.1f");
     static final Figure VERIFY_MILLIS = new Figure("verify, ms", "%,.1f");
     static final Figure MEMORY_MB = new Figure("Java heap, MB", "%,.1f");

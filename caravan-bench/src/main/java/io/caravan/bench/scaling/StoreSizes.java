@@ -1,6 +1,7 @@
 package io.caravan.bench.scaling;
 
 import io.caravan.DurableListStore;
+import io.caravan.StoreStats;
 import io.caravan.VerifyReport;
 import io.caravan.bench.Directories;
 import io.caravan.bench.report.Charts;
@@ -36,6 +37,7 @@ final class StoreSizes implements Measure {
     private static final int THOROUGH_RUNS = 3;
     private static final double MILLIS_PER_SECOND = 1e3;
     private static final double NANOS_PER_MILLI = 1e6;
+    private static final double NANOS_PER_MICRO = 1e3;
     private static final double BYTES_PER_MB = 1e6;
     /** Below it, what else is on the Java heap says more than the store. */
     private static final int LEAST_ENTRIES_OF_MEMORY = 1_000_000;
@@ -126,11 +128,18 @@ final class StoreSizes implements Measure {
             start = System.nanoTime();
             store.checkpoint();
             measurement.with(SizeFigures.CHECKPOINT_MILLIS, millisSince(start));
+            addLock(store.stats().lockNanos(), measurement);
         }
         if (thorough) {
             verify(size, built, measurement);
         }
         return measurement;
+    }
+
+    private static void addLock(StoreStats.Distribution holds, Measurement measurement) {
+        measurement
+                .with(SizeFigures.LOCK_P999_MICROS, holds.p999() / NANOS_PER_MICRO)
+                .with(SizeFigures.LOCK_MAX_MICROS, holds.max() / NANOS_PER_MICRO);
     }
 
     private static void verify(Size size, StoreShelf.Built built, Measurement measurement) throws IOException {
@@ -225,7 +234,9 @@ final class StoreSizes implements Measure {
                         + " and verified in every run, with its files in the operating system's memory. Memory is what"
                         + " the open store adds to the Java heap after a full collection; beside it the store has two log"
                         + " buffers of 4 MiB. The machine's random reads go over a buffer of 12 bytes an entry and 100"
-                        + " bytes a list, one cache line each, of which each tells the next."
+                        + " bytes a list, one cache line each, of which each tells the next. Holds of the store's one lock"
+                        + " are those of the operations and of a checkpoint: every slice of its copy of the index, one in"
+                        + " 64 of the others; what the operating system took from a thread meanwhile is in them."
                         + (pictures.ofOpening() ? KILL_NOTE : ""),
                 results);
     }

@@ -340,7 +340,8 @@ final class ToyStore implements ListStore {
     @Override
     public StoreStats stats() {
         StoreStats.Distribution none = StoreStats.Distribution.EMPTY;
-        return new StoreStats("toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0);
+        return new StoreStats(
+                "toy", 0, 0, 0, 0, 0, 0, 0, 0, none, none, none, 0, StoreStats.HeapUse.EMPTY, 0, 0, 0, 0, none);
     }
 
     @Override

@@ -69,6 +69,14 @@ public final class StoreMetrics {
                 "From a write to its acknowledgement, 99th percentile",
                 s -> seconds(s.ackNanos().p99()));
         gauge(
+                "caravan.store.lock.p99.seconds",
+                "Hold of the store's lock, 99th percentile",
+                s -> seconds(s.lockNanos().p99()));
+        gauge(
+                "caravan.store.lock.max.seconds",
+                "Longest hold of the store's lock since it was opened",
+                s -> seconds(s.lockNanos().max()));
+        gauge(
                 "caravan.store.batch.records.mean",
                 "Records a flush, mean",
                 s -> s.batchRecords().mean());

@@ -97,7 +97,7 @@ class CommandsTest {
     @Test
     void namesHaveALimit() throws IOException {
         answers(":1", "RPUSH", "n".repeat(1024), "v");
-        fails("ERR a document's name must be of 1 to 1024 bytes, was of 1025", "RPUSH", "n".repeat(1025), "v");
+        fails("ERR a document's name must have 1 to 1024 bytes, has 1025", "RPUSH", "n".repeat(1025), "v");
         fails("ERR a document's name", "LLEN", "");
         fails("ERR a document's name", "DEL", "a", "");
     }

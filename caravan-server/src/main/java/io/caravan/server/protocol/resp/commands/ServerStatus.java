@@ -123,6 +123,8 @@ public final class ServerStatus {
                 "force_p99_us", micros(stats.forceNanos().p99()),
                 "ack_p50_us", micros(stats.ackNanos().p50()),
                 "ack_p99_us", micros(stats.ackNanos().p99()),
+                "lock_p99_us", micros(stats.lockNanos().p99()),
+                "lock_max_us", micros(stats.lockNanos().max()),
                 "checkpoints", stats.checkpoints(),
                 "heap_total_bytes", stats.heap().totalBytes(),
                 "heap_used_bytes", stats.heap().usedBytes(),

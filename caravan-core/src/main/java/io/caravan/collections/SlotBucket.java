@@ -1,0 +1,128 @@
+package io.caravan.collections;
+
+import java.util.Arrays;
+import java.util.function.IntConsumer;
+
+/**
+ * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries back
+ * instead of leaving marks (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+ *
+ * <p>Looking up a slot's key is a cache miss. Each entry therefore has four bits of the key's hash above the slot, which
+ * save fifteen of sixteen lookups of keys that differ.
+ */
+final class SlotBucket {
+    /** Bounds what a rehash, a burst or one step of a walk takes. */
+    static final int MAX_SLOTS = 192;
+
+    private static final int EMPTY = -1;
+    private static final int FIRST_CAPACITY = 4;
+    private static final int TAG_SHIFT = 28;
+    private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
+    /** One less than the mask, so that no entry looks like an empty one. */
+    static final int MAX_SLOT = SLOT_MASK - 1;
+    /** What an object and an array take beside the entries, about. */
+    private static final int HEADER_BYTES = 40;
+
+    private int[] entries = newEntries(FIRST_CAPACITY);
+    private int size;
+
+    private static int[] newEntries(int capacity) {
+        int[] entries = new int[capacity];
+        Arrays.fill(entries, EMPTY);
+        return entries;
+    }
+
+    int size() {
+        return size;
+    }
+
+    boolean isFull() {
+        return size == MAX_SLOTS;
+    }
+
+    int find(long key, long hash, SlotTable.Keys keys) {
+        int mask = entries.length - 1;
+        int tag = tag(hash);
+        for (int i = (int) hash & mask; entries[i] != EMPTY; i = i + 1 & mask) {
+            int entry = entries[i];
+            if (entry >>> TAG_SHIFT == tag && keys.key(entry & SLOT_MASK) == key) {
+                return entry & SLOT_MASK;
+            }
+        }
+        return SlotTable.NONE;
+    }
+
+    /** Bits above those that choose the place in a bucket, and far below those that choose the bucket. */
+    private static int tag(long hash) {
+        return (int) (hash >>> 8) & EMPTY >>> TAG_SHIFT;
+    }
+
+    void add(int slot, long hash, SlotTable.Keys keys) {
+        if (4 * (size + 1) > 3 * entries.length) {
+            resize(entries.length * 2, keys);
+        }
+        place(slot, hash);
+        size++;
+    }
+
+    private void place(int slot, long hash) {
+        int mask = entries.length - 1;
+        int i = (int) hash & mask;
+        while (entries[i] != EMPTY) {
+            i = i + 1 & mask;
+        }
+        entries[i] = tag(hash) << TAG_SHIFT | slot;
+    }
+
+    /** Removes a slot. Returns whether the bucket takes less memory now. */
+    boolean remove(int slot, long hash, SlotTable.Keys keys) {
+        int mask = entries.length - 1;
+        int hole = (int) hash & mask;
+        while ((entries[hole] & SLOT_MASK) != slot) {
+            if (entries[hole] == EMPTY) {
+                throw missing(slot);
+            }
+            hole = hole + 1 & mask;
+        }
+        for (int i = hole + 1 & mask; entries[i] != EMPTY; i = i + 1 & mask) {
+            int home = (int) SlotTable.hash(keys.key(entries[i] & SLOT_MASK)) & mask;
+            if ((i - home & mask) >= (i - hole & mask)) {
+                entries[hole] = entries[i];
+                hole = i;
+            }
+        }
+        entries[hole] = EMPTY;
+        size--;
+        boolean sparse = entries.length > FIRST_CAPACITY && 8 * size < entries.length;
+        if (sparse) {
+            resize(entries.length / 2, keys);
+        }
+        return sparse;
+    }
+
+    private void resize(int capacity, SlotTable.Keys keys) {
+        int[] old = entries;
+        entries = newEntries(capacity);
+        for (int entry : old) {
+            if (entry != EMPTY) {
+                place(entry & SLOT_MASK, SlotTable.hash(keys.key(entry & SLOT_MASK)));
+            }
+        }
+    }
+
+    void forEach(IntConsumer action) {
+        for (int entry : entries) {
+            if (entry != EMPTY) {
+                action.accept(entry & SLOT_MASK);
+            }
+        }
+    }
+
+    long memoryBytes() {
+        return HEADER_BYTES + (long) entries.length * Integer.BYTES;
+    }
+
+    static IllegalStateException missing(int slot) {
+        return new IllegalStateException("slot " + slot + " is not in the table");
+    }
+}

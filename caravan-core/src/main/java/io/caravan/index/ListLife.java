@@ -1,0 +1,61 @@
+package io.caravan.index;
+
+/**
+ * Where a list is in its life: one long of its record.
+ *
+ * <pre>
+ *   63        62        61                                                         0
+ *   +---------+---------+-----------------------------------------------------------+
+ *   | removed | waiting | places in the reclaim queue                               |
+ *   +---------+---------+-----------------------------------------------------------+
+ *
+ *   LISTED   in the table: found by its id, appended to, trimmed, read
+ *     |        remove
+ *   REMOVED  out of the table: readers that have it pinned go on, and its regions wait to be freed
+ *     |        the last of its regions is freed, its last place in the queue used up, its last pin gone
+ *   OVER     its record is used for another list
+ * </pre>
+ *
+ * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim queue;
+ * when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all the same
+ * and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept beside the
+ * records, see {@link ListIndex.Pin}.
+ */
+final class ListLife {
+    static final long LISTED = 0;
+
+    private static final long REMOVED = 1L << 63;
+    private static final long WAITING = 1L << 62;
+    private static final long ONE_PLACE = 1;
+
+    private ListLife() {}
+
+    static long removed(long life) {
+        return life | REMOVED;
+    }
+
+    static long waiting(long life) {
+        return life | WAITING;
+    }
+
+    static long notWaiting(long life) {
+        return life & ~WAITING;
+    }
+
+    static boolean isWaiting(long life) {
+        return (life & WAITING) != 0;
+    }
+
+    static long queued(long life) {
+        return life + ONE_PLACE;
+    }
+
+    static long unqueued(long life) {
+        return life - ONE_PLACE;
+    }
+
+    /** Whether it is removed and has no place in the queue: over as soon as it has no pins and no regions. */
+    static boolean isIdleAndRemoved(long life) {
+        return notWaiting(life) == REMOVED;
+    }
+}
