@@ -25,6 +25,7 @@ import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
+import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -120,12 +121,13 @@ class Invariant09AFailedForceIsFinalTest {
 
     /** Threads whose flusher breaks after each of its steps. */
     private static final class BrokenFlusher implements Threading {
+        private final WatchedThreading threads = new WatchedThreading();
         private final AtomicInteger steps = new AtomicInteger();
         private final AtomicBoolean breaks = new AtomicBoolean();
 
         @Override
         public Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed) {
-            return THREADS.worker(
+            return threads.worker(
                     name,
                     () -> {
                         long waitNanos = step.run();
@@ -139,12 +141,12 @@ class Invariant09AFailedForceIsFinalTest {
 
         @Override
         public void await(Condition changed) {
-            THREADS.await(changed);
+            threads.await(changed);
         }
 
         @Override
         public <T> T join(CompletableFuture<T> done) {
-            return THREADS.join(done);
+            return threads.join(done);
         }
     }
 
@@ -152,12 +154,12 @@ class Invariant09AFailedForceIsFinalTest {
     void theFlusherOfAFailedStoreRestsWhateverBreaks() throws IOException {
         BrokenFlusher threading = new BrokenFlusher();
         Engine engine = Engine.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime, threading);
-        FaultyStore.awaitIdleFlusher();
+        threading.threads.awaitRest("caravan-flusher");
         threading.breaks.set(true);
         engine.append(1, bytes("x"), NOBODY);
         Eventually.await("the store has failed", () -> engine.stats().failures() == 1);
         Eventually.await("the failure was told", () -> threading.steps.get() >= 2);
-        FaultyStore.awaitIdleFlusher();
+        threading.threads.awaitRest("caravan-flusher");
         assertThat(threading.steps.get()).isLessThan(10);
         engine.close();
     }

@@ -53,7 +53,7 @@ class WriteGroupTest {
         try (FaultyStore store = open()) {
             Group forgotten = store.engine.group();
             store.engine.append(1, bytes("waits"), tellings.callback(1));
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             assertThat(tellings.all()).isEmpty();
             nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
             tellings.await(1);
@@ -63,7 +63,7 @@ class WriteGroupTest {
             Group next = store.engine.group();
             store.engine.append(1, bytes("waits for the next group"), tellings.callback(3));
             forgotten.close();
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             assertThat(tellings.all()).hasSize(2);
             next.close();
             tellings.await(3);
@@ -78,7 +78,7 @@ class WriteGroupTest {
             store.engine.append(1, bytes("value"), tellings.callback(1));
             first.close();
             first.close();
-            FaultyStore.awaitIdleFlusher();
+            store.awaitIdleFlusher();
             assertThat(tellings.all()).isEmpty();
             second.close();
             tellings.await(1);
