@@ -294,10 +294,10 @@ class S3FaultTest {
     /** Each piece of it moves on, however long the whole takes; only what the system has taken in goes unseen. */
     @Test
     void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
-        S3Timeouts slow = new S3Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(4), IDLE, 1 << 20, 1);
+        S3Timeouts slow = new S3Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(2), IDLE, 1 << 20, 1);
         S3Parts one = new S3Parts(LARGE_BYTES, 1, LARGE_BYTES, 1);
         try (ObjectStore patient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, slow, one)) {
-            proxy.throttle(LARGE_BYTES / 10);
+            proxy.throttle(LARGE_BYTES / 4);
             long start = System.nanoTime();
             patient.put("a", out -> out.write(content()));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(slow.idle());
@@ -322,7 +322,7 @@ class S3FaultTest {
         put("a", content());
         try (InputStream in = store.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
-            assertThat(new CountDownLatch(1).await(3 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
+            assertThat(new CountDownLatch(1).await(2 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
                     .isFalse();
             assertThat(in.readAllBytes()).hasSize(LARGE_BYTES - 1000);
         }
