@@ -1,5 +1,6 @@
 package io.caravan.server.cli;
 
+import io.caravan.server.app.WarmUp;
 import io.caravan.server.protocol.resp.RespClient;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -55,7 +56,10 @@ public final class ServerProcess implements AutoCloseable {
             ProcessBuilder.Redirect log,
             String... options)
             throws IOException {
-        List<String> command = command(jvmOptions);
+        List<String> cold = new ArrayList<>(jvmOptions);
+        // RecipesIT has a server that warms up.
+        cold.add("-D" + WarmUp.PROPERTY + "=false");
+        List<String> command = command(cold);
         command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
         command.addAll(List.of(options));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
