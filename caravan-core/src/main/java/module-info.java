@@ -1,5 +1,7 @@
 /** A durable store of append-only byte lists: the engine, to be embedded. */
 module io.caravan.core {
+    // To unmap deleted files at once on Java 17 to 21, see io.caravan.io.FileMapping.
+    requires jdk.unsupported;
     requires org.slf4j;
     requires static transitive org.jspecify;
 

@@ -1,5 +1,6 @@
 package io.caravan;
 
+import io.caravan.format.EntryLayout;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -50,9 +51,7 @@ public final class StoreConfig {
         logSegmentBytes = builder.logSegmentBytes != 0
                 ? builder.logSegmentBytes
                 : (int) Math.max(32 * MIB, Math.min(GIB, 2L * logBufferBytes));
-        heapSegmentBytes = builder.heapSegmentBytes != 0
-                ? builder.heapSegmentBytes
-                : (int) Math.max(64 * MIB, roundUpToBlock(maxValueBytes + (long) FRAME_ROOM_BYTES));
+        heapSegmentBytes = builder.heapSegmentBytes != 0 ? builder.heapSegmentBytes : (int) (64 * MIB);
         checkpointFloorBytes = builder.checkpointFloorBytes;
         checkpointFraction = builder.checkpointFraction;
         heapPressureListener = builder.heapPressureListener;
@@ -74,7 +73,12 @@ public final class StoreConfig {
         checkAtLeast(logBufferBytes, needed, "logBufferBytes", "a value of maxValueBytes and its frame");
         checkAtLeast(
                 logSegmentBytes, logBufferBytes + (long) BLOCK_BYTES, "logSegmentBytes", "a log buffer and a block");
-        checkAtLeast(heapSegmentBytes, needed, "heapSegmentBytes", "a value of maxValueBytes and a block");
+        long entry = EntryLayout.entryBytes(maxValueBytes);
+        checkAtLeast(
+                heapSegmentBytes,
+                entry + BLOCK_BYTES,
+                "heapSegmentBytes",
+                "a block and the entry of a value of maxValueBytes");
         checkAtLeast(maxHeapBytes, heapSegmentBytes, "maxHeapBytes", "one heap segment");
     }
 

@@ -23,10 +23,10 @@ class StoreConfigTest {
         return StoreConfig.builder(Path.of("data"));
     }
 
-    /** The smallest store there can be, for values of up to 4 KiB. */
+    /** The smallest store there can be: a heap segment has room for one entry, whose own fields take 8 bytes of 4 KiB. */
     private static StoreConfig.Builder smallest() {
         return builder()
-                .maxValueBytes(4 * KIB)
+                .maxValueBytes(4 * KIB - 8)
                 .logBufferBytes(8 * KIB)
                 .logSegmentBytes(16 * KIB)
                 .heapSegmentBytes(8 * KIB)
@@ -63,7 +63,7 @@ class StoreConfigTest {
                 .build();
         assertThat(config.durability()).isEqualTo(Durability.NONE);
         assertThat(config.flushPolicy()).isEqualTo(FlushPolicy.fixedDelay(Duration.ofMillis(3)));
-        assertThat(config.maxValueBytes()).isEqualTo(4 * KIB);
+        assertThat(config.maxValueBytes()).isEqualTo(4 * KIB - 8);
         assertThat(config.logBufferBytes()).isEqualTo(8 * KIB);
         assertThat(config.logSegmentBytes()).isEqualTo(16 * KIB);
         assertThat(config.heapSegmentBytes()).isEqualTo(8 * KIB);
@@ -163,6 +163,8 @@ class StoreConfigTest {
                 wrong(
                         "heapSegmentBytes",
                         builder -> builder.maxValueBytes(4 * KIB + 1).logBufferBytes(12 * KIB)),
+                wrong("heapSegmentBytes", builder -> builder.maxValueBytes(4 * KIB - 7)),
+                wrong("heapSegmentBytes", builder -> builder.maxValueBytes(4 * KIB)),
                 wrong("logSegmentBytes", builder -> builder.logBufferBytes(16 * KIB)),
                 wrong("maxHeapBytes", builder -> builder.heapSegmentBytes(12 * KIB)),
                 wrong("maxHeapBytes", builder -> builder.maxHeapBytes(8 * KIB - 1)));

@@ -11,6 +11,10 @@ public final class LongPages {
     /** Longs in a page; a run that does not cross a multiple of this lies in one array. */
     public static final int PAGE_LONGS = 1 << PAGE_SHIFT;
 
+    private static final int MAX_PAGES = Integer.MAX_VALUE >>> PAGE_SHIFT;
+    /** The most longs that there can ever be room for. */
+    public static final int MAX_LONGS = MAX_PAGES << PAGE_SHIFT;
+
     private static final int PAGE_MASK = PAGE_LONGS - 1;
 
     private long[][] pages = new long[4][];
@@ -36,7 +40,7 @@ public final class LongPages {
 
     /** Adds room for {@link #PAGE_LONGS} more. */
     public void addPage() {
-        if (pageCount == Integer.MAX_VALUE >>> PAGE_SHIFT) {
+        if (pageCount == MAX_PAGES) {
             throw new IllegalStateException("more than 2^31 longs in one table");
         }
         if (pageCount == pages.length) {

@@ -1,6 +1,7 @@
 package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
+import io.caravan.ValueTooLargeException;
 import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
@@ -8,11 +9,11 @@ import io.caravan.index.ListIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap's space as the write path sees it: taking regions, giving back those of trimmed lists, growing and shrinking.
+ * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and shrinking.
  * Everything here is called under the store's lock.
  *
- * <p>A trimmed region is freed only when the trim is forced and no reader has the list pinned, so that it can be
- * overwritten only by a frame that follows, in the log, the frame that freed it, and never under a reader.
+ * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned, so that it can be overwritten
+ * only by a frame that follows, in the log, the frame that freed it, and never under a reader.
  */
 final class HeapSpace {
     /** Regions freed at a time: well under a tenth of a millisecond under the lock. */
@@ -50,14 +51,14 @@ final class HeapSpace {
     }
 
     /**
-     * Takes a region, waiting for the heap to grow if it can; refuses when it cannot.
+     * Allocates a region. Waits for the heap to grow if it can, and refuses if it cannot.
      *
      * @param mayWait whether the caller may wait
      */
     long allocate(int bytes, boolean mayWait) {
         state.checkWritable();
         while (true) {
-            long address = state.heap.ask(bytes);
+            long address = state.heap.allocate(bytes);
             if (address != Heap.NONE) {
                 growAhead();
                 return address;
@@ -71,6 +72,9 @@ final class HeapSpace {
     }
 
     private void makeSpace(int bytes, boolean mayWait) {
+        if (bytes > geometry.usableBytes()) {
+            throw new ValueTooLargeException("an entry", bytes, geometry.usableBytes());
+        }
         if (mayGrow() && growthProblem == null) {
             growthDemanded = true;
             wakeProvisioner.run();
@@ -81,6 +85,9 @@ final class HeapSpace {
                     + state.heap.usedBytes() + " bytes of its heap are used and " + state.heap.freeBytes()
                     + " free, the largest hole has " + state.heap.largestHoleBytes() + "; "
                     + (mayGrow() ? growthProblem : "maxHeapBytes is " + maxHeapBytes)
+                    + (state.heap.full()
+                            ? "; it keeps no more holes, so close and open the store to free the rest"
+                            : "")
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
         state.awaitRoom(mayWait);
@@ -93,8 +100,8 @@ final class HeapSpace {
     }
 
     /**
-     * Whether a segment should be made: somebody waits for it, or soon will. Free space in small holes does not count: it
-     * may be of no use to the next value.
+     * Whether a segment should be made: a writer waits for it, or soon will. Free space in small holes does not count, as
+     * the next value may not fit into any.
      */
     boolean wantsGrowth() {
         return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2 || !hasLargeHole());
@@ -104,7 +111,7 @@ final class HeapSpace {
         return state.heap.hasHoleAbove(geometry.usableBytes() / 8);
     }
 
-    /** Whether an append would most likely find space, or be refused, but not wait for the heap to grow. */
+    /** Whether an append would probably find space, or be refused, without waiting for the heap to grow. */
     boolean writable() {
         return !wantsGrowth() || growthProblem != null || !growthDemanded && hasLargeHole();
     }
@@ -113,7 +120,7 @@ final class HeapSpace {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
     }
 
-    /** Gives back a region that was taken and never used. */
+    /** Frees a region that was allocated and never used. */
     void giveBack(long address, int bytes) {
         state.heap.free(address, bytes);
     }
@@ -136,7 +143,7 @@ final class HeapSpace {
         return segments;
     }
 
-    /** Takes the trailing segments out of use that have nothing in them, but for one to grow into. */
+    /** Takes trailing segments out of use that have nothing in them, except for one to grow into. */
     void releaseTrailing() {
         while (segments > 1
                 && state.heap.freeBytes() >= 2L * geometry.usableBytes()
@@ -158,11 +165,11 @@ final class HeapSpace {
         reclaims.add(list, to, lsn);
     }
 
-    /** Lets go of a reader's pin. */
-    void unpin(int list) {
+    /** Removes a reader's pin, and queues what waited for it. */
+    void unpin(ListIndex.Pin pin) {
         ListIndex index = state.index;
-        if (index.unpin(list)) {
-            reclaimLater(list, index.first(list), index.lastLsn(list));
+        if (index.unpin(pin)) {
+            reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));
         }
     }
 

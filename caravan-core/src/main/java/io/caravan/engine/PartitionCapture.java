@@ -34,7 +34,7 @@ final class PartitionCapture {
     }
 
     /** A list to copy later. */
-    private record Deferred(int list, long id, long birth, long first, long next) {}
+    private record Deferred(ListIndex.Pin pin, long id, long birth, long first, long next) {}
 
     /** Captures and writes a partition; returns the LSN of the capture. */
     long capture(int partition, CheckpointWriter writer) throws IOException {
@@ -69,8 +69,7 @@ final class PartitionCapture {
         long first = index.first(list);
         long next = index.next(list);
         if (next - first + HEAD_LONGS > COPIED_LONGS - copiedLongs) {
-            index.pin(list);
-            deferred.add(new Deferred(list, index.id(list), index.birth(list), first, next));
+            deferred.add(new Deferred(index.pin(list, first), index.id(list), index.birth(list), first, next));
             return;
         }
         makeRoom(copiedLongs + HEAD_LONGS + (int) (next - first));
@@ -117,7 +116,7 @@ final class PartitionCapture {
     private void seek(Deferred list, ListCursor place) {
         state.lock.lock();
         try {
-            state.index.seek(list.list(), list.first(), place);
+            state.index.seek(list.pin().list(), list.first(), place);
         } finally {
             state.lock.unlock();
         }
@@ -136,7 +135,7 @@ final class PartitionCapture {
         state.lock.lock();
         try {
             for (Deferred list : deferred) {
-                space.unpin(list.list());
+                space.unpin(list.pin());
             }
         } finally {
             state.lock.unlock();

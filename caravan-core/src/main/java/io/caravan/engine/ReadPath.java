@@ -13,9 +13,9 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a read goes: pin the list and note where it stands, wait until its last change is applied, then copy regions from
- * the index, a bounded number under each lock, and read the values outside it. What is pinned is not freed, so the list
- * is seen as it was at the moment of the pin.
+ * How a read goes: note where the list stands and pin it from where the read starts, wait until its last change is
+ * applied, then copy regions from the index, a bounded number under each lock, and read the values outside it. What is
+ * pinned is not freed, so the reader sees the list as it was at the moment of the pin.
  */
 final class ReadPath {
     /** Regions copied under one lock. */
@@ -48,11 +48,11 @@ final class ReadPath {
 
     /** A list as it was when it was pinned. */
     private record Pinned(
-            int list, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
+            ListIndex.Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
-        read(id, stream, pinned -> {
+        read(id, fromSequence, stream, pinned -> {
             long from = fromSequence == FROM_FIRST ? pinned.first() : fromSequence;
             if (from < pinned.first()) {
                 throw new TrimmedException(id, from, pinned.first());
@@ -61,10 +61,10 @@ final class ReadPath {
         });
     }
 
-    /** Pins the list while {@code entries} streams them; it returns whether the stream took all. */
-    private void read(long id, EntryStream stream, Predicate<Pinned> entries) {
+    /** Pins the list from a sequence on while {@code entries} streams; it returns whether the stream took all. */
+    private void read(long id, long fromSequence, EntryStream stream, Predicate<Pinned> entries) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id);
+        Pinned pinned = pin(id, fromSequence);
         if (pinned == null) {
             stream.finished();
             return;
@@ -99,7 +99,11 @@ final class ReadPath {
 
     /** Streams the retained entries before a sequence, newest first. */
     void getNewestFirst(long id, long beforeSequence, EntryStream stream) {
-        read(id, stream, pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
+        read(
+                id,
+                FROM_FIRST,
+                stream,
+                pinned -> streamBackwards(pinned, Math.min(beforeSequence, pinned.next()), stream));
     }
 
     private boolean streamBackwards(Pinned pinned, long before, EntryStream stream) {
@@ -127,7 +131,7 @@ final class ReadPath {
         try {
             state.checkOpen();
             if (cursor.sequence() != from) {
-                state.index.seek(pinned.list(), from, cursor);
+                state.index.seek(pinned.pin().list(), from, cursor);
             }
             state.index.copyRegions(cursor, regions, 0, count);
         } finally {
@@ -139,7 +143,7 @@ final class ReadPath {
     @Nullable
     ListInfo info(long id) {
         StoreState.checkMayWait("a read");
-        Pinned pinned = pin(id);
+        Pinned pinned = pin(id, FROM_FIRST);
         if (pinned == null) {
             return null;
         }
@@ -152,25 +156,41 @@ final class ReadPath {
         }
     }
 
-    /** Bytes of the entries that are trimmed but not freed yet: counted here, so that a trim need not. */
+    /**
+     * Bytes of the entries that were trimmed but not freed when the list was pinned: counted here, so that a trim need
+     * not. They are not pinned and may be freed meanwhile; the pin knows how many bytes of them were.
+     */
     private long trimmedBytes(Pinned pinned) {
-        if (pinned.held() == pinned.first()) {
-            return 0;
-        }
         long bytes = 0;
         ListCursor cursor = new ListCursor();
         long[] regions = new long[(int) Math.min(SLICE, pinned.first() - pinned.held())];
         long sequence = pinned.held();
         while (sequence < pinned.first()) {
-            int count = copySlice(pinned, sequence, pinned.first(), cursor, regions);
-            for (int i = 0; i < count; i++, sequence++) {
+            int count;
+            state.lock.lock();
+            try {
+                state.checkOpen();
+                int list = pinned.pin().list();
+                long held = state.index.held(list);
+                if (held >= sequence) {
+                    sequence = held;
+                    bytes = pinned.pin().freedBytes();
+                    state.index.seek(list, sequence, cursor);
+                }
+                count = (int) Math.min(regions.length, pinned.first() - sequence);
+                state.index.copyRegions(cursor, regions, 0, count);
+            } finally {
+                state.lock.unlock();
+            }
+            sequence += count;
+            for (int i = 0; i < count; i++) {
                 bytes += Region.length(regions[i]);
             }
         }
         return bytes;
     }
 
-    private @Nullable Pinned pin(long id) {
+    private @Nullable Pinned pin(long id, long fromSequence) {
         long removalLsn;
         state.lock.lock();
         try {
@@ -178,11 +198,12 @@ final class ReadPath {
             ListIndex index = state.index;
             int list = index.find(id);
             if (list != ListIndex.NONE) {
-                index.pin(list);
+                ListIndex.Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
+                heapFile.retain();
                 state.counters.pinnedReaders++;
                 queue.requireFlushOf(index.lastLsn(list));
                 return new Pinned(
-                        list,
+                        pin,
                         id,
                         index.birth(list),
                         index.first(list),
@@ -202,9 +223,10 @@ final class ReadPath {
     }
 
     private void unpin(Pinned pinned) {
+        heapFile.release();
         state.lock.lock();
         try {
-            space.unpin(pinned.list());
+            space.unpin(pinned.pin());
             state.counters.pinnedReaders--;
             state.changed.signalAll();
         } finally {

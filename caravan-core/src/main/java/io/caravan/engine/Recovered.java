@@ -40,6 +40,7 @@ public record Recovered(
 
     @Override
     public void close() throws IOException {
+        heapFile.close();
         log.close();
     }
 }

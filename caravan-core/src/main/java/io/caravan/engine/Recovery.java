@@ -30,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * then removes what the decision found to be meaningless.
  */
 public final class Recovery {
+    /** 8 MiB of regions, so that the index of a small store is gone through once. */
+    private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
+
     private final Storage storage;
     private final boolean privately;
     private final StoreFiles files;
@@ -206,6 +209,7 @@ public final class Recovery {
             noteEnd(end);
             return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap);
         } catch (IOException | RuntimeException failed) {
+            heapFile.close();
             log.close();
             throw failed;
         }
@@ -336,10 +340,12 @@ public final class Recovery {
     }
 
     private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
-        long[] regions = new long[Math.toIntExact(index.entryCount())];
-        index.copyAllRegions(regions);
+        IndexedHeap heap = new IndexedHeap();
+        // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
+        long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
-            return FreeSpace.rebuild(heapFile.geometry(), heapFile.segmentCount(), regions);
+            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), index::forEachRegion, atOnce);
+            return heap;
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(
                     heapFile.path(overlap.address()),

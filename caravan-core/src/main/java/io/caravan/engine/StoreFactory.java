@@ -4,6 +4,7 @@ import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.EntryLayout;
 import io.caravan.format.FrameLayout;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -25,9 +26,11 @@ final class StoreFactory {
         try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
             log.prepareNext();
         }
-        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(config.heapSegmentBytes()), storeId, false);
-        heapFile.createNext();
-        heapFile.force(bytes -> {});
+        HeapGeometry heapGeometry = new HeapGeometry(config.heapSegmentBytes());
+        try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId, false)) {
+            heapFile.createNext();
+            heapFile.force(bytes -> {});
+        }
         long start = geometry.firstFrame(0);
         try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
@@ -51,8 +54,10 @@ final class StoreFactory {
 
     /** A store keeps the segment sizes that it was created with; a config must not ask for more than fits them. */
     static void checkFits(StoreConfig config, CheckpointHeader header) {
-        int needed = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
-        if (needed > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES || needed > header.heapSegmentBytes()) {
+        int logBytes = config.maxValueBytes() + StoreConfig.BLOCK_BYTES;
+        int heapBytes = EntryLayout.entryBytes(config.maxValueBytes());
+        if (logBytes > header.logSegmentBytes() - StoreConfig.BLOCK_BYTES
+                || heapBytes > new HeapGeometry(header.heapSegmentBytes()).usableBytes()) {
             throw new StoreDirectoryException(
                     "the store in " + config.directory() + " was created with log segments of "
                             + header.logSegmentBytes() + " and heap segments of " + header.heapSegmentBytes()

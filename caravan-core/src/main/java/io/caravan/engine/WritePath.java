@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.CaravanException;
 import io.caravan.NotWritableException;
+import io.caravan.OutOfSpaceException;
 import io.caravan.SequenceConflictException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
@@ -68,7 +69,7 @@ final class WritePath {
         state.lock.lock();
         try {
             long address = space.allocate(EntryLayout.entryBytes(length), mayWait);
-            Commit commit = roomForAppend(address, length, mayWait);
+            Commit commit = roomForAppend(id, address, length, mayWait);
             try {
                 queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy, address));
             } catch (RuntimeException | Error broken) {
@@ -82,9 +83,13 @@ final class WritePath {
         }
     }
 
-    private Commit roomForAppend(long address, int length, boolean mayWait) {
+    private Commit roomForAppend(long id, long address, int length, boolean mayWait) {
         try {
-            return queue.makeRoom(RecordLayout.appendBytes(length), false, mayWait);
+            Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false, mayWait);
+            if (state.index.listsLeft() == 0) {
+                requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
+            }
+            return commit;
         } catch (CaravanException refused) {
             space.giveBack(address, EntryLayout.entryBytes(length));
             throw refused;
@@ -152,6 +157,9 @@ final class WritePath {
             try {
                 Commit commit = queue.makeRoom(bytes, !appends, mayWait);
                 checkExpectations(batch.expectations());
+                if (appends && state.index.listsLeft() < operations.size()) {
+                    requireLists(listsNeeded(operations));
+                }
                 enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs, addresses)));
             } catch (CaravanException refused) {
                 giveBackAll(operations, addresses, operations.size());
@@ -218,6 +226,22 @@ final class WritePath {
             if (operations.get(i) instanceof WriteBatch.Append append) {
                 space.giveBack(addresses[i], EntryLayout.entryBytes(append.value().length));
             }
+        }
+    }
+
+    /** At most: a list that the batch deletes takes its place in the index until it is freed. */
+    private long listsNeeded(List<WriteBatch.Operation> operations) {
+        return operations.stream()
+                .filter(operation -> operation instanceof WriteBatch.Delete
+                        || operation instanceof WriteBatch.Append && state.index.find(operation.id()) == ListIndex.NONE)
+                .count();
+    }
+
+    private void requireLists(long needed) {
+        int left = state.index.listsLeft();
+        if (needed > left) {
+            throw new OutOfSpaceException(state.name() + " has " + state.index.listCount() + " lists and room for "
+                    + left + " more, too few for this write; delete lists, whose places are free once that is forced");
         }
     }
 

@@ -1,6 +1,10 @@
 package io.caravan.heap;
 
+import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
+import java.util.Arrays;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 /** Rebuilds a heap's free space from what is live. */
 public final class FreeSpace {
@@ -8,7 +12,7 @@ public final class FreeSpace {
     private FreeSpace() {}
 
     /** Two live regions overlap, or one lies outside the heap's segments: the index is wrong. */
-    public static final class OverlapException extends Exception {
+    public static final class OverlapException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         private final long address;
@@ -18,65 +22,86 @@ public final class FreeSpace {
             this.address = address;
         }
 
-        /** Heap address of the region that does not fit. */
+        /** The heap address of the misplaced region. */
         public long address() {
             return address;
         }
     }
 
     /**
-     * A heap of {@code segments} segments in which exactly these regions are used.
+     * Adds segments to an empty heap so that exactly these regions are used.
      *
-     * <p>One pass brings the regions of a segment together; then a bit for each 8 bytes of one segment at a time says what
-     * is used, and that fits a processor's cache however large the heap is.
+     * <p>As many segments at a time as have about {@code regionsAtOnce} regions: a pass over all regions brings theirs
+     * together, so that memory is bounded by that number, or by one segment's regions if these are more. Within a segment
+     * a bit for each 8 bytes says what is used, which fits a processor's cache however large the heap is.
      *
-     * @param regions packed regions in any order; reordered by this method
+     * @param regions calls its argument with every packed region, in any order, as often as it is called
      */
-    public static IndexedHeap rebuild(HeapGeometry geometry, int segments, long[] regions) throws OverlapException {
-        int[] ends = gatherBySegment(geometry, segments, regions);
-        IndexedHeap heap = new IndexedHeap();
+    public static void rebuild(
+            IndexedHeap heap, HeapGeometry geometry, int segments, Consumer<LongConsumer> regions, long regionsAtOnce)
+            throws OverlapException {
+        int[] counts = countBySegment(geometry, segments, regions);
         UsedUnits used = new UsedUnits(geometry.usableBytes());
-        int from = 0;
-        for (int segment = 0; segment < segments; segment++) {
-            used.clear();
-            for (int i = from; i < ends[segment]; i++) {
-                mark(geometry, segment, regions[i], used);
+        int end = 0;
+        while (end < segments) {
+            int first = end;
+            long gathered = counts[end++];
+            while (end < segments && gathered + counts[end] <= regionsAtOnce) {
+                gathered += counts[end++];
             }
-            heap.addUsedSpace(geometry.usableBytes());
-            long first = geometry.firstAddress(segment);
-            used.forEachGap((offset, bytes) -> heap.addFree(first + offset, bytes));
-            from = ends[segment];
+            long[][] bySegment = gather(geometry, first, Arrays.copyOfRange(counts, first, end), regions);
+            for (int segment = first; segment < end; segment++) {
+                rebuild(heap, geometry, segment, bySegment[segment - first], used);
+            }
         }
-        return heap;
     }
 
-    /** Swaps each region into its segment's place. Returns where each segment's regions end. */
-    private static int[] gatherBySegment(HeapGeometry geometry, int segments, long[] regions) throws OverlapException {
-        int[] ends = new int[segments];
-        for (long region : regions) {
+    private static int[] countBySegment(HeapGeometry geometry, int segments, Consumer<LongConsumer> regions) {
+        int[] counts = new int[segments];
+        int most = geometry.usableBytes() / EntryLayout.entryBytes(0);
+        regions.accept(region -> {
             int segment = geometry.segmentOf(Region.address(region));
             if (segment >= segments) {
                 throw misplaced(region, "lies behind the heap's last segment");
             }
-            ends[segment]++;
-        }
-        int[] next = new int[segments];
-        for (int segment = 1; segment < segments; segment++) {
-            next[segment] = ends[segment - 1];
-            ends[segment] += ends[segment - 1];
-        }
-        for (int segment = 0; segment < segments; segment++) {
-            while (next[segment] < ends[segment]) {
-                long region = regions[next[segment]];
-                int home = geometry.segmentOf(Region.address(region));
-                regions[next[segment]] = regions[next[home]];
-                regions[next[home]++] = region;
+            if (++counts[segment] > most) {
+                throw misplaced(region, "is one more than its segment can hold");
             }
-        }
-        return ends;
+        });
+        return counts;
     }
 
-    private static void mark(HeapGeometry geometry, int segment, long region, UsedUnits used) throws OverlapException {
+    /** The regions of some segments, each segment's in an array of its own. */
+    private static long[][] gather(
+            HeapGeometry geometry, int firstSegment, int[] counts, Consumer<LongConsumer> regions) {
+        long[][] gathered = new long[counts.length][];
+        for (int i = 0; i < counts.length; i++) {
+            gathered[i] = new long[counts[i]];
+        }
+        int[] filled = new int[counts.length];
+        long low = (long) firstSegment * geometry.segmentBytes();
+        long high = low + (long) counts.length * geometry.segmentBytes();
+        regions.accept(region -> {
+            long address = Region.address(region);
+            if (address >= low && address < high) {
+                int i = geometry.segmentOf(address) - firstSegment;
+                gathered[i][filled[i]++] = region;
+            }
+        });
+        return gathered;
+    }
+
+    private static void rebuild(IndexedHeap heap, HeapGeometry geometry, int segment, long[] regions, UsedUnits used) {
+        used.clear();
+        for (long region : regions) {
+            mark(geometry, segment, region, used);
+        }
+        heap.addUsedSpace(geometry.usableBytes());
+        long first = geometry.firstAddress(segment);
+        used.forEachGap((offset, bytes) -> heap.addFree(first + offset, bytes));
+    }
+
+    private static void mark(HeapGeometry geometry, int segment, long region, UsedUnits used) {
         long address = Region.address(region);
         int bytes = Region.entryBytes(region);
         if (!geometry.contains(address, bytes) || !used.mark((int) (address - geometry.firstAddress(segment)), bytes)) {

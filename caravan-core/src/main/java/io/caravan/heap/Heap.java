@@ -7,26 +7,26 @@ package io.caravan.heap;
  * <p>All sizes are multiples of 8 bytes.
  */
 public interface Heap {
-    /** What {@link #ask} answers when there is no hole that is large enough. */
+    /** Returned by {@link #allocate} when no hole is large enough. */
     long NONE = -1;
 
-    /** Takes a region of this many bytes; its address, or {@link #NONE}. */
-    long ask(int bytes);
+    /** Allocates a region of this many bytes. Returns its address, or {@link #NONE}. */
+    long allocate(int bytes);
 
-    /** Gives back a region that was asked for. */
+    /** Frees an allocated region. */
     void free(long address, int bytes);
 
-    /** Adds address space as one hole. It never joins with a hole outside it. */
+    /** Adds address space as one hole, which never merges with a hole outside of it. */
     void addSpace(long address, long bytes);
 
-    /** Takes address space away if it is one whole hole. Returns whether it was. */
+    /** Removes address space if all of it is one hole. Returns whether it was. */
     boolean removeSpace(long address, long bytes);
 
     long usedBytes();
 
     long freeBytes();
 
-    /** The size of the largest hole, to a sixteenth. */
+    /** The size of the largest hole, at most a sixteenth too small. */
     long largestHoleBytes();
 
     /** Calls the visitor with every hole, in no particular order. */

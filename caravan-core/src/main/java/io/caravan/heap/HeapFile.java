@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
 /**
@@ -21,13 +22,19 @@ import java.util.function.IntConsumer;
  *
  * <p>Written only from frames that are already durable, by one thread (the flusher, or recovery); read by any number of
  * threads. Segments are added and dropped by the provisioner (and recovery), and published by replacing the array of
- * them, so that readers take no lock. A dropped segment's mapping lives until the last reader has let go of it.
+ * them, so that readers take no lock.
+ *
+ * <p>Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is live or pinned and
+ * everything logged for it is applied, so no reader has a value of it and nobody will write to it; only a checkpoint may
+ * be forcing it, and holds a reference meanwhile. The file as a whole is retained by each read, so that closing it
+ * unmaps nothing under a reader.
  */
-public final class HeapFile {
+public final class HeapFile implements AutoCloseable {
     private final Storage storage;
     private final HeapGeometry geometry;
     private final long storeId;
     private final boolean privately;
+    private final AtomicInteger references = new AtomicInteger(1);
     private volatile HeapSegment[] segments = new HeapSegment[0];
 
     /**
@@ -65,8 +72,8 @@ public final class HeapFile {
     }
 
     /**
-     * Writes a segment that has nothing live all over with zeros, as {@link #createNext} does: as these were not forced, a
-     * power loss may have taken their space, and a mapped write to where there is none must not be.
+     * Fills a segment in which nothing is live with zeros, as {@link #createNext} does: those were not forced, so a power
+     * loss may have taken their space, and a mapped write must never meet a page without space.
      */
     public void renew(int number) throws IOException {
         if (privately) {
@@ -97,7 +104,7 @@ public final class HeapFile {
         FileHeader.check(block.flip(), FileHeader.Kind.HEAP_SEGMENT, header(number), file.path());
     }
 
-    /** The refusal when a segment that holds live data has no file. */
+    /** The error for a segment that holds live data and has no file. */
     public StoreDirectoryException missing(int number) {
         return new StoreDirectoryException(storage.describe(FileNames.HEAP.of(number))
                 + " is missing: it holds part of the store's values; put the file back, or restore the directory from a"
@@ -105,8 +112,8 @@ public final class HeapFile {
     }
 
     /**
-     * Makes the next segment, with space for all of it. Its size, header and name are durable, its zeros not before {@link
-     * #force}: no checkpoint may count on it until then, or a power loss could take space that is in use.
+     * Makes the next segment, with space for all of it. Its size, header and name are durable when this returns, its zeros
+     * after the next {@link #force}: until then no checkpoint may count on it, as a power loss could take its space.
      */
     public void createNext() throws IOException {
         int number = segments.length;
@@ -124,7 +131,7 @@ public final class HeapFile {
         segments[number].markAll();
     }
 
-    /** What is half made takes space that others may be waiting for. */
+    /** A file that is half made takes up space that others may be waiting for. */
     private void deleteAfter(IOException failed, String name) {
         try {
             storage.delete(name);
@@ -152,24 +159,48 @@ public final class HeapFile {
         segments = more;
     }
 
-    /** Forgets the segments from a number on and deletes their files; nothing live may be in them. */
+    /**
+     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned, and
+     * everything logged for them must be applied.
+     */
     public void dropFrom(int count) throws IOException {
-        int before = segments.length;
-        segments = Arrays.copyOf(segments, count);
-        for (int number = before - 1; number >= count; number--) {
+        HeapSegment[] before = segments;
+        segments = Arrays.copyOf(before, count);
+        for (int number = before.length - 1; number >= count; number--) {
+            before[number].release();
             storage.delete(FileNames.HEAP.of(number));
         }
         storage.forceDirectory();
     }
 
-    /** Copies an entry's bytes, which lie in the log as they shall lie here. */
+    /** Keeps everything mapped until {@link #release}, after a close too. The file must be open or retained. */
+    public void retain() {
+        references.incrementAndGet();
+    }
+
+    /** Ends what {@link #retain} began. */
+    public void release() {
+        if (references.decrementAndGet() == 0) {
+            for (HeapSegment segment : segments) {
+                segment.release();
+            }
+        }
+    }
+
+    /** Unmaps everything as soon as nobody retains it. To be called once, when nobody writes or forces any more. */
+    @Override
+    public void close() {
+        release();
+    }
+
+    /** Copies an entry's bytes, which the log has just as they belong here. */
     public void write(long address, ByteBuffer source, int at, int bytes) {
         HeapSegment segment = segments[geometry.segmentOf(address)];
         segment.write(geometry.offsetOf(address), source, at, bytes);
     }
 
     /**
-     * The value of an entry, checked; read-only, and valid as long as the region is pinned.
+     * Returns the value of an entry, checked; read-only, and valid as long as the region is pinned and the file retained.
      *
      * @throws CorruptStoreException when the bytes are not those of this entry
      */
@@ -195,12 +226,12 @@ public final class HeapFile {
         try {
             return EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence);
         } catch (InternalError unreadable) {
-            // How the JVM says that the disk could not read a mapped page.
+            // This is how the JVM reports that the disk could not read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
         }
     }
 
-    /** The path of the segment that an address lies in, whether it is there or not. */
+    /** The path of the segment that an address lies in, whether the file exists or not. */
     public String path(long address) {
         return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address)));
     }
@@ -210,11 +241,17 @@ public final class HeapFile {
      * final for this open store: the operating system may have dropped the pages it could not write, and a second force
      * would not notice.
      *
-     * @param afterBytes is told of each portion when it is forced, and may wait: so a log on the same disk can go first
+     * @param afterBytes is called after each portion with its size, and may wait, so that a log on the same disk goes first
      */
     public void force(IntConsumer afterBytes) throws IOException {
         for (HeapSegment segment : segments) {
-            segment.force(afterBytes);
+            if (segment.retain()) {
+                try {
+                    segment.force(afterBytes);
+                } finally {
+                    segment.release();
+                }
+            }
         }
     }
 }

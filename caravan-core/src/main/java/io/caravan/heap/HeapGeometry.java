@@ -5,8 +5,8 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 
 /**
- * How the heap's address space lies in segment files: segment n holds the addresses from n times its size on, its first
- * block being the file's header. The header also keeps regions of one segment from joining those of the next.
+ * How the heap's address space is divided into segment files: segment n holds the addresses from n times its size on, and
+ * its first block is the file's header. The header also keeps holes of one segment from merging with those of the next.
  */
 public record HeapGeometry(int segmentBytes) {
 
@@ -18,12 +18,12 @@ public record HeapGeometry(int segmentBytes) {
         return (int) (address % segmentBytes);
     }
 
-    /** The first address of a segment that a region may have. */
+    /** The lowest address that a region of a segment can have. */
     public long firstAddress(int segment) {
         return (long) segment * segmentBytes + Blocks.BLOCK_BYTES;
     }
 
-    /** Bytes of a segment that regions may have. */
+    /** Bytes of a segment that regions can take up: all but the header. */
     public int usableBytes() {
         return segmentBytes - Blocks.BLOCK_BYTES;
     }

@@ -5,12 +5,16 @@ import io.caravan.io.MappedFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.function.IntConsumer;
 
 /**
  * One mapped segment, and which of its slices were written since they were forced. Written by one thread, read by any,
  * forced by one.
+ *
+ * <p>References are counted: the heap file's own, and one while the segment is being forced. The last to be released
+ * unmaps it.
  */
 final class HeapSegment {
     private static final int MAX_SLICE_BYTES = 1 << 20;
@@ -23,11 +27,13 @@ final class HeapSegment {
     private final MappedFile mapping;
     private final ByteBuffer memory;
     private final int sliceBytes;
-    /** No portion that is forced has more pages that were written, so that a force of the log need not wait long for it. */
+    /** The most written pages that are forced together, so that a force of the log does not wait long. */
     private final int portionPages;
 
-    /** How many pages of each slice were written since it was forced: about, but never 0 if any was. */
+    /** About how many pages of each slice were written since it was forced; never 0 if any was. */
     private final AtomicIntegerArray dirtyPages;
+
+    private final AtomicInteger references = new AtomicInteger(1);
 
     HeapSegment(String path, MappedFile mapping) {
         this.path = path;
@@ -39,13 +45,24 @@ final class HeapSegment {
         this.dirtyPages = new AtomicIntegerArray((memory.capacity() - 1) / sliceBytes + 1);
     }
 
+    /** Adds a reference, unless the last was released already; returns whether it did. */
+    boolean retain() {
+        return references.getAndUpdate(count -> count == 0 ? 0 : count + 1) > 0;
+    }
+
+    void release() {
+        if (references.decrementAndGet() == 0) {
+            mapping.unmap();
+        }
+    }
+
     void write(int offset, ByteBuffer source, int at, int bytes) {
         memory.put(offset, source, at, bytes);
-        // Always, and after the bytes: whoever clears a mark and then forces has seen them.
+        // Always, and after the bytes: a force that clears the mark then sees them.
         mark(offset, bytes);
     }
 
-    /** Has all of it forced next time. */
+    /** Makes the next force write all of it. */
     void markAll() {
         mark(0, memory.capacity());
     }
@@ -65,7 +82,7 @@ final class HeapSegment {
         }
     }
 
-    /** A slice, with those behind it as far as few of their pages were written; returns the next. */
+    /** Forces a slice, and those behind it as long as few of their pages were written. Returns the next slice. */
     private int forcePortion(int first, IntConsumer afterBytes) throws IOException {
         int last = first;
         int pages = 0;

@@ -6,17 +6,16 @@ import io.caravan.collections.PartitionedSlotTable;
 /**
  * A {@link Heap} whose holes are indexed by start, by end and by size.
  *
- * <p>By start and by end, so that a freed region joins the holes beside it at once; by size, so that a small request
- * takes a small hole before it breaks a large one. The index by size has a bin for each size up to 4 KiB, and sixteen
+ * <p>By start and by end, so that a freed region merges with the holes beside it at once; by size, so that a small
+ * request takes a small hole before it splits a large one. The index by size has a bin for each size up to 4 KiB, and sixteen
  * bins for each power of two above, with a bitmap of the bins that are not empty: the two-level segregated fit of
- * Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Asking and freeing cost the same however many holes there are.
+ * Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Allocating and freeing cost the same however many holes there are.
  *
  * <p>A hole is a slot of three longs: start, size, and its neighbours in its bin's list. Sizes are kept in units of 8
  * bytes.
  *
- * <p>One hole at a time, the frontier, stands in no index: the large one that was broken into last. It is asked again and
- * again as long as no hole that fits is smaller, and taking from its front then moves two numbers instead of rewriting
- * three indexes.
+ * <p>One hole at a time, the frontier, is in no index: the large one that was split last. Allocations come from its front
+ * as long as no smaller hole fits, and each then moves two numbers instead of rewriting three indexes.
  */
 public final class IndexedHeap implements Heap {
     private static final int UNIT_SHIFT = 3;
@@ -28,13 +27,19 @@ public final class IndexedHeap implements Heap {
     private static final int LINKS = 2;
     private static final int SLOT_LONGS = 4;
 
-    /** Holes from this size on become the frontier when they are broken into: 4 KiB. */
+    /** The hash tables number 2^28 slots. What is left of them is more than there can be holes that are always kept. */
+    private static final int MAX_HOLES = (1 << 28) - (1 << 22);
+
+    /** Holes from this size on are always kept: 1 MiB, of which the address space has 2^21. */
+    private static final long ALWAYS_KEPT_UNITS = 1 << 17;
+
+    /** Holes from this size on become the frontier when they are split: 4 KiB. */
     private static final long FRONTIER_UNITS = 512;
 
-    /** How many holes of the request's own bin are looked at before a larger bin is broken into. */
+    /** How many holes of the request's own bin are tried before one of a larger bin is split. */
     private static final int FIT_TRIES = 16;
 
-    /** How many holes of the last bin, which differ by a sixteenth, are looked at for the largest. */
+    /** How many holes of the last bin, whose sizes differ by up to a sixteenth, are compared to find the largest. */
     private static final int LARGEST_LOOKS = 256;
 
     private final LongPages slots = new LongPages();
@@ -42,6 +47,8 @@ public final class IndexedHeap implements Heap {
     private final PartitionedSlotTable byEnd = new PartitionedSlotTable(PARTITIONS, this::end);
     private final SizeBins bins = new SizeBins();
 
+    private final int maxHoles;
+    private int holes;
     private int slotCount;
     private int firstUnusedSlot = NIL;
     private long totalUnits;
@@ -50,8 +57,20 @@ public final class IndexedHeap implements Heap {
     /** 0 when there is no frontier. */
     private long frontierUnits;
 
+    public IndexedHeap() {
+        this(MAX_HOLES);
+    }
+
+    /**
+     * A heap that keeps this many holes, and more only of a MiB or larger. A region that would become one hole more stays
+     * used when it is freed. So does a gap that {@link FreeSpace} finds, so every heap can be rebuilt.
+     */
+    public IndexedHeap(int maxHoles) {
+        this.maxHoles = maxHoles;
+    }
+
     @Override
-    public long ask(int bytes) {
+    public long allocate(int bytes) {
         long units = units(bytes);
         int slot = findFit(units);
         if (frontierUnits >= units && (slot == NIL || frontierUnits <= holeUnits(slot))) {
@@ -91,7 +110,7 @@ public final class IndexedHeap implements Heap {
         freeUnits += units;
     }
 
-    /** Makes the frontier a hole like the others. */
+    /** Puts the frontier back into the indexes. */
     private void settleFrontier() {
         if (frontierUnits > 0) {
             long units = frontierUnits;
@@ -147,8 +166,19 @@ public final class IndexedHeap implements Heap {
             removeHole(after);
         }
         if (!joinFrontier(start, units)) {
+            addIfRoom(start, units);
+        }
+    }
+
+    private void addIfRoom(long start, long units) {
+        if (!full() || units >= ALWAYS_KEPT_UNITS) {
             addHole(start, units);
         }
+    }
+
+    /** Whether there are so many holes that freeing may add none, so that space is lost until the heap is rebuilt. */
+    public boolean full() {
+        return holes >= maxHoles;
     }
 
     private boolean joinFrontier(long start, long units) {
@@ -180,14 +210,14 @@ public final class IndexedHeap implements Heap {
         return true;
     }
 
-    /** Adds address space that is used throughout, but for what {@link #addFree} says. */
+    /** Adds address space all of which is used, but for the holes that {@link #addFree} adds. */
     void addUsedSpace(long bytes) {
         totalUnits += units(bytes);
     }
 
-    /** A hole in used space, with nothing free beside it. */
+    /** Adds a hole in used space, with nothing free beside it. */
     void addFree(long address, long bytes) {
-        addHole(address >>> UNIT_SHIFT, units(bytes));
+        addIfRoom(address >>> UNIT_SHIFT, units(bytes));
     }
 
     @Override
@@ -200,7 +230,7 @@ public final class IndexedHeap implements Heap {
         return freeUnits << UNIT_SHIFT;
     }
 
-    /** Whether there is surely a hole larger than this; one that is larger by less than a sixteenth may be overlooked. */
+    /** Whether a hole is larger than this; one that is larger by less than a sixteenth may be overlooked. */
     public boolean hasHoleAbove(long bytes) {
         return frontierUnits > units(bytes) || bins.firstFilledFrom(SizeBins.binOf(units(bytes)) + 1) != NIL;
     }
@@ -235,6 +265,7 @@ public final class IndexedHeap implements Heap {
 
     private void addHole(long start, long units) {
         int slot = takeSlot();
+        holes++;
         slots.set(slot * SLOT_LONGS + START, start);
         slots.set(slot * SLOT_LONGS + UNITS, units);
         byStart.add(slot);
@@ -248,6 +279,7 @@ public final class IndexedHeap implements Heap {
         byStart.remove(slot);
         byEnd.remove(slot);
         freeUnits -= holeUnits(slot);
+        holes--;
         link(slot, NIL, firstUnusedSlot);
         firstUnusedSlot = slot;
     }

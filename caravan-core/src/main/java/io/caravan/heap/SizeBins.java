@@ -2,10 +2,10 @@ package io.caravan.heap;
 
 import java.util.Arrays;
 
-/** Heads of the lists of holes by size class, and a bitmap of the classes that have any. */
+/** The heads of the lists of holes, one list for each range of sizes, and a bitmap of the lists that are not empty. */
 final class SizeBins {
     private static final int NIL = -1;
-    /** Sizes below this, in units of 8 bytes, have a bin each. */
+    /** Each size below this, in units of 8 bytes, has a bin of its own. */
     private static final int EXACT = 512;
 
     private static final int EXACT_LOG2 = Integer.numberOfTrailingZeros(EXACT);
@@ -19,7 +19,7 @@ final class SizeBins {
         Arrays.fill(heads, NIL);
     }
 
-    /** The bin of holes of this size. Sizes in a bin are all smaller than those in the next. */
+    /** The bin of holes of this size. All sizes in a bin are smaller than those in the next. */
     static int binOf(long units) {
         if (units < EXACT) {
             return (int) units;

@@ -11,7 +11,7 @@ final class UsedUnits {
     private final long[] words;
     private final int units;
 
-    /** Nothing of so many bytes is used yet. */
+    /** Starts with this many bytes, all unused. */
     UsedUnits(int bytes) {
         units = bytes >>> UNIT_SHIFT;
         words = new long[(units + Long.SIZE - 1) >>> WORD_SHIFT];
@@ -21,7 +21,12 @@ final class UsedUnits {
         Arrays.fill(words, 0);
     }
 
-    /** Marks bytes, a multiple of 8 from a multiple of 8 on, as used. Returns whether none of them was before. */
+    /**
+     * Marks bytes as used. Returns whether all of them were unused.
+     *
+     * @param offset where they start, a multiple of 8
+     * @param bytes how many they are, a multiple of 8
+     */
     boolean mark(int offset, int bytes) {
         int from = offset >>> UNIT_SHIFT;
         int last = from + (bytes >>> UNIT_SHIFT) - 1;

@@ -3,6 +3,9 @@ package io.caravan.index;
 import io.caravan.collections.LongPages;
 import io.caravan.collections.PartitionedSlotTable;
 import io.caravan.format.Region;
+import java.util.Comparator;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
@@ -21,7 +24,7 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held} on, a bounded number at a time, and never while a reader has the list pinned. A removed list leaves
+ * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. A removed list leaves
  * the table at once; its record lives on, detached, until its last region is freed.
  */
 public final class ListIndex {
@@ -42,26 +45,74 @@ public final class ListIndex {
 
     private static final long DETACHED = 1L << 63;
     private static final long WAITING = 1L << 62;
-    /** Low half of the marks: pins. The queued count stands above it. */
-    private static final long ONE_PIN = 1;
+    /** The rest of the marks counts places in the queue of lists to reclaim. */
+    private static final long ONE_QUEUED = 1;
 
-    private static final long ONE_QUEUED = 1L << 32;
-    private static final long PINS = ONE_QUEUED - 1;
-    private static final long QUEUED = WAITING - 1 & ~PINS;
+    /** Regions that a walk through all of them copies at a time. */
+    private static final int SLICE = 512;
 
+    private static final long NOT_PINNED = Long.MAX_VALUE;
+
+    private static final int MAX_LISTS = LongPages.MAX_LONGS / RECORD_LONGS;
+
+    private final int maxLists;
     private final LongPages records = new LongPages();
     private final RegionChunks chunks = new RegionChunks();
     private final PartitionedSlotTable table = new PartitionedSlotTable(PARTITIONS, this::id);
     private int recordCount;
+    private int unusedCount;
     private int firstUnused = NONE;
     private long entries;
+    private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
+    private long pinCount;
+
+    /** Keeps the regions of a list's entries from one sequence on, until {@link #unpin}. */
+    public static final class Pin {
+        private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
+                .thenComparingLong(pin -> pin.from)
+                .thenComparingLong(pin -> pin.number);
+
+        private final int list;
+        private final long from;
+        private final long number;
+        private long freedBytes;
+
+        private Pin(int list, long from, long number) {
+            this.list = list;
+            this.from = from;
+            this.number = number;
+        }
+
+        public int list() {
+            return list;
+        }
+
+        /** Bytes of the list's values that were freed since it was pinned, all of them before the pin. */
+        public long freedBytes() {
+            return freedBytes;
+        }
+    }
+
+    public ListIndex() {
+        this(MAX_LISTS);
+    }
+
+    /** An index with room for this many lists, deleted ones included until their last region is freed. */
+    public ListIndex(int maxLists) {
+        this.maxLists = maxLists;
+    }
+
+    /** How many lists can still be created. */
+    public int listsLeft() {
+        return maxLists - recordCount + unusedCount;
+    }
 
     /** The list with this id, or {@link #NONE}. */
     public int find(long id) {
         return table.find(id);
     }
 
-    /** Adds an empty list that starts at sequence {@code first}. */
+    /** Adds an empty list that starts at sequence {@code first}; there must be room for it, see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
         int list = takeRecord();
         set(list, ID, id);
@@ -82,6 +133,7 @@ public final class ListIndex {
         if (firstUnused != NONE) {
             int list = firstUnused;
             firstUnused = (int) get(list, ID);
+            unusedCount--;
             return list;
         }
         while ((recordCount + 1) * RECORD_LONGS > records.capacity()) {
@@ -134,17 +186,27 @@ public final class ListIndex {
         set(list, MARKS, get(list, MARKS) | DETACHED);
     }
 
-    /** Keeps the list's regions, from {@code held} on, until {@link #unpin}. */
-    public void pin(int list) {
-        set(list, MARKS, get(list, MARKS) + ONE_PIN);
+    /** Keeps the regions of the list's entries from a sequence on, which must be held, until {@link #unpin}. */
+    public Pin pin(int list, long from) {
+        Pin pin = new Pin(list, from, pinCount++);
+        pins.add(pin);
+        return pin;
     }
 
-    /** Lets go of a pin. Returns whether regions waited for it, which the caller now queues for reclaiming. */
-    public boolean unpin(int list) {
-        long marks = get(list, MARKS) - ONE_PIN;
-        boolean waited = (marks & WAITING) != 0 && (marks & PINS) == 0;
-        set(list, MARKS, waited ? marks & ~WAITING : marks);
+    /** Removes a pin. Returns whether regions waited for just this one, which the caller now queues for reclaiming. */
+    public boolean unpin(Pin pin) {
+        pins.remove(pin);
+        long marks = get(pin.list, MARKS);
+        boolean waited = (marks & WAITING) != 0 && firstPinned(pin.list) > pin.from;
+        if (waited) {
+            set(pin.list, MARKS, marks & ~WAITING);
+        }
         return waited;
+    }
+
+    private long firstPinned(int list) {
+        Pin first = pins.isEmpty() ? null : pins.ceiling(new Pin(list, 0, 0));
+        return first == null || first.list != list ? NOT_PINNED : first.from;
     }
 
     /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
@@ -155,27 +217,37 @@ public final class ListIndex {
     /** A place in the queue has been used up. Frees the record if nothing needs it any more. */
     public void unqueued(int list) {
         set(list, MARKS, get(list, MARKS) - ONE_QUEUED);
-        if ((get(list, MARKS) & ~WAITING) == DETACHED && held(list) == next(list)) {
+        boolean needed = (get(list, MARKS) & ~WAITING) != DETACHED || firstPinned(list) != NOT_PINNED;
+        if (!needed && held(list) == next(list)) {
             set(list, ID, firstUnused);
             firstUnused = list;
+            unusedCount++;
         }
     }
 
     /**
-     * Frees at most {@code limit} trimmed regions before sequence {@code to}; none while the list is pinned.
+     * Frees at most {@code limit} trimmed regions before sequence {@code to}, and before the first that is pinned.
      *
      * @return whether more are left that could be freed now
      */
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
-        if ((get(list, MARKS) & PINS) != 0) {
-            set(list, MARKS, get(list, MARKS) | WAITING);
-            return false;
-        }
-        long until = Math.min(to, first(list));
+        long pinned = firstPinned(list);
+        long until = Math.min(Math.min(to, first(list)), pinned);
+        long bytesBefore = heldBytes(list);
         for (int count = 0; count < limit && held(list) < until; count++) {
             freed.accept(takeHead(list));
         }
+        if (pinned != NOT_PINNED) {
+            set(list, MARKS, get(list, MARKS) | WAITING);
+            countFreed(list, bytesBefore - heldBytes(list));
+        }
         return held(list) < until;
+    }
+
+    private void countFreed(int list, long bytes) {
+        for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
+            pin.freedBytes += bytes;
+        }
     }
 
     private long takeHead(int list) {
@@ -236,20 +308,24 @@ public final class ListIndex {
     }
 
     /**
-     * Copies the regions of all entries. In the order of the records, which is that of their memory; one that is out of
-     * use has no entries.
-     *
-     * @param target with room for {@link #entryCount} regions
+     * Calls the action with the regions of all entries, in the order of the records, which is that of their memory; a
+     * record that is out of use has no entries.
      */
-    public void copyAllRegions(long[] target) {
+    public void forEachRegion(LongConsumer action) {
         ListCursor cursor = new ListCursor();
-        int copied = 0;
+        long[] slice = new long[SLICE];
         for (int list = 0; list < recordCount; list++) {
-            int count = (int) (next(list) - first(list));
-            if (count > 0) {
+            long left = next(list) - first(list);
+            if (left > 0) {
                 seek(list, first(list), cursor);
-                copyRegions(cursor, target, copied, count);
-                copied += count;
+            }
+            while (left > 0) {
+                int count = (int) Math.min(left, SLICE);
+                copyRegions(cursor, slice, 0, count);
+                for (int i = 0; i < count; i++) {
+                    action.accept(slice[i]);
+                }
+                left -= count;
             }
         }
     }

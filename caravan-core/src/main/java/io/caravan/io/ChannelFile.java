@@ -1,10 +1,7 @@
 package io.caravan.io;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
@@ -55,38 +52,16 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public MappedFile map() throws IOException {
-        return map(FileChannel.MapMode.READ_WRITE);
+        return FileMapping.of(channel, FileChannel.MapMode.READ_WRITE);
     }
 
     @Override
     public MappedFile mapPrivately() throws IOException {
-        return map(FileChannel.MapMode.PRIVATE);
-    }
-
-    private MappedFile map(FileChannel.MapMode mode) throws IOException {
-        MappedByteBuffer memory = channel.map(mode, 0, channel.size());
-        memory.order(ByteOrder.LITTLE_ENDIAN);
-        return new ChannelMapping(memory);
+        return FileMapping.of(channel, FileChannel.MapMode.PRIVATE);
     }
 
     @Override
     public void close() throws IOException {
         channel.close();
-    }
-
-    private record ChannelMapping(MappedByteBuffer memory) implements MappedFile {
-        @Override
-        public ByteBuffer buffer() {
-            return memory;
-        }
-
-        @Override
-        public void force(int from, int bytes) throws IOException {
-            try {
-                memory.force(from, bytes);
-            } catch (UncheckedIOException failed) {
-                throw failed.getCause();
-            }
-        }
     }
 }

@@ -10,18 +10,19 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Keeps a directory to one open store: a lock on a file against other processes, and a registry against this one, as an
- * operating system's locks do not hold inside a process.
+ * Lets only one store open a directory: a file lock keeps out other processes, and a registry this one, as the operating
+ * system's locks do not work within a process.
  *
- * <p>The lock file holds its owner's process id for people to read; the lock itself is the operating system's, so a
+ * <p>The lock file holds its owner's process id for people to read. The lock itself is the operating system's, so a
  * killed process leaves none behind.
  */
 final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * System properties with this prefix and a directory are the registry: the only place that all copies of this class
-     * share, whichever class loaders they have. Opening and closing the file would already drop the process's lock.
+     * The registry is made of system properties, named by this prefix and a directory: nothing else is shared by all copies
+     * of this class, whatever their class loaders. It is asked before the file is opened, as closing that again would
+     * release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 

@@ -13,7 +13,7 @@ import java.util.List;
 
 /** {@link Storage} on a directory of a file system. */
 public final class FileStorage implements Storage {
-    /** Zeros are forced in portions: a force of the log would wait for all that are not. */
+    /** Zeros are forced in portions, as a force of the log would wait for all that are not forced yet. */
     private static final int FORCED_TOGETHER_BYTES = 4 << 20;
 
     private final Path directory;
@@ -31,7 +31,7 @@ public final class FileStorage implements Storage {
     }
 
     /**
-     * Opens and locks the directory, creating it and its parents when they are missing. Its own entry is durable then,
+     * Opens and locks the directory. If it is missing it is created, with its parents. Its own entry is durable then,
      * whoever created it, unless this user may not read its parent.
      *
      * @throws StoreDirectoryException when the path is not a directory or cannot be written

@@ -14,7 +14,7 @@ import java.util.List;
  *   <li>A rename replaces an existing target atomically: afterwards there is the old or the new, never neither.
  * </ul>
  *
- * <p>Used by one store's threads only. Names are plain file names.
+ * <p>Only the threads of one store use it. Names are plain file names.
  */
 public interface Storage extends AutoCloseable {
 
@@ -22,27 +22,27 @@ public interface Storage extends AutoCloseable {
     List<String> list() throws IOException;
 
     /**
-     * Creates a file of this size, replacing one of the same name, zero-filled and with its space really allocated, and
-     * forces its content. When there is no space the file is removed again.
+     * Creates a file of this size, or replaces the one of the same name: fills it with zeros, so that its space is really
+     * allocated, and forces them. Without space for it the file is removed again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;
 
-    /** Gives a file another name. */
+    /** Renames a file. */
     void rename(String from, String to) throws IOException;
 
-    /** Removes a file; its space may return only when nothing maps it any more. */
+    /** Deletes a file; its space returns when nothing maps it any more. */
     void delete(String name) throws IOException;
 
     /** Makes all creations, renames and deletions so far durable. */
     void forceDirectory() throws IOException;
 
-    /** What people call this file: its path. */
+    /** The file's path, for messages. */
     String describe(String name);
 
-    /** Lets go of the directory and its lock. Files are closed by whoever opened them. */
+    /** Releases the directory's lock. Files are closed by whoever opened them. */
     @Override
     void close() throws IOException;
 }

@@ -3,7 +3,7 @@ package io.caravan.io;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** One open file. Positional reads and writes may be made by several threads. */
+/** One open file. Several threads may read and write at positions of their own. */
 public interface StoreFile extends AutoCloseable {
 
     /** The file's path, for messages. */
@@ -12,13 +12,13 @@ public interface StoreFile extends AutoCloseable {
     /** Its size in bytes. */
     long size() throws IOException;
 
-    /** Reads until the buffer is full; fewer bytes only at the file's end. Returns how many. */
+    /** Reads until the buffer is full or the file ends. Returns the number of bytes read. */
     int read(ByteBuffer target, long position) throws IOException;
 
     /** Writes all remaining bytes; not durable before {@link #force()}. */
     void write(ByteBuffer source, long position) throws IOException;
 
-    /** Returns when all bytes written so far are durable, with the size if the file grew. */
+    /** Returns when all bytes written so far are durable, and the size if the file grew. */
     void force() throws IOException;
 
     /** Maps the whole file for reading and writing. The mapping outlives the file's closing. */

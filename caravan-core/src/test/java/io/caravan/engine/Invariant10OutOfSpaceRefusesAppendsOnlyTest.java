@@ -19,12 +19,18 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
+import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.heap.IndexedHeap;
+import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
+import java.io.IOException;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -186,6 +192,76 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(fill(store, 2, 1000)).isEqualTo(count);
             assertThat(store.files(HEAP)).hasSize(2);
             store.closeAndVerify();
+        }
+    }
+
+    /** However many segments the heap may still grow by: none of them would hold it. */
+    @Test
+    void whatNoSegmentCanHoldIsRefusedAndMakesNoSegments() {
+        HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
+        StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS);
+        HeapSpace space = new HeapSpace(
+                state, null, null, new LsnGate(0, Threading.THREADS), geometry, 0, 100 * HEAP_SEGMENT_BYTES);
+        int tooLarge = geometry.usableBytes() + 8;
+        ValueTooLargeException refusal =
+                catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge, true));
+        assertThat(refusal.bytes()).isEqualTo(tooLarge);
+        assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
+    }
+
+    /** A store whose index has room for so few lists. */
+    private static StoreParts withRoomForLists(int lists, StoreConfig config, MemoryStorage disk) throws IOException {
+        StoreFactory.create(disk, config);
+        Recovered created = new Recovery(disk, false).recover();
+        Recovered limited = new Recovered(
+                created.newest(),
+                created.newestBytes(),
+                created.checkpoints(),
+                created.badCheckpoints(),
+                created.neededLogSegment(),
+                created.countedHeapSegments(),
+                created.log(),
+                created.end(),
+                created.heapFile(),
+                new ListIndex(lists),
+                created.heap(),
+                created.cases());
+        return new StoreParts(config, disk, limited, System::nanoTime, Threading.THREADS);
+    }
+
+    private static OutOfSpaceException refusal(StoreParts parts, WriteBatch batch) {
+        return catchThrowableOfType(OutOfSpaceException.class, () -> parts.writes.write(batch, NOBODY));
+    }
+
+    /** An index that is full of lists refuses new ones only; a deleted list makes room when it is freed. */
+    @Test
+    void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
+        StoreConfig config = FaultyStore.small().build();
+        MemoryStorage disk = new MemoryStorage();
+        StoreParts parts = withRoomForLists(2, config, disk);
+        parts.start();
+        parts.writes.append(1, bytes("a"), NOBODY);
+        parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
+        long used = parts.heapUse().usedBytes();
+        WriteBatch newList = WriteBatch.create().append(3, bytes("new"));
+        assertThat(refusal(parts, newList)).hasMessageContaining("has 2 lists and room for 0 more");
+        assertThat(refusal(parts, WriteBatch.create().append(1, bytes("x")).append(3, bytes("x"))))
+                .isNotNull();
+        assertThat(refusal(parts, WriteBatch.create().delete(2).append(2, bytes("x"))))
+                .isNotNull();
+        assertThat(parts.heapUse().usedBytes()).isEqualTo(used);
+
+        parts.writes.append(1, bytes("d"), NOBODY);
+        parts.writes.write(WriteBatch.create().append(1, bytes("e")).append(2, bytes("f")), NOBODY);
+        parts.writes.delete(2, NOBODY);
+        Eventually.await("the deleted list is freed", () -> refusal(parts, newList) == null);
+        assertThat(parts.state.failure()).isNull();
+        parts.close();
+        try (FaultyStore opened = FaultyStore.open(config, disk)) {
+            assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
+            assertThat(opened.engine.info(2)).isNull();
+            assertThat(texts(opened.engine, 3)).containsExactly("0:new");
+            opened.closeAndVerify();
         }
     }
 

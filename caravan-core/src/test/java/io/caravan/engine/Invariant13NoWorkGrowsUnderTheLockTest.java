@@ -51,7 +51,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         int listOf(long id, int entries) {
             int list = state.index.create(id, 1, 0);
             for (int i = 0; i < entries; i++) {
-                state.index.append(list, Region.pack(state.heap.ask(16), 8), 1);
+                state.index.append(list, Region.pack(state.heap.allocate(16), 8), 1);
             }
             return list;
         }

@@ -475,6 +475,21 @@ class RecoveryTableTest {
         assertThat(DirectoryImage.of(copy).differences(before)).isEmpty();
     }
 
+    /** A segment's header and an entry's own fields leave less room than the segment's size says. */
+    @Test
+    void aValueThatFillsAHeapSegmentButForItsHeaderIsTooLargeForAStore() throws Exception {
+        Path created = directory.resolve("created");
+        StoreConfig.Builder config = StoreConfig.builder(created).logBufferBytes(64 << 10);
+        DurableListStore.open(config.maxValueBytes(1).heapSegmentBytes(32 << 10).build())
+                .close();
+        config.heapSegmentBytes(64 << 10);
+        StoreConfig tooLarge = config.maxValueBytes((32 << 10) - 4096 - 7).build();
+        assertThat(catchThrowableOfType(StoreDirectoryException.class, () -> DurableListStore.open(tooLarge)))
+                .hasMessageContaining("lower maxValueBytes");
+        DurableListStore.open(config.maxValueBytes((32 << 10) - 4096 - 8).build())
+                .close();
+    }
+
     /** As after a power loss: nothing that was written to the heap's mapping since the checkpoint is there. */
     private static DirectoryImage withUnappliedHeap(DirectoryImage image) {
         DirectoryImage unapplied = image;

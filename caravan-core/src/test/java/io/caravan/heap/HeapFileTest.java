@@ -14,12 +14,16 @@ import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
+import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.MemoryStorage;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
@@ -175,6 +179,74 @@ class HeapFileTest {
         assertThat(forces(storage)).hasSize(before + 1);
         assertThat(forces(storage).get(before).bytes()).isEqualTo(4L * portion);
         assertThat(forced).hasValue(4 * 4096);
+    }
+
+    /** Whether the process maps a file of the heap, deleted or not; the garbage collector is not asked. */
+    private boolean mapped(int segment) throws Exception {
+        Path maps = Path.of("/proc/self/maps");
+        assumeTrue(Files.exists(maps), "only Linux tells what is mapped");
+        String file = directory.toRealPath().resolve(FileNames.HEAP.of(segment)).toString();
+        return Files.readString(maps).contains(file);
+    }
+
+    @Test
+    void aDroppedSegmentIsUnmappedAtOnce() throws Exception {
+        try (Storage storage = FileStorage.open(directory)) {
+            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
+            heap.createNext();
+            heap.createNext();
+            assertThat(mapped(1)).isTrue();
+            heap.dropFrom(1);
+            assertThat(mapped(0)).isTrue();
+            assertThat(mapped(1)).isFalse();
+        }
+    }
+
+    @Test
+    void aClosedHeapIsUnmappedWhenTheLastReaderIsDone() throws Exception {
+        try (Storage storage = FileStorage.open(directory)) {
+            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
+            heap.createNext();
+            write(heap, 4096, bytes("read"), 1);
+            heap.retain();
+            ByteBuffer value = heap.read(Region.pack(4096, 4), 1, BIRTH, 0);
+            heap.close();
+            assertThat(mapped(0)).isTrue();
+            assertThat(copyOf(value)).isEqualTo(bytes("read"));
+            heap.release();
+            assertThat(mapped(0)).isFalse();
+        }
+    }
+
+    /** A checkpoint forces while segments go: the one at hand is unmapped when its force is done, those behind at once. */
+    @Test
+    void aSegmentThatIsDroppedWhileItIsForcedIsUnmappedAfterwards() throws Exception {
+        CrashStorage storage = new CrashStorage(1);
+        HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
+        heap.createNext();
+        heap.createNext();
+        heap.createNext();
+        List<String> forced = new ArrayList<>();
+        storage.director(call -> {
+            if (call.kind() == FaultStorage.Kind.MAP_FORCE) {
+                forced.add(call.file());
+                dropOnce(heap);
+            }
+            return CrashStorage.Outcome.PASS;
+        });
+        heap.force(bytes -> {});
+        assertThat(forced).containsOnly(FileNames.HEAP.of(0));
+        heap.close();
+    }
+
+    private static void dropOnce(HeapFile heap) {
+        try {
+            if (heap.segmentCount() > 0) {
+                heap.dropFrom(0);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
     }
 
     /**

@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -102,7 +104,7 @@ class IndexedHeapTest {
                 } else if (choice < 3 && !spaces.isEmpty()) {
                     removeSpace(heap, model, spaces);
                 } else if (choice < 55 + 30 * (i / 500 % 2) - 15) {
-                    ask(heap, model, bytes(random));
+                    allocate(heap, model, bytes(random));
                 } else if (!model.used.isEmpty()) {
                     freeOne(heap, model, random);
                 }
@@ -142,8 +144,8 @@ class IndexedHeapTest {
         }
     }
 
-    private static void ask(IndexedHeap heap, Model model, int bytes) {
-        long address = heap.ask(bytes);
+    private static void allocate(IndexedHeap heap, Model model, int bytes) {
+        long address = heap.allocate(bytes);
         if (address == Heap.NONE) {
             // Its own bin may hold one that fits behind the few that were looked at, but no larger bin does.
             int ownBin = SizeBins.binOf(bytes / 8);
@@ -181,10 +183,10 @@ class IndexedHeapTest {
     void aFreedRegionJoinsBothItsNeighbours() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 96);
-        long a = heap.ask(32);
-        long b = heap.ask(32);
-        long c = heap.ask(32);
-        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        long a = heap.allocate(32);
+        long b = heap.allocate(32);
+        long c = heap.allocate(32);
+        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
         heap.free(a, 32);
         heap.free(c, 32);
         assertThat(heap.largestHoleBytes()).isEqualTo(32);
@@ -192,17 +194,17 @@ class IndexedHeapTest {
         assertThat(heap.largestHoleBytes()).isEqualTo(96);
         assertThat(heap.removeSpace(0, 96)).isTrue();
         assertThat(heap.freeBytes()).isZero();
-        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
     }
 
     @Test
     void aSmallRequestTakesTheSmallHole() {
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, 4096);
-        long small = heap.ask(64);
-        heap.ask(8);
+        long small = heap.allocate(64);
+        heap.allocate(8);
         heap.free(small, 64);
-        assertThat(heap.ask(48)).isEqualTo(small);
+        assertThat(heap.allocate(48)).isEqualTo(small);
     }
 
     @Test
@@ -237,7 +239,7 @@ class IndexedHeapTest {
             for (int i = 0; i < 400; i++) {
                 int length = random.nextInt(100);
                 long region = Region.pack(0, length);
-                long address = heap.ask(Region.entryBytes(region));
+                long address = heap.allocate(Region.entryBytes(region));
                 if (address != Heap.NONE && random.nextBoolean()) {
                     regions.add(Region.pack(address, length));
                     model.take(address, Region.entryBytes(region));
@@ -245,8 +247,88 @@ class IndexedHeapTest {
             }
             Collections.shuffle(regions, random);
             long[] shuffled = regions.stream().mapToLong(Long::longValue).toArray();
-            assertSame(FreeSpace.rebuild(GEOMETRY, segments, shuffled), model);
+            assertSame(rebuilt(segments, 1 + random.nextInt(500), shuffled), model);
         });
+    }
+
+    private static IndexedHeap rebuilt(int segments, int regionsAtOnce, long... regions) {
+        return rebuilt(new IndexedHeap(), GEOMETRY, segments, regionsAtOnce, regions);
+    }
+
+    private static IndexedHeap rebuilt(
+            IndexedHeap heap, HeapGeometry geometry, int segments, int regionsAtOnce, long... regions) {
+        FreeSpace.rebuild(
+                heap, geometry, segments, action -> Arrays.stream(regions).forEach(action), regionsAtOnce);
+        return heap;
+    }
+
+    /** A pass for as many regions as may be in memory at once, and one to count them: never all of them together. */
+    @Test
+    void theFreeSpaceIsRebuiltWithoutHoldingAllRegionsAtOnce() {
+        int segments = 12;
+        long[] regions = new long[segments * 100];
+        for (int i = 0; i < regions.length; i++) {
+            regions[i] = Region.pack(GEOMETRY.firstAddress(i % segments) + 24L * (i / segments), 8);
+        }
+        AtomicInteger passes = new AtomicInteger();
+        IndexedHeap heap = new IndexedHeap();
+        FreeSpace.rebuild(
+                heap,
+                GEOMETRY,
+                segments,
+                action -> {
+                    passes.incrementAndGet();
+                    Arrays.stream(regions).forEach(action);
+                },
+                399);
+        assertThat(passes).as("three segments at a time").hasValue(1 + segments / 3);
+        assertThat(heap.usedBytes()).isEqualTo(regions.length * 16L);
+    }
+
+    /** What a heap of few holes cannot keep stays used, until a free region beside it or a rebuilt heap takes it in. */
+    @Test
+    void aHeapThatIsFullOfHolesGoesOnAndIsRebuilt() {
+        int most = 3;
+        IndexedHeap heap = new IndexedHeap(most);
+        heap.addSpace(GEOMETRY.firstAddress(0), GEOMETRY.usableBytes());
+        long[] addresses = new long[GEOMETRY.usableBytes() / 16];
+        for (int i = 0; i < addresses.length; i++) {
+            addresses[i] = heap.allocate(16);
+        }
+        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+        for (int i = 0; i < 20; i += 2) {
+            heap.free(addresses[i], 16);
+        }
+        assertThat(heap.full()).isTrue();
+        assertThat(heap.freeBytes()).isEqualTo(16 * most);
+        heap.free(addresses[1], 16);
+        assertThat(heap.freeBytes()).as("joins the holes beside it").isEqualTo(16 * most + 16);
+        assertThat(heap.full()).isFalse();
+        for (int i = 0; i < most + 1; i++) {
+            assertThat(heap.allocate(16))
+                    .isIn((Object[]) Arrays.stream(addresses).boxed().toArray());
+        }
+        assertThat(heap.allocate(16)).isEqualTo(Heap.NONE);
+
+        long[] everyOther = IntStream.range(0, addresses.length)
+                .filter(i -> i % 2 == 1)
+                .mapToLong(i -> Region.pack(addresses[i], 8))
+                .toArray();
+        IndexedHeap opened = rebuilt(new IndexedHeap(most), GEOMETRY, 2, 1000, everyOther);
+        assertThat(opened.freeBytes()).isEqualTo(16 * most);
+        assertThat(opened.allocate(16)).isEqualTo(addresses[2 * (most - 1)]);
+        for (long region : everyOther) {
+            opened.free(Region.address(region), 16);
+        }
+        assertThat(opened.freeBytes() + opened.usedBytes()).isEqualTo(2L * GEOMETRY.usableBytes());
+    }
+
+    @Test
+    void aHoleOfAMebibyteIsKeptHoweverManyHolesThereAre() {
+        HeapGeometry large = new HeapGeometry(1 << 22);
+        long[] regions = {Region.pack(large.firstAddress(0) + 8, 0), Region.pack(large.firstAddress(0) + 24, 0)};
+        IndexedHeap heap = rebuilt(new IndexedHeap(1), large, 2, 10, regions);
+        assertThat(heap.freeBytes()).isEqualTo(8 + large.usableBytes() - 32 + large.usableBytes());
     }
 
     @Test
@@ -266,7 +348,7 @@ class IndexedHeapTest {
 
     private static void assertMisplaced(long address, long... regions) {
         assertThatExceptionOfType(FreeSpace.OverlapException.class)
-                .isThrownBy(() -> FreeSpace.rebuild(GEOMETRY, 2, regions.clone()))
+                .isThrownBy(() -> rebuilt(2, 1, regions))
                 .as(Arrays.toString(regions))
                 .satisfies(problem -> assertThat(problem.address()).isEqualTo(address))
                 .withMessageContaining(Long.toString(address));
@@ -276,8 +358,7 @@ class IndexedHeapTest {
     void regionsMayTouchAndFillASegment() throws Exception {
         long first = GEOMETRY.firstAddress(1);
         int half = GEOMETRY.usableBytes() / 2;
-        IndexedHeap heap = FreeSpace.rebuild(
-                GEOMETRY, 2, new long[] {Region.pack(first + half, half - 8), Region.pack(first, half - 8)});
+        IndexedHeap heap = rebuilt(2, 2, Region.pack(first + half, half - 8), Region.pack(first, half - 8));
         assertThat(heap.usedBytes()).isEqualTo(GEOMETRY.usableBytes());
         assertThat(heap.freeBytes()).isEqualTo(GEOMETRY.usableBytes());
         assertThat(heap.largestHoleBytes()).isEqualTo(GEOMETRY.usableBytes());
@@ -290,7 +371,7 @@ class IndexedHeapTest {
         int segments = 1 << 11;
         long high = large.firstAddress(segments - 1);
         long low = large.firstAddress(0);
-        IndexedHeap heap = FreeSpace.rebuild(large, segments, new long[] {Region.pack(high, 8), Region.pack(low, 8)});
+        IndexedHeap heap = rebuilt(new IndexedHeap(), large, segments, 1, Region.pack(high, 8), Region.pack(low, 8));
         assertThat(heap.usedBytes()).isEqualTo(32);
         List<Long> holes = new ArrayList<>();
         heap.forEachHole((address, bytes) -> holes.add(address));

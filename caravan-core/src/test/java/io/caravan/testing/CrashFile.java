@@ -23,6 +23,8 @@ final class CrashFile {
     /** From the first mapping on, {@link #visible} stays the same array, and any part of it may change unnoticed. */
     private boolean mapped;
 
+    private int mappings;
+
     /** All sectors written since the last force, but for writes through a mapping, lie between these positions. */
     private int writtenFrom = Integer.MAX_VALUE;
 
@@ -142,7 +144,18 @@ final class CrashFile {
         dropped = DroppedSectors.NONE;
         byte[] bytes = changeableVisible();
         mapped = true;
+        mappings++;
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** Ends a mapping. The last one shows garbage from here on, so that nobody uses it and goes unnoticed. */
+    void unmap() {
+        mappings--;
+        if (mappings == 0) {
+            byte[] shown = visible;
+            visible = shown.clone();
+            Arrays.fill(shown, (byte) 0xDB);
+        }
     }
 
     /** Flips bits of a byte both as it is seen and as it is on the disk. */

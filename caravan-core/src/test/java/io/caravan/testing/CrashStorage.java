@@ -389,6 +389,7 @@ public final class CrashStorage implements Storage {
 
         private final class Mapping implements MappedFile {
             private final ByteBuffer buffer;
+            private boolean unmapped;
 
             Mapping(ByteBuffer buffer) {
                 this.buffer = buffer;
@@ -403,6 +404,22 @@ public final class CrashStorage implements Storage {
             public void force(int from, int bytes) throws IOException {
                 Call call = new Call(Kind.MAP_FORCE, name, from, bytes, "", false, false);
                 storage().force(call, file, from, from + bytes);
+                synchronized (storage()) {
+                    if (unmapped) {
+                        throw new IllegalStateException(name + " was unmapped before it was forced");
+                    }
+                }
+            }
+
+            @Override
+            public void unmap() {
+                synchronized (storage()) {
+                    if (unmapped) {
+                        throw new IllegalStateException(name + " was unmapped twice");
+                    }
+                    unmapped = true;
+                    file.unmap();
+                }
             }
         }
     }
@@ -410,5 +427,8 @@ public final class CrashStorage implements Storage {
     private record PrivateMapping(ByteBuffer buffer) implements MappedFile {
         @Override
         public void force(int from, int bytes) {}
+
+        @Override
+        public void unmap() {}
     }
 }

@@ -338,6 +338,11 @@ public final class FaultStorage implements Storage {
                     before(Kind.MAP_FORCE, from, bytes);
                     mapping.force(from, bytes);
                 }
+
+                @Override
+                public void unmap() {
+                    mapping.unmap();
+                }
             };
         }
 

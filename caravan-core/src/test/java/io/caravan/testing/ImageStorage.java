@@ -112,6 +112,9 @@ public final class ImageStorage implements Storage {
     private record Mapping(ByteBuffer buffer) implements MappedFile {
         @Override
         public void force(int from, int bytes) {}
+
+        @Override
+        public void unmap() {}
     }
 
     /** Inverts a byte of a file behind the back of whoever has it open or mapped; the second time puts it back. */

@@ -219,5 +219,8 @@ public final class MemoryStorage implements Storage {
         public void force(int from, int bytes) {
             content.force(from, bytes);
         }
+
+        @Override
+        public void unmap() {}
     }
 }

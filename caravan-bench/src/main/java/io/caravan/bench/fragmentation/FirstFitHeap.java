@@ -33,7 +33,7 @@ final class FirstFitHeap implements Heap {
     private long freeBytes;
 
     @Override
-    public long ask(int bytes) {
+    public long allocate(int bytes) {
         Hole before = head;
         for (Hole hole = head.next; hole != null; hole = hole.next) {
             if (hole.bytes >= bytes) {

@@ -21,7 +21,7 @@ final class LiveDocument {
             regions = Arrays.copyOf(regions, 2 * count);
         }
         int bytes = Region.entryBytes(Region.pack(0, length));
-        regions[count++] = Region.pack(heap.ask(bytes), length);
+        regions[count++] = Region.pack(heap.allocate(bytes), length);
         return bytes;
     }
 

@@ -24,9 +24,9 @@ final class MeasuredHeap {
         heap.addSpace(0, SPACE_BYTES);
     }
 
-    long ask(int bytes) {
+    long allocate(int bytes) {
         long start = System.nanoTime();
-        long address = heap.ask(bytes);
+        long address = heap.allocate(bytes);
         askNanos.recordValue(System.nanoTime() - start);
         if (address == Heap.NONE) {
             throw new IllegalStateException("no hole of " + bytes + " bytes, though " + heap.freeBytes()

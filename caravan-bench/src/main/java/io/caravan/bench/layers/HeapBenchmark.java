@@ -45,7 +45,7 @@ public class HeapBenchmark {
 
     private void ask(int place) {
         sizes[place] = EntryLayout.entryBytes(MIN_BYTES + random.nextInt(MAX_BYTES - MIN_BYTES + 1));
-        addresses[place] = used.ask(sizes[place]);
+        addresses[place] = used.allocate(sizes[place]);
     }
 
     private void replace(int place) {
@@ -56,7 +56,7 @@ public class HeapBenchmark {
     /** From the end of a heap that nothing was trimmed from. */
     @Benchmark
     public long ask() {
-        return fresh.ask(ENTRY_BYTES);
+        return fresh.allocate(ENTRY_BYTES);
     }
 
     /** In a heap full of holes: the oldest of 131,072 regions of 64 to 318 bytes is given back, another one asked for. */

@@ -27,23 +27,23 @@ class FirstFitHeapTest {
 
     @Test
     void takesTheFirstHoleThatIsLargeEnough() {
-        long small = heap.ask(16);
-        heap.ask(8);
-        long large = heap.ask(64);
-        heap.ask(8);
+        long small = heap.allocate(16);
+        heap.allocate(8);
+        long large = heap.allocate(64);
+        heap.allocate(8);
         heap.free(small, 16);
         heap.free(large, 64);
-        assertThat(heap.ask(24)).isEqualTo(large);
-        assertThat(heap.ask(16)).isEqualTo(small);
-        assertThat(heap.ask(40)).isEqualTo(large + 24);
+        assertThat(heap.allocate(24)).isEqualTo(large);
+        assertThat(heap.allocate(16)).isEqualTo(small);
+        assertThat(heap.allocate(40)).isEqualTo(large + 24);
     }
 
     @Test
     void aFreedRegionJoinsTheHolesOnBothSides() {
-        long first = heap.ask(16);
-        long second = heap.ask(16);
-        long third = heap.ask(16);
-        heap.ask(8);
+        long first = heap.allocate(16);
+        long second = heap.allocate(16);
+        long third = heap.allocate(16);
+        heap.allocate(8);
         heap.free(first, 16);
         heap.free(third, 16);
         assertThat(holes()).containsEntry(first, 16L).containsEntry(third, 16L).hasSize(3);
@@ -53,9 +53,9 @@ class FirstFitHeapTest {
 
     @Test
     void refusesWhatNoHoleHolds() {
-        assertThat(heap.ask(SPACE_BYTES + 8)).isEqualTo(Heap.NONE);
-        assertThat(heap.ask(SPACE_BYTES)).isZero();
-        assertThat(heap.ask(8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(SPACE_BYTES + 8)).isEqualTo(Heap.NONE);
+        assertThat(heap.allocate(SPACE_BYTES)).isZero();
+        assertThat(heap.allocate(8)).isEqualTo(Heap.NONE);
         assertThat(heap.largestHoleBytes()).isZero();
     }
 
@@ -65,7 +65,7 @@ class FirstFitHeapTest {
         assertThat(heap.removeSpace(2L * SPACE_BYTES, 128)).isFalse();
         assertThat(heap.removeSpace(2L * SPACE_BYTES, 64)).isTrue();
         assertThat(heap.freeBytes()).isEqualTo(SPACE_BYTES);
-        heap.ask(8);
+        heap.allocate(8);
         assertThat(heap.removeSpace(0, SPACE_BYTES)).isFalse();
     }
 
@@ -76,7 +76,7 @@ class FirstFitHeapTest {
         long usedBytes = 0;
         for (int i = 0; i < 5_000; i++) {
             int bytes = 8 * random.nextInt(1, 60);
-            long address = random.nextInt(100) < 55 ? heap.ask(bytes) : Heap.NONE;
+            long address = random.nextInt(100) < 55 ? heap.allocate(bytes) : Heap.NONE;
             if (address != Heap.NONE) {
                 assertThat(used.floorKey(address + bytes - 1))
                         .satisfiesAnyOf(

@@ -12,9 +12,9 @@ class HeapMapTest {
         FirstFitHeap heap = new FirstFitHeap();
         int slice = HeapMap.SLICE_BYTES;
         heap.addSpace(0, 10L * slice);
-        heap.ask(slice);
-        long hole = heap.ask(slice + slice / 2);
-        heap.ask(slice);
+        heap.allocate(slice);
+        long hole = heap.allocate(slice + slice / 2);
+        heap.allocate(slice);
         heap.free(hole, slice + slice / 2);
         assertThat(HeapMap.of(heap, 3L * slice + slice / 2).shares()).containsExactly(1, 0, 0.5, 0.5);
     }

@@ -66,6 +66,9 @@ enum Sabotage {
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
+    FREE_WHAT_A_READER_HAS_PINNED(
+            edit("index/ListIndex", "Math.min(Math.min(to, first(list)), pinned);", "Math.min(to, first(list));")),
+    UNMAP_THE_HEAP_UNDER_ITS_READERS(edit("heap/HeapFile", "        references.incrementAndGet();\n", "")),
     NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit(
             "engine/Provisioner",
             "        logProblem = attempt(",

@@ -1,0 +1,116 @@
+package io.caravan.io;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A mapped file that can be unmapped at once. A plain mapping lasts until its buffer is collected as garbage, and until
+ * then a deleted file keeps its disk space.
+ *
+ * <p>From Java 22 on a file is mapped into an arena of {@code java.lang.foreign}, whose closing unmaps it; as this is
+ * compiled for Java 17, by reflection. Before that {@code sun.misc.Unsafe.invokeCleaner} unmaps, which later versions
+ * warn of. Where neither is to be had, the garbage collector unmaps as ever.
+ */
+final class FileMapping implements MappedFile {
+    private static final Logger LOG = LoggerFactory.getLogger(FileMapping.class);
+    private static final int FIRST_WITH_ARENAS = 22;
+    private static final Mapper MAPPER = findMapper();
+
+    private final MappedByteBuffer memory;
+    private final Unmapping unmapping;
+
+    /** Maps a whole file. */
+    private interface Mapper {
+        FileMapping map(FileChannel channel, MapMode mode) throws IOException, ReflectiveOperationException;
+    }
+
+    private interface Unmapping {
+        void run() throws ReflectiveOperationException;
+    }
+
+    private FileMapping(MappedByteBuffer memory, Unmapping unmapping) {
+        this.memory = memory;
+        this.unmapping = unmapping;
+        memory.order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    static FileMapping of(FileChannel channel, MapMode mode) throws IOException {
+        try {
+            return MAPPER.map(channel, mode);
+        } catch (InvocationTargetException failed) {
+            if (failed.getCause() instanceof IOException problem) {
+                throw problem;
+            }
+            throw new IOException("cannot be mapped: " + failed.getCause(), failed.getCause());
+        } catch (ReflectiveOperationException refused) {
+            throw new IOException("cannot be mapped: " + refused, refused);
+        }
+    }
+
+    private static Mapper findMapper() {
+        try {
+            return Runtime.version().feature() >= FIRST_WITH_ARENAS ? intoArenas() : withCleaner();
+        } catch (ReflectiveOperationException | RuntimeException missing) {
+            LOG.info("Deleted files keep their disk space until a garbage collection: {}", missing.toString());
+            return (channel, mode) -> new FileMapping(channel.map(mode, 0, channel.size()), () -> {});
+        }
+    }
+
+    private static Mapper intoArenas() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("java.lang.foreign.Arena");
+        Method open = type.getMethod("ofShared");
+        Method close = type.getMethod("close");
+        Method map = FileChannel.class.getMethod("map", MapMode.class, long.class, long.class, type);
+        Method asBuffer = Class.forName("java.lang.foreign.MemorySegment").getMethod("asByteBuffer");
+        return (channel, mode) -> {
+            Object arena = open.invoke(null);
+            Object segment = map.invoke(channel, mode, 0L, channel.size(), arena);
+            return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
+        };
+    }
+
+    private static Mapper withCleaner() throws ReflectiveOperationException {
+        Class<?> type = Class.forName("sun.misc.Unsafe");
+        Field instance = type.getDeclaredField("theUnsafe");
+        instance.setAccessible(true);
+        Object unsafe = instance.get(null);
+        Method clean = type.getMethod("invokeCleaner", ByteBuffer.class);
+        return (channel, mode) -> {
+            MappedByteBuffer memory = channel.map(mode, 0, channel.size());
+            return new FileMapping(memory, () -> clean.invoke(unsafe, memory));
+        };
+    }
+
+    @Override
+    public ByteBuffer buffer() {
+        return memory;
+    }
+
+    @Override
+    public void force(int from, int bytes) throws IOException {
+        try {
+            memory.force(from, bytes);
+        } catch (UncheckedIOException failed) {
+            throw failed.getCause();
+        }
+    }
+
+    @Override
+    public void unmap() {
+        try {
+            unmapping.run();
+        } catch (ReflectiveOperationException refused) {
+            LOG.warn("A file stays mapped until a garbage collection", refused);
+        }
+    }
+}
