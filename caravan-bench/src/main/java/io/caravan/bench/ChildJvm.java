@@ -1,5 +1,6 @@
 package io.caravan.bench;
 
+import io.caravan.server.app.WarmUp;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
@@ -10,8 +11,12 @@ import java.util.Map;
 /** A child JVM with this one's class path. */
 public final class ChildJvm extends ChildProcess {
     /** A child lives for seconds, so a quick start is worth more than the fastest code. */
-    public static final List<String> FLAGS =
-            List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
+    public static final List<String> FLAGS = List.of(
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-Xshare:auto",
+            "-D" + WarmUp.PROPERTY + "=false");
 
     private ChildJvm(List<String> command, Map<String, String> environment, Path log) throws IOException {
         super(command, environment, log);

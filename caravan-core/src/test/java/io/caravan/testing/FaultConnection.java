@@ -13,6 +13,8 @@ final class FaultConnection {
     private static final int CHUNK_BYTES = 16 * 1024;
     /** A throttled way forwards this often. */
     private static final int THROTTLED_CHUNKS_PER_SECOND = 20;
+    /** What a throttled way was late by is made up for, up to so much. */
+    private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final FaultProxy proxy;
     private final Socket client;
@@ -72,6 +74,8 @@ final class FaultConnection {
         private FaultRule rule;
 
         private long underRule;
+        /** When a throttled way may have forwarded all that it was given. */
+        private long dueNanos;
 
         Forwarding(Way way, Socket from, Socket to) {
             this.way = way;
@@ -101,11 +105,12 @@ final class FaultConnection {
             if (now != rule) {
                 rule = now;
                 underRule = 0;
+                dueNanos = System.nanoTime();
             }
             if (now instanceof FaultRule.Delay delay) {
                 await(delay.nanos());
             } else if (now instanceof FaultRule.Throttle throttle) {
-                await(TimeUnit.SECONDS.toNanos(bytes) / throttle.bytesPerSecond());
+                await(throttled(bytes, throttle));
             } else if (now instanceof FaultRule.Cut cut && cut.way() == way) {
                 return forwardUntilCut(cut, bytes);
             } else if (now instanceof FaultRule.Answer answer && way == Way.REQUESTS) {
@@ -115,6 +120,16 @@ final class FaultConnection {
             }
             forward(bytes);
             return true;
+        }
+
+        /** How long these bytes have to wait. */
+        private long throttled(int bytes, FaultRule.Throttle throttle) {
+            long now = System.nanoTime();
+            if (dueNanos - (now - CREDIT_NANOS) < 0) {
+                dueNanos = now - CREDIT_NANOS;
+            }
+            dueNanos += TimeUnit.SECONDS.toNanos(bytes) / throttle.bytesPerSecond();
+            return dueNanos - now;
         }
 
         private boolean forwardUntilCut(FaultRule.Cut cut, int bytes) throws IOException {

@@ -32,19 +32,16 @@ public final class WatchedThreading implements Threading {
 
         Watched(String name, Step step, Consumer<Throwable> crashed) {
             this.name = name;
-            this.worker = THREADS.worker(name, () -> run(step, crashed), crashed);
+            this.worker = THREADS.worker(name, () -> run(step), failed -> {
+                crashed.accept(failed);
+                end(false);
+            });
         }
 
-        private long run(Step step, Consumer<Throwable> crashed) {
+        private long run(Step step) {
             begin();
-            long waitNanos = UNTIL_WOKEN;
-            try {
-                waitNanos = step.run();
-            } catch (Throwable failed) {
-                crashed.accept(failed);
-            } finally {
-                end(waitNanos == 0);
-            }
+            long waitNanos = step.run();
+            end(waitNanos == 0);
             return waitNanos;
         }
 

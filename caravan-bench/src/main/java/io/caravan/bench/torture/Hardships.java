@@ -38,6 +38,8 @@ final class Hardships {
 
     /** Leaves the session at work, so that it can be ended in the middle of it. */
     void impose(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
+        // However slow the machine is: an end before the first answers would show nothing.
+        awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
         if (random.nextDouble() < PAUSE) {
             pause(session, report);
         }

@@ -70,7 +70,7 @@ class GateTest {
 
     @ParameterizedTest
     @EnumSource(Slowdown.class)
-    @Tag("thorough")
+    @Tag("alone")
     void stopsABuildThatIsSlower(Slowdown slowdown) throws Exception {
         SabotagedBuild build = SabotagedBuild.of(CORE, slowdown.edits, directory);
         assertThat(gate(build)).isEqualTo(1);
@@ -78,7 +78,7 @@ class GateTest {
     }
 
     @Test
-    @Tag("thorough")
+    @Tag("alone")
     void letsThisBuildThrough() throws Exception {
         assertThat(gate(SabotagedBuild.of(CORE, List.of(), directory))).isZero();
         assertThat(over()).isEmpty();

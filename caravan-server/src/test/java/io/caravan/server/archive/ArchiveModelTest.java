@@ -1,11 +1,14 @@
 package io.caravan.server.archive;
 
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Servers that do not know of each other, and a pruner, change an archive in turns that chance decides on. */
+@Tag("rounds")
 class ArchiveModelTest {
-    private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", 100);
+    private static final int SEEDS = Integer.getInteger("caravan.archive.seeds", Rounds.of(10, 200));
     private static final int STEPS = 150;
 
     @Test

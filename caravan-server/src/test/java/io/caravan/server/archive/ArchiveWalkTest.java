@@ -11,6 +11,7 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -19,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,8 +30,9 @@ class ArchiveWalkTest {
     private Path folder;
 
     @Test
+    @Tag("rounds")
     void everyNameIsToldOnceWithItsObjects() {
-        Seeds.forEach(20, seed -> {
+        Seeds.forEach(Rounds.of(5, 50), seed -> {
             Random random = new Random(seed);
             MemoryObjects memory = new MemoryObjects(InstantSource.system());
             check(memory.client(), random, 60);

@@ -100,13 +100,8 @@ class RecipesIT {
         Shell(Path directory, int resp, int http) throws IOException {
             Path caravan = directory.resolve("bin").resolve("caravan");
             Files.createDirectory(caravan.getParent());
-            Files.writeString(
-                    caravan,
-                    "#!/bin/sh\nexec '%s' -cp '%s' %s \"$@\"\n"
-                            .formatted(
-                                    Path.of(System.getProperty("java.home"), "bin", "java"),
-                                    System.getProperty("java.class.path"),
-                                    Main.class.getName()));
+            String command = String.join("' '", ServerProcess.command(List.of()));
+            Files.writeString(caravan, "#!/bin/sh\nexec '%s' \"$@\"\n".formatted(command));
             assertThat(caravan.toFile().setExecutable(true)).isTrue();
             ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());
             errors = directory.resolve("errors");

@@ -104,19 +104,10 @@ class ServeArchiveIT {
             assertThat(server.terminate()).isZero();
         }
         Path errors = directory.resolve("errors");
-        ProcessBuilder second = new ProcessBuilder(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "serve",
-                        "--data",
-                        directory.resolve("other").toString(),
-                        "--resp",
-                        "127.0.0.1:0",
-                        "--http",
-                        "127.0.0.1:0")
-                .redirectError(errors.toFile());
+        List<String> command = ServerProcess.command(List.of());
+        command.addAll(List.of("serve", "--data", directory.resolve("other").toString()));
+        command.addAll(List.of("--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
+        ProcessBuilder second = new ProcessBuilder(command).redirectError(errors.toFile());
         second.environment().remove("CARAVAN_ARCHIVE");
         assertThat(second.start().waitFor()).isOne();
         assertThat(Files.readString(errors)).contains("caravan: the archive at ", "belongs to the store");

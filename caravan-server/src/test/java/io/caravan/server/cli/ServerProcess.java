@@ -1,5 +1,6 @@
 package io.caravan.server.cli;
 
+import io.caravan.server.app.WarmUp;
 import io.caravan.server.protocol.resp.RespClient;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -27,6 +28,16 @@ public final class ServerProcess implements AutoCloseable {
         this.address = address;
     }
 
+    /** How {@link Main} is started as a process: for one that lives a short time, starting soon is all. */
+    static List<String> command(List<String> jvmOptions) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+        command.addAll(jvmOptions);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+        return command;
+    }
+
     public static ServerProcess start(Path data, String... jvmOptions) throws IOException {
         return start(data, List.of(jvmOptions), Map.of(), ProcessBuilder.Redirect.INHERIT);
     }
@@ -45,11 +56,11 @@ public final class ServerProcess implements AutoCloseable {
             ProcessBuilder.Redirect log,
             String... options)
             throws IOException {
-        List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(jvmOptions);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName(), "serve"));
-        command.addAll(List.of("--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
+        List<String> cold = new ArrayList<>(jvmOptions);
+        // RecipesIT has a server that warms up.
+        cold.add("-D" + WarmUp.PROPERTY + "=false");
+        List<String> command = command(cold);
+        command.addAll(List.of("serve", "--data", data.toString(), "--resp", "127.0.0.1:0", "--http", "127.0.0.1:0"));
         command.addAll(List.of(options));
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log);
         builder.environment().put("CARAVAN_ARCHIVE", "none");

@@ -14,6 +14,7 @@ import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.server.document.ModelDocuments.View;
 import io.caravan.server.document.ModelDocuments.Views;
 import io.caravan.testing.ForwardingListStore;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +26,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Random changes against a model in which forks are copies, and a crash after every batch that the store took. */
@@ -34,8 +36,9 @@ class DocumentModelTest {
     private static final long CATALOG = 0;
 
     @Test
+    @Tag("rounds")
     void everyPrefixOfTheBatchesIsTheDocumentsOfItsMoment() {
-        Seeds.forEach(8, seed -> new DocumentModelTest().run(new Random(seed)));
+        Seeds.forEach(Rounds.of(2, 16), seed -> new DocumentModelTest().run(new Random(seed)));
     }
 
     private final ModelDocuments model = new ModelDocuments();

@@ -1,17 +1,22 @@
 package io.caravan.server.archive.format;
 
 import io.caravan.fuzz.MutationPass;
+import io.caravan.testing.Rounds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A bounded pass of random inputs over the targets of {@link ArchiveFuzz}, in every build. */
+@Tag("rounds")
 class ArchiveMutationTest {
+    private static final int SEEDS = Rounds.of(4, 40);
+
     @Test
     void snapshot() throws Exception {
-        MutationPass.run(new SnapshotTarget(), 20, 100);
+        MutationPass.run(new SnapshotTarget(), SEEDS, 100);
     }
 
     @Test
     void manifest() throws Exception {
-        MutationPass.run(new ManifestTarget(), 20, 100);
+        MutationPass.run(new ManifestTarget(), SEEDS, 100);
     }
 }

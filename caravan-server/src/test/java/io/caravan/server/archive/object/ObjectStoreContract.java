@@ -19,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -367,9 +368,7 @@ abstract class ObjectStoreContract {
     @Test
     void aListHasAnyNumberAndEndsWhenItIsTold() {
         int count = 1_203;
-        for (int number = 0; number < count; number++) {
-            put(key(number), bytes("x"));
-        }
+        IntStream.range(0, count).parallel().forEach(number -> put(key(number), bytes("x")));
         assertThat(keys("manifests/", "")).hasSize(count).isSorted();
         assertThat(keys("manifests/", key(1_100))).hasSize(count - 1_101);
         List<String> few = new ArrayList<>();

@@ -34,12 +34,13 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 @Patient
 class S3FaultTest {
     private static final int ATTEMPTS = 3;
+    private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofSeconds(1);
     private static final S3Timeouts SHORT =
-            new S3Timeouts(Duration.ofSeconds(1), IDLE, Duration.ofSeconds(2), 4 << 20, ATTEMPTS);
+            new S3Timeouts(CONNECT, IDLE, Duration.ofSeconds(5), 4 << 20, ATTEMPTS);
     /** Tries once, and soon gives up. */
     private static final S3Timeouts IMPATIENT =
-            new S3Timeouts(Duration.ofSeconds(1), IDLE, Duration.ofMillis(500), 64 << 20, 1);
+            new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
 
@@ -294,10 +295,10 @@ class S3FaultTest {
     /** Each piece of it moves on, however long the whole takes; only what the system has taken in goes unseen. */
     @Test
     void aSlowPutMayTakeLongerThanAConnectionMayBeIdle() {
-        S3Timeouts slow = new S3Timeouts(Duration.ofSeconds(1), Duration.ofSeconds(4), IDLE, 1 << 20, 1);
+        S3Timeouts slow = new S3Timeouts(CONNECT, Duration.ofSeconds(2), IDLE, 1 << 20, 1);
         S3Parts one = new S3Parts(LARGE_BYTES, 1, LARGE_BYTES, 1);
         try (ObjectStore patient = open(S3Server.BUCKET, S3Server.ACCESS_KEY, S3Server.SECRET_KEY, slow, one)) {
-            proxy.throttle(LARGE_BYTES / 10);
+            proxy.throttle(LARGE_BYTES / 4);
             long start = System.nanoTime();
             patient.put("a", out -> out.write(content()));
             assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(slow.idle());
@@ -322,7 +323,7 @@ class S3FaultTest {
         put("a", content());
         try (InputStream in = store.open("a")) {
             assertThat(in.readNBytes(1000)).hasSize(1000);
-            assertThat(new CountDownLatch(1).await(3 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
+            assertThat(new CountDownLatch(1).await(2 * IDLE.toMillis(), TimeUnit.MILLISECONDS))
                     .isFalse();
             assertThat(in.readAllBytes()).hasSize(LARGE_BYTES - 1000);
         }

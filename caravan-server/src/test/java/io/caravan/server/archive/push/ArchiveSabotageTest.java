@@ -7,20 +7,42 @@ import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The scenarios catch every sabotage, so that their silence means something; prints with which seed. */
+/**
+ * The scenarios catch every sabotage, so that their silence means something; prints with which seed. Most of it runs in the
+ * profile {@code thorough} only.
+ */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;
 
     @TempDir
     private Path folder;
 
+    /** One that takes few seeds. */
+    @Test
+    void aMarkBeforeTheManifestIsCaught() throws ReflectiveOperationException, IOException {
+        assertCaught(ArchiveSabotage.THE_MARK_BEFORE_THE_MANIFEST);
+    }
+
     @ParameterizedTest
     @EnumSource(ArchiveSabotage.class)
+    void fitsTheSource(ArchiveSabotage sabotage) throws IOException {
+        assertThat(SabotagedBuild.sources(Path.of(""), sabotage.edits())).isNotEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(ArchiveSabotage.class)
+    @Tag("thorough")
     void isCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
+        assertCaught(sabotage);
+    }
+
+    private void assertCaught(ArchiveSabotage sabotage) throws ReflectiveOperationException, IOException {
         Method check = SabotagedBuild.of(sabotage.edits(), folder)
                 .loadClass(CrashScenarios.class.getName())
                 .getMethod("check", long.class);

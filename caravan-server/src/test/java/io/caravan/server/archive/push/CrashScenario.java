@@ -6,6 +6,7 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.testing.CrashStorage;
+import io.caravan.testing.Rounds;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class CrashScenario {
     private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));
-    private static final int ROUNDS = 5;
+    private static final int ROUNDS = Rounds.of(2, 5);
     private static final int MAX_CHANGES = 10;
     private static final int MAX_VALUE_CHARS = 3_000;
     private static final int DISK_CALLS_PER_IMAGE = 40;

@@ -8,6 +8,7 @@ import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.CrashStorage;
+import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.io.IOException;
 import java.time.Instant;
@@ -16,11 +17,13 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A host may die at any step of archiving, pruning and restoring. */
+@Tag("rounds")
 class CrashStepsTest {
-    private static final int SEEDS = 3;
+    private static final int SEEDS = Rounds.of(1, 5);
     private static final int DISK_CALLS_PER_IMAGE = 4;
 
     @Test

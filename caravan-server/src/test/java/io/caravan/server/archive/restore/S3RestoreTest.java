@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A whole store comes back from a bucket and from a folder. */
 class S3RestoreTest {
-    private static final int DOCUMENTS = 200;
+    private static final int DOCUMENTS = 60;
     private static final int VALUES = 20;
     private static final int LARGE_VALUES = 40;
     private static final int LARGE_VALUE_BYTES = 500_000;

@@ -1,12 +1,17 @@
 package io.caravan.server.protocol.http;
 
 import io.caravan.fuzz.MutationPass;
+import io.caravan.testing.Rounds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A bounded pass of random inputs over the target of {@link HttpFuzz}, in every build. */
+@Tag("rounds")
 class HttpMutationTest {
+    private static final int SEEDS = Rounds.of(4, 40);
+
     @Test
     void requests() throws Exception {
-        MutationPass.run(new HttpTarget(), 20, 100);
+        MutationPass.run(new HttpTarget(), SEEDS, 100);
     }
 }

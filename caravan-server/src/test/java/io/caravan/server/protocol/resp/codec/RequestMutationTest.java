@@ -1,12 +1,17 @@
 package io.caravan.server.protocol.resp.codec;
 
 import io.caravan.fuzz.MutationPass;
+import io.caravan.testing.Rounds;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A bounded pass of random inputs over the target of {@link RequestFuzz}, in every build. */
+@Tag("rounds")
 class RequestMutationTest {
+    private static final int SEEDS = Rounds.of(4, 40);
+
     @Test
     void requests() throws Exception {
-        MutationPass.run(new RequestTarget(), 20, 100);
+        MutationPass.run(new RequestTarget(), SEEDS, 100);
     }
 }
