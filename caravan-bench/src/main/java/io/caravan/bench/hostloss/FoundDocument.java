@@ -13,6 +13,6 @@ record FoundDocument(long firstSequence, long nextSequence, List<byte[]> values)
 
     @Override
     public String toString() {
-        return "values from " + firstSequence + " up to, but excluding, " + nextSequence;
+        return "values from " + firstSequence + " to " + nextSequence + ", exclusive";
     }
 }

@@ -106,8 +106,8 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--rate",
                 paramLabel = "N",
-                description = "changes a second; what can be archived in time depends on the S3 server, so the"
-                        + " default is far below what Caravan can do; default ${DEFAULT-VALUE}")
+                description = "changes a second; what can be archived in time depends on the S3 server, so the rate"
+                        + " does not show Caravan's limit; default ${DEFAULT-VALUE}")
         private int rate = 200;
 
         private Set<Hardship> hardships() {
@@ -194,7 +194,7 @@ public final class HostLossMain implements Callable<Integer> {
         HostLossSummary summary = new HostLossDrill(options(work), System.out).run();
         System.out.printf(
                 Locale.ROOT,
-                "%d rounds, %,d changes answered, %,d of them lost, all within the allowed age%n%s%n",
+                "%d rounds, %,d changes answered, %,d of them lost within the allowed age%n%s%n",
                 summary.rounds(),
                 summary.answers(),
                 summary.lost(),

@@ -86,6 +86,6 @@ final class Moment {
 
     @Override
     public String toString() {
-        return life == null ? "missing" : "values from " + firstSequence + " up to, but excluding, " + nextSequence;
+        return life == null ? "missing" : "values from " + firstSequence + " to " + nextSequence + ", exclusive";
     }
 }
