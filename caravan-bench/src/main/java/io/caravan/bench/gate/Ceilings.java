@@ -14,7 +14,7 @@ final class Ceilings {
     private Ceilings() {}
 
     /**
-     * One ratio's.
+     * The ceiling of one ratio.
      *
      * @param meaning the ratio's numerator and denominator
      * @param most the upper limit of the ratio's median
