@@ -27,7 +27,7 @@ final class Document implements Entries.Reader {
     public void transaction(int index, List<Patch> patches) {
         if (index != transactions) {
             throw new IllegalStateException(
-                    "the retained entries contain transaction " + index + " in place of " + transactions + "");
+                    "the retained entries contain transaction " + index + " in place of " + transactions);
         }
         patches.forEach(text::apply);
         transactions++;

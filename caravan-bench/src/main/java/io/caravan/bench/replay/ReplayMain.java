@@ -50,7 +50,7 @@ public final class ReplayMain implements Callable<Integer> {
     @Option(
             names = "--server",
             paramLabel = "HOST:PORT|spawn",
-            description = "replay over RESP against this server, or with "spawn" against a new one; default: an"
+            description = "replay over RESP against this server, or with spawn against a new one; default: an"
                     + " embedded store")
     private @Nullable String server;
 

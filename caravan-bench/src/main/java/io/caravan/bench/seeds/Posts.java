@@ -7,9 +7,9 @@ import io.caravan.bench.seeds.Headline.Better;
 import io.caravan.bench.seeds.Work.Compared;
 import java.util.List;
 
-/** The posts' figures, and the work on Caravan that each is compared with. */
+/** The figures of the posts, and the work on Caravan that each is compared with. */
 final class Posts {
-    /** No work of one kind writes for longer. */
+    /** The longest time that work of one kind writes. */
     static final int MAX_SECONDS = 4;
 
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
