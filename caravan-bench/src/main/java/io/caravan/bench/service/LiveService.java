@@ -39,7 +39,7 @@ final class LiveService implements Measure {
     private final Row echo;
 
     /**
-     * Measures nothing yet.
+     * Creates the measure.
      *
      * @param alone whether Caravan is measured without its peers
      */
