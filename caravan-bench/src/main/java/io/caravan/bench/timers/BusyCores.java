@@ -8,7 +8,7 @@ final class BusyCores implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean closed;
 
-    /** Starts no threads when {@code busy} is false, so that idle and busy machines share the same code. */
+    /** Starts the threads, or none unless {@code busy}, so that callers treat idle and busy machines alike. */
     BusyCores(boolean busy) {
         int count = busy ? Runtime.getRuntime().availableProcessors() : 0;
         for (int i = 0; i < count; i++) {

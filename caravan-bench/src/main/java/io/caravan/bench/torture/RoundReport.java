@@ -119,7 +119,7 @@ final class RoundReport {
     String line() {
         return String.format(
                 Locale.ROOT,
-                "round %4d  seed %016x  acked %,8d ops (+%d under way)%s  %s after %,5d ms%s%s  found %d lists, %,d"
+                "round %4d  seed %016x  acked %,8d ops (+%d in flight)%s  %s after %,5d ms%s%s  found %d lists, %,d"
                         + " entries  reopen %,.1f ms  verify %,.1f ms  %s",
                 round,
                 seed,

@@ -74,9 +74,9 @@ final class TortureSummary {
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d rounds %s, on the way %s, recovery killed %d times%n"
-                        + "%,d operations acknowledged, %,d more found that were under way, %,d refused for want of"
-                        + " space (%,d trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
+                "%d rounds %s, with %s, recovery killed %d times%n"
+                        + "%,d operations acknowledged, %,d more found in flight, %,d refused for lack of space (%,d"
+                        + " trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
                 rounds,
                 fates,
                 trials,

@@ -117,7 +117,7 @@ final class WorkerCheck {
                 problems.add(intent + " was never acknowledged, though a later one or a clean close was");
             }
         } else if (should != StoreModel.UNSPECIFIED && told != should) {
-            problems.add(intent + " was told " + words(told) + " instead of " + words(should));
+            problems.add(intent + " was answered " + words(told) + " instead of " + words(should));
         }
     }
 

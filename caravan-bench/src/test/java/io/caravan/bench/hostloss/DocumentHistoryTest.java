@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verdicts on made-up restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed, at 40
- * it is deleted, at 50 it begins anew with one value, and one more is under way.
+ * Verdicts on invented restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed,
+ * at 40 it is deleted, at 50 it is recreated with one value, and one more is in flight.
  */
 class DocumentHistoryTest {
     private static final int NUMBER = 7;
