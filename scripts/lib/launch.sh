@@ -1,7 +1,7 @@
-# Sourced by the scripts beside it: find Java, build a module when it is missing or older than its sources, run a class
-# of it. The caller has set `root` to the repository.
+# Sourced by the scripts: finds Java, builds a module when its jar is missing or older than its sources, and runs one of
+# its classes. The caller sets `root` to the root of the repository.
 
-jvm_options=() # what a script beside this one wants of the JVM
+jvm_options=() # JVM options of the calling script
 
 launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local module=$1 main=$2
@@ -10,7 +10,7 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local java
   java=$(find_java)
   is_built "$module" || build "$module"
-  # Words of CARAVAN_JAVA_OPTS are meant to be split. exec, so that signals reach the JVM itself.
+  # CARAVAN_JAVA_OPTS is meant to be split into words. exec, so that signals reach the JVM itself.
   # shellcheck disable=SC2086
   exec "$java" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
     -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
@@ -27,15 +27,15 @@ find_java() {
     java=$JAVA_HOME/bin/java
     [[ -x $java ]] || fail "JAVA_HOME is $JAVA_HOME, but there is no bin/java in it"
   else
-    java=$(command -v java) || fail "Java 17 or newer is needed: set JAVA_HOME, or put java on the PATH"
+    java=$(command -v java) || fail "Java 17 or newer is required: set JAVA_HOME, or put java on the PATH"
   fi
   version=$(class_file_version "$java")
-  (( ${version:-0} >= 61 )) || fail "Java 17 or newer is needed, but $java is older (set JAVA_HOME to choose another)"
+  (( ${version:-0} >= 61 )) || fail "Java 17 or newer is required, but $java is older (set JAVA_HOME to choose another)"
   printf '%s\n' "$java"
 }
 
-# The class-file version is the one number that every JDK since 1.0 spells alike: 61 is Java 17. It is 44 more than the
-# version in the file that most JDKs since 9 have beside bin, which spares starting a JVM to ask.
+# The class-file version is the one number that every JDK since 1.0 reports in the same format: 61 is Java 17. Most JDKs
+# since 9 have a release file beside bin whose version is 44 lower; reading it saves starting a JVM.
 class_file_version() {
   local home
   home=$(dirname "$(dirname "$(readlink -f "$1")")")
@@ -46,7 +46,7 @@ class_file_version() {
   fi
 }
 
-# The modules that go into a module, itself included.
+# The modules that a module depends on, and the module itself.
 modules_of() {
   case $1 in
     caravan-server) echo caravan-core caravan-server ;;
@@ -55,7 +55,7 @@ modules_of() {
   esac
 }
 
-# Nothing is newer than the mark that the last build of this module left.
+# Whether no source is newer than the marker file of the module's last build.
 is_built() {
   local target=$root/$1/target module
   [[ -f $target/$1.jar && -f $target/.launched ]] || return 1
@@ -68,9 +68,9 @@ is_built() {
 }
 
 build() {
-  command -v mvn > /dev/null || fail "Maven 3.8 or newer is needed to build: put mvn on the PATH"
+  command -v mvn > /dev/null || fail "Maven 3.8 or newer is required to build: put mvn on the PATH"
   mkdir -p "$root/target" "$root/$1/target"
-  # One build at a time: whoever waited finds it done.
+  # One build at a time: another process may have built the module while this one waited.
   if command -v flock > /dev/null; then
     exec 9> "$root/target/launch.lock"
     flock 9
@@ -80,7 +80,7 @@ build() {
     fi
   fi
   echo "building caravan (first run, about a minute)..." >&2
-  # Dated from before the build, so that an edit made meanwhile is built next time.
+  # Created before the build, so that an edit made during the build triggers the next one.
   local mark=$root/$1/target/.launching
   touch "$mark"
   rm -rf "$root/$1/target/lib"

@@ -1,4 +1,4 @@
-// Runs commands.txt, and some of ioredis's own methods, against a server. Usage: check.js HOST PORT COMMANDS
+// Runs commands.txt and some of ioredis's own methods against a server. Usage: check.js HOST PORT COMMANDS
 'use strict';
 
 const assert = require('node:assert');
@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const Redis = require('ioredis');
 const { version } = require('ioredis/package.json');
 
-// An answer as JSON has it, with 1 and 0 for truth.
+// Converts an answer to plain JSON values, with 1 and 0 for booleans.
 function plain(answer) {
   if (typeof answer === 'boolean') return Number(answer);
   if (Buffer.isBuffer(answer)) return answer.toString();
@@ -47,7 +47,7 @@ async function runSteps(client, path) {
   const listed = (await client.call('COMMAND', 'LIST')).map((name) => name.toUpperCase());
   const used = new Set();
   for (const { words, expected } of steps(path)) {
-    // This client keeps to the version that it began with.
+    // ioredis cannot switch protocol versions on an open connection.
     if (words[0] === 'HELLO' && words[1] !== '4') {
       used.add('HELLO');
       continue;
@@ -61,7 +61,7 @@ async function runSteps(client, path) {
   return used.size;
 }
 
-// What applications call.
+// Methods that applications use.
 async function runMethods(client, other) {
   await client.del('io:list', 'io:tail');
   assert.strictEqual(await client.rpush('io:list', 'a', 'b', 'c'), 3);
@@ -89,7 +89,7 @@ async function main() {
   const used = await runSteps(client, path);
   client.disconnect();
   other.disconnect();
-  console.log(`ioredis ${version}: ${used} commands are as they should be`);
+  console.log(`ioredis ${version}: ${used} commands answered as expected`);
 }
 
 main().catch((error) => {

@@ -1,4 +1,4 @@
-"""Runs commands.txt, and some of redis-py's own methods, against a server. Usage: check.py HOST PORT COMMANDS"""
+"""Runs commands.txt and some of redis-py's own methods against a server. Usage: check.py HOST PORT COMMANDS"""
 
 import json
 import re
@@ -10,7 +10,7 @@ import redis
 
 
 def plain(answer):
-    """An answer as JSON has it, with 1 and 0 for truth."""
+    """Converts an answer to plain JSON values, with 1 and 0 for booleans."""
     if isinstance(answer, bool):
         return int(answer)
     if isinstance(answer, bytes):
@@ -40,7 +40,7 @@ def call(connection, words):
 
 def agrees(expected, error, answer):
     if expected.startswith("!"):
-        # The client takes the first word off some errors.
+        # The client strips the first word of some errors.
         start = expected[1:]
         return error is not None and (error.startswith(start) or error.startswith(start.split(" ", 1)[-1]))
     if error is not None:
@@ -55,7 +55,7 @@ def run_steps(client, path, protocol):
     listed = {name.decode().upper() for name in client.execute_command("COMMAND LIST")}
     used = set()
     for words, expected in steps(path):
-        # The client's parser reads one version.
+        # The client's parser understands only the version it was created with.
         if words[:2] == ["HELLO", str(5 - protocol)]:
             continue
         error, answer = call(connection, words)
@@ -68,7 +68,7 @@ def run_steps(client, path, protocol):
 
 
 def run_methods(client):
-    """What applications call."""
+    """Methods that applications use."""
     client.delete("py:list", "py:tail")
     assert client.rpush("py:list", "a", "b", "c") == 3
     assert client.lrange("py:list", 0, -1) == [b"a", b"b", b"c"]
@@ -103,7 +103,7 @@ def main():
         used = run_steps(client, path, protocol)
         run_methods(client)
         client.close()
-        print(f"redis-py {redis.__version__}, RESP {protocol}: {used} commands are as they should be")
+        print(f"redis-py {redis.__version__}, RESP {protocol}: {used} commands answered as expected")
 
 
 main()

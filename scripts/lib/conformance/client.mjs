@@ -1,4 +1,4 @@
-// The protocol's own client: writes while another one follows, JSON and bytes, over a kill of the server.
+// The protocol's own client writes JSON and bytes while another one follows; the server is killed in between.
 import { DurableStream, stream } from "@durable-streams/client"
 import { check, fromEnvironment, until } from "./server.mjs"
 
@@ -16,13 +16,13 @@ try {
     await writer.append(JSON.stringify({ n }))
   }
   await until(() => seen.length === 50, "the reader has all messages")
-  check(seen.every((message, n) => message.n === n), "the messages are in order")
+  check(seen.every((message, n) => message.n === n), "the messages arrive in order")
   reader.cancel()
 
   await server.kill("SIGKILL")
   await server.start()
   const again = await stream({ url, offset: "-1", live: false })
-  check((await again.json()).length === 50, "all that was answered is there after a kill")
+  check((await again.json()).length === 50, "every acknowledged message survives a kill")
 
   const bytes = await DurableStream.create({
     url: `${server.url}/v1/stream/client/bytes`,
@@ -31,7 +31,7 @@ try {
   await bytes.append(new Uint8Array([0, 255, 10, 13]))
   await bytes.close()
   const whole = await (await stream({ url: bytes.url, offset: "-1", live: false })).body()
-  check(Buffer.from(whole).equals(Buffer.from([0, 255, 10, 13])), "bytes come back as they were sent")
+  check(Buffer.from(whole).equals(Buffer.from([0, 255, 10, 13])), "the bytes are read back unchanged")
   console.log("client: ok")
 } finally {
   await server.kill("SIGTERM")

@@ -1,4 +1,4 @@
-// Runs the real server, which can be killed and started again over the same data and on the same port.
+// Runs a real server, which can be killed and restarted with the same data and on the same port.
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -49,7 +49,7 @@ export function check(holds, otherwise) {
 export async function until(condition, what, seconds = 30) {
   const deadline = Date.now() + seconds * 1000
   while (!(await condition())) {
-    check(Date.now() < deadline, `it did not come to be: ${what}`)
+    check(Date.now() < deadline, `timed out waiting until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

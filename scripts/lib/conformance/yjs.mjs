@@ -1,4 +1,4 @@
-// Two editors type into one Yjs document, by way of the provider for this protocol; the server is killed in the midst of it.
+// Two editors type into one Yjs document through the protocol's provider; the server is killed while they type.
 import { YjsProvider } from "@durable-streams/y-durable-streams"
 import { YjsServer } from "@durable-streams/y-durable-streams/server"
 import * as Y from "yjs"
@@ -13,7 +13,7 @@ const editors = []
 function open() {
   const doc = new Y.Doc()
   const provider = new YjsProvider({ doc, baseUrl: `${gateway.url}/v1/yjs/test`, docId: "essay", connect: false })
-  // A server that is gone for a while is an error for as long.
+  // The provider reports errors while the server is down, which this test expects.
   provider.on("error", () => {})
   const editor = { doc, provider, text: doc.getText("essay") }
   editors.push(editor)
@@ -43,8 +43,9 @@ async function connect(editor) {
   )
 }
 
-// The provider drops what is typed while it is away, and numbers its appends anew when it comes back, under the same name,
-// so that they are taken for repeats. An editor that comes back is therefore a new one, and sends all that it has.
+// The provider drops what is typed while it is disconnected. When it reconnects it restarts its append numbers under
+// the same producer name, so the server would take new appends for duplicates. An editor therefore comes back as a new
+// one, and sends its whole document.
 async function reopen(before) {
   before.provider.destroy()
   const editor = open()
@@ -59,7 +60,7 @@ try {
   await connect(ann)
   await connect(bob)
   await Promise.all([type(ann, "a"), type(bob, "b")])
-  await until(() => same(ann, bob) && ann.text.length === 2 * KEYS, "both have both's words")
+  await until(() => same(ann, bob) && ann.text.length === 2 * KEYS, "both editors have all words")
 
   const typing = Promise.all([type(ann, "c"), type(bob, "d")])
   await caravan.kill("SIGKILL")
@@ -72,9 +73,9 @@ try {
 
   const carol = open()
   await connect(carol)
-  await until(() => same(ann, carol), "whoever comes later sees the same")
+  await until(() => same(ann, carol), "a late editor sees the same text")
   for (const word of ["a", "b", "c", "d", "e"]) {
-    check(count(carol.text, word) === KEYS, `every ${word} is there once`)
+    check(count(carol.text, word) === KEYS, `every ${word} arrived exactly once`)
   }
   console.log("yjs: ok")
 } finally {

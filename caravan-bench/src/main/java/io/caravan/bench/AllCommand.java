@@ -14,22 +14,22 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench all}: every suite, each in a JVM of its own so that none warms up or wears out the next. */
+/** {@code scripts/bench all}: runs every suite in its own JVM, so that none affects the next. */
 @Command(
         name = "all",
         mixinStandardHelpOptions = true,
         description = {
-            "Runs all suites one after the other and makes one report.html of their tables and pictures.",
-            "Takes some 25 minutes, during which the machine should do nothing else; with --quick a minute or two."
+            "Runs all suites one after another and combines their tables and pictures in one report.html.",
+            "Takes about 25 minutes, during which the machine should be otherwise idle; with --quick, a minute or two."
         })
 final class AllCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "only these suites; default: all of them")
     private List<String> names = new ArrayList<>(Suites.NAMES);
 
-    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, says nothing of speed")
+    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, but not how fast it is")
     private boolean quick;
 
-    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
+    @Option(names = "--runs", paramLabel = "N", description = "number of runs of each suite; default 5, with --quick 1")
     private @Nullable Integer runs;
 
     @Option(
@@ -39,7 +39,8 @@ final class AllCommand implements Callable<Integer> {
             defaultValue = "bench-report")
     private Path out = Path.of("bench-report");
 
-    @Option(names = "--dir", paramLabel = "DIR", description = "on the disk to measure: missing or empty")
+    @Option(names = "--dir", paramLabel = "DIR", description = "working directory on the disk to measure; must be"
+            + " missing or empty")
     private @Nullable Path directory;
 
     @Spec
@@ -50,7 +51,7 @@ final class AllCommand implements Callable<Integer> {
         for (String name : names) {
             if (!Suites.NAMES.contains(name) && spec != null) {
                 throw new ParameterException(
-                        spec.commandLine(), "no suite is called " + name + "; there are " + Suites.NAMES);
+                        spec.commandLine(), "no suite is called " + name + "; the suites are " + Suites.NAMES);
             }
         }
         List<String> failed = new ArrayList<>();
@@ -61,7 +62,7 @@ final class AllCommand implements Callable<Integer> {
             }
         }
         if (!failed.isEmpty()) {
-            System.err.println("these suites failed, see above: " + String.join(", ", failed));
+            System.err.println("these suites failed; see above: " + String.join(", ", failed));
             return 1;
         }
         System.err.println("the report is " + out.resolve("report.html").toAbsolutePath());

@@ -8,9 +8,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A child JVM with this one's class path. */
+/** A child JVM that inherits this one's class path. */
 public final class ChildJvm extends ChildProcess {
-    /** A child lives for seconds, so a quick start is worth more than the fastest code. */
+    /** A child lives for seconds, so startup time matters more than peak speed. */
     public static final List<String> FLAGS = List.of(
             "-Xmx512m",
             "-XX:+UseSerialGC",
@@ -30,21 +30,21 @@ public final class ChildJvm extends ChildProcess {
     /**
      * Starts a JVM on a main class; its output is added to {@code log}.
      *
-     * @param environment variables that it has beside those of this program
+     * @param environment variables in addition to those of this program
      */
     public static ChildJvm start(String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {
         return start(FLAGS, mainClass, arguments, environment, log);
     }
 
-    /** The same with flags of one's own: none for one that is measured. */
+    /** The same with the given flags; a measured JVM gets none. */
     public static ChildJvm start(
             List<String> flags, String mainClass, List<String> arguments, Map<String, String> environment, Path log)
             throws IOException {
         return new ChildJvm(command(flags, mainClass, arguments), environment, log);
     }
 
-    /** What to run for a JVM of this kind, with this one's class path and with flags of one's own. */
+    /** The command line of such a JVM, with this one's class path and the given flags. */
     public static List<String> command(List<String> flags, String mainClass, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Executables.java());
@@ -57,7 +57,7 @@ public final class ChildJvm extends ChildProcess {
         return command;
     }
 
-    /** The flags that open modules in this JVM: what reaches into the JDK here does so in a child as well. */
+    /** The flags that open JDK modules to this JVM; a child needs the same. */
     private static List<String> openModules() {
         return ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.startsWith("--add-"))

@@ -13,13 +13,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program in a process of its own, that can be killed for real.
+ * A program in its own process, which can really be killed.
  *
- * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads the end of it stops
- * cleanly, so {@link #askToStop()} is a polite request. Children that are left when this JVM ends are killed.
+ * <p>Its standard output and error go to a file. Its standard input is a leash: a child that reads its end stops
+ * cleanly, which is how {@link #askToStop()} works. Children that are still running when this JVM exits are killed.
  */
 public class ChildProcess implements AutoCloseable {
-    /** Exit status of a process that died of SIGKILL: 128 and the signal's number. */
+    /** Exit status of a process killed by SIGKILL: 128 plus the signal's number. */
     public static final int KILLED = 128 + 9;
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -44,7 +44,7 @@ public class ChildProcess implements AutoCloseable {
     /**
      * Starts a program; its output is added to {@code log}.
      *
-     * @param environment variables that it has beside those of this program
+     * @param environment variables in addition to those of this program
      */
     public ChildProcess(List<String> command, Map<String, String> environment, Path log) throws IOException {
         this.log = log;
@@ -62,11 +62,11 @@ public class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Time that the operating system says it has used of processors; in steps of 10 ms on Linux. */
+    /** Processor time that the process has used; on Linux, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.info()
                 .totalCpuDuration()
-                .orElseThrow(() -> new IOException("the operating system does not tell how much processor time "
+                .orElseThrow(() -> new IOException("the operating system does not report how much processor time "
                         + process.pid() + " has used, or it has ended; its output is in " + log));
     }
 
@@ -75,7 +75,7 @@ public class ChildProcess implements AutoCloseable {
         return log;
     }
 
-    /** What the child has put out so far, if no other adds to the same log meanwhile. */
+    /** The child's output so far, provided that no other process writes to the same log. */
     public String output() throws IOException {
         try (InputStream in = Files.newInputStream(log)) {
             in.skipNBytes(logStart);
@@ -98,7 +98,7 @@ public class ChildProcess implements AutoCloseable {
         process.destroy();
     }
 
-    /** Sends SIGSTOP: the child stands still until {@link #resume()}, and can still be killed. */
+    /** Sends SIGSTOP: the child is suspended until {@link #resume()}, but can still be killed. */
     public void pause() throws IOException {
         signal("STOP");
     }
@@ -108,7 +108,7 @@ public class ChildProcess implements AutoCloseable {
         signal("CONT");
     }
 
-    /** Has a child that should have ended by now, if it has not, add to its output what its threads are doing. */
+    /** Makes a child that should have exited by now, if it is still running, dump its threads to its output. */
     public void explainIfAlive() {
         if (!alive()) {
             return;
@@ -117,13 +117,13 @@ public class ChildProcess implements AutoCloseable {
             signal("QUIT");
             process.waitFor(DUMP_MILLIS, TimeUnit.MILLISECONDS);
         } catch (IOException gone) {
-            // It ended this moment, and has nothing to explain.
+            // It has just exited, so there are no threads to dump.
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Java itself sends no signals but SIGTERM and SIGKILL. */
+    /** Java itself can send only SIGTERM and SIGKILL. */
     private void signal(String name) throws IOException {
         Process sender = new ProcessBuilder("sh", "-c", "kill -" + name + " " + process.pid())
                 .redirectErrorStream(true)
@@ -135,17 +135,17 @@ public class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Ends the child's standard input. */
+    /** Closes the child's standard input. */
     public void askToStop() throws IOException {
         process.getOutputStream().close();
     }
 
-    /** Waits for the child's end and returns its exit status. One that does not end in a minute is an error. */
+    /** Waits for the child to exit and returns its exit status; fails after a minute. */
     public int awaitExit() throws IOException {
         return awaitExit(PATIENCE);
     }
 
-    /** Waits for the child's end and returns its exit status. One that does not end in time is an error. */
+    /** Waits for the child to exit and returns its exit status; fails when that takes too long. */
     public int awaitExit(Duration patience) throws IOException {
         return awaitExit(process, patience);
     }
@@ -163,7 +163,7 @@ public class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Leaves no process behind. */
+    /** Kills the process if it is still running. */
     @Override
     public void close() {
         process.destroyForcibly();

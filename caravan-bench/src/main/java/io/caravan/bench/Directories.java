@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Whole directories: the stores that these programs make, keep as evidence and throw away. */
+/** Whole directories: the stores that these programs create, keep as evidence and delete. */
 public final class Directories {
 
     private Directories() {}
@@ -23,7 +23,7 @@ public final class Directories {
         }
     }
 
-    /** Makes {@code target} a copy of {@code source}, whatever was there. */
+    /** Replaces {@code target} with a copy of {@code source}. */
     public static void copy(Path source, Path target) throws IOException {
         delete(target);
         for (Path path : walk(source, Comparator.naturalOrder())) {
@@ -31,7 +31,7 @@ public final class Directories {
         }
     }
 
-    /** Whether a directory can be used as a fresh one. */
+    /** Whether a directory is missing or empty. */
     public static boolean missingOrEmpty(Path directory) throws IOException {
         if (!Files.exists(directory)) {
             return true;
@@ -44,7 +44,7 @@ public final class Directories {
         }
     }
 
-    /** Bytes of all files in it. */
+    /** Total size of all files in it, in bytes. */
     public static long bytes(Path directory) throws IOException {
         long bytes = 0;
         for (Path path : walk(directory, Comparator.naturalOrder())) {

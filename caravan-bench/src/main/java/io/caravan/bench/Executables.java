@@ -6,16 +6,16 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Programs that may be on the path, or not. */
+/** Looks for programs on the PATH. */
 public final class Executables {
     private Executables() {}
 
-    /** The Java that runs this. */
+    /** The java executable that runs this JVM. */
     public static String java() {
         return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 
-    /** Says that the program is not there; null when it is. */
+    /** Returns a message when the program is not on the PATH; null when it is. */
     public static @Nullable String missing(String program) {
         String path = System.getenv().getOrDefault("PATH", "");
         boolean found = Arrays.stream(path.split(File.pathSeparator))

@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** A storage that passes everything on to another; a subclass changes what it is about. */
+/** A storage that delegates to another one; subclasses override what they need. */
 public abstract class ForwardingStorage implements Storage {
     private final Storage storage;
 
@@ -15,7 +15,7 @@ public abstract class ForwardingStorage implements Storage {
         this.storage = storage;
     }
 
-    /** What stands in for a file that was created or opened; may be the file itself. */
+    /** Wraps a file that was created or opened; may return the file itself. */
     protected abstract StoreFile standIn(String name, StoreFile file);
 
     @Override
@@ -58,7 +58,7 @@ public abstract class ForwardingStorage implements Storage {
         storage.close();
     }
 
-    /** A file that passes everything on to another; a subclass changes writes and forces. */
+    /** A file that delegates to another one; subclasses override writes and forces. */
     public abstract static class ForwardingFile implements StoreFile {
         private final StoreFile file;
 

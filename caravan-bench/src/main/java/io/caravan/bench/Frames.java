@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Messages between a program and its child process: a length, a type, a body.
  *
- * <p>The writer hands each frame to the operating system before it returns, so whatever happens to the process
- * afterwards, the frame arrives. The last frame of a killed writer may be cut off; the reader takes that for the end.
+ * <p>The writer hands each frame to the operating system before it returns, so the frame arrives whatever happens to
+ * the process afterwards. The last frame of a killed writer may be cut off; the reader treats that as the end.
  *
  * <pre>
  *   0        4      5
@@ -34,7 +34,7 @@ public final class Frames {
      */
     public record Frame(byte type, ByteBuffer body) {}
 
-    /** Writes frames; any number of threads may. */
+    /** Writes frames; safe for use by several threads. */
     public static final class Writer {
         private final WritableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
@@ -56,7 +56,7 @@ public final class Frames {
         }
     }
 
-    /** Reads frames; one thread only. */
+    /** Reads frames; for use by one thread. */
     public static final class Reader {
         private final ReadableByteChannel channel;
         private ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES).flip();

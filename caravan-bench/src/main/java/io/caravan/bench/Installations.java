@@ -3,11 +3,11 @@ package io.caravan.bench;
 import java.net.URISyntaxException;
 import java.nio.file.Path;
 
-/** Where these programs keep what they install to measure against, or to work with: beside their own jar or classes. */
+/** Where these programs keep the peers and tools that they install: beside their own jar or classes. */
 public final class Installations {
     private Installations() {}
 
-    /** A directory by this name, which is there or not. */
+    /** The directory with this name, which may not exist yet. */
     public static Path home(String name) {
         try {
             return Path.of(Installations.class
@@ -17,7 +17,7 @@ public final class Installations {
                             .toURI())
                     .resolveSibling(name);
         } catch (URISyntaxException impossible) {
-            throw new IllegalStateException("cannot tell where this program lies", impossible);
+            throw new IllegalStateException("cannot locate this program's own jar or classes", impossible);
         }
     }
 }

@@ -7,11 +7,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench list}: what there is to run. */
+/** {@code scripts/bench list}: lists the suites. */
 @Command(
         name = "list",
         mixinStandardHelpOptions = true,
-        description = "Lists the suites, a line or two each; NAME --help says more.")
+        description = "Lists the suites, a line or two each; see NAME --help for more.")
 final class ListCommand implements Runnable {
     @Spec
     private @Nullable CommandSpec spec;

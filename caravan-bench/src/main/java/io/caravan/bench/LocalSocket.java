@@ -12,10 +12,10 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where child processes report to: a Unix domain socket.
+ * A Unix domain socket over which child processes report.
  *
- * <p>What a child has written stays readable after it was killed, as the kernel holds it for the reader. A pipe would
- * do the same, but {@link Process} drains its pipes on a thread of its own when the process ends, beside whoever reads.
+ * <p>What a child has written stays readable after the child is killed, because the kernel buffers it. So would a pipe,
+ * but {@link Process} drains its pipes on its own thread when the process exits, in a race with the reader.
  */
 public final class LocalSocket implements AutoCloseable {
     private static final long POLL_NANOS = 1_000_000;
@@ -30,7 +30,7 @@ public final class LocalSocket implements AutoCloseable {
         this.server = server;
     }
 
-    /** Listens in a directory of its own, with a name short enough for a socket address. */
+    /** Listens in a new directory whose path is short enough for a socket address. */
     public static LocalSocket listen() throws IOException {
         Path directory = Files.createTempDirectory("caravan");
         Path path = directory.resolve("socket");
@@ -52,7 +52,7 @@ public final class LocalSocket implements AutoCloseable {
     /**
      * Waits for a child to connect.
      *
-     * @return null when the child ended without having connected
+     * @return null when the child exited without connecting
      */
     public @Nullable SocketChannel accept(ChildJvm child, Duration patience) throws IOException {
         long deadline = System.nanoTime() + patience.toNanos();

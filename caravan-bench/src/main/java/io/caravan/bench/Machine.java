@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** What a measurement was made on. A figure without it says little. */
+/** Describes the machine that a measurement ran on; figures mean little without it. */
 public final class Machine {
     private static final Path CPU_INFO = Path.of("/proc/cpuinfo");
     private static final String CPU_MODEL = "model name";
@@ -19,7 +19,7 @@ public final class Machine {
 
     private Machine() {}
 
-    /** Facts in the order to show them in; the directory tells the disk. */
+    /** Facts in display order; the directory determines the disk. */
     public static Map<String, String> facts(Path directory) throws IOException {
         FileStore disk = Files.getFileStore(directory);
         Map<String, String> facts = new LinkedHashMap<>();

@@ -16,7 +16,7 @@ import io.caravan.bench.snapshot.SnapshotCommand;
 import io.caravan.bench.timers.TimersCommand;
 import picocli.CommandLine.Command;
 
-/** {@code scripts/bench}: one entry for all measurements. */
+/** {@code scripts/bench}: the entry point of all measurements. */
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,

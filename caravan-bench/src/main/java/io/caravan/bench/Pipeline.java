@@ -10,7 +10,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matches replies to requests on a connection that answers in order. One thread sends, a thread of its own receives.
+ * Matches replies to requests on a connection that answers in order. One thread sends, and the pipeline's own thread
+ * receives.
  *
  * @param <R> a reply
  */
@@ -29,7 +30,7 @@ public final class Pipeline<R> {
     public interface Receiver<R> {
         void reply(R reply);
 
-        /** The connection ended first. */
+        /** The connection closed before the reply arrived. */
         void lost(String why);
     }
 
@@ -46,15 +47,15 @@ public final class Pipeline<R> {
         thread.start();
     }
 
-    /** To be called before the request is sent. */
+    /** Registers a receiver; call it before sending the request. */
     public void expect(Receiver<R> receiver) {
         waiting.add(receiver);
         if (ended) {
-            loseAll("the connection has ended");
+            loseAll("the connection is closed");
         }
     }
 
-    /** Expects a reply, sends the request, and waits. */
+    /** Sends the request and waits for its reply. */
     public R call(Request request) throws IOException {
         CompletableFuture<R> reply = new CompletableFuture<>();
         expect(new Receiver<>() {
@@ -86,12 +87,12 @@ public final class Pipeline<R> {
         void send() throws IOException;
     }
 
-    /** From now on a lost connection is no news: whoever waits is not told. */
+    /** From now on, losing the connection is expected: waiting receivers are not notified. */
     public void abandon() {
         abandoned = true;
     }
 
-    /** Waits until the last reply that got here has been given to its receiver. */
+    /** Waits until every reply that has arrived is delivered to its receiver. */
     public void awaitEnd() throws IOException {
         try {
             thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
@@ -107,7 +108,7 @@ public final class Pipeline<R> {
             for (R reply = source.next(); reply != null; reply = source.next()) {
                 Receiver<R> receiver = waiting.poll();
                 if (receiver == null) {
-                    throw new IOException("a reply to nothing: " + reply);
+                    throw new IOException("a reply without a request: " + reply);
                 }
                 receiver.reply(reply);
             }

@@ -3,18 +3,18 @@ package io.caravan.bench;
 import java.io.IOException;
 import picocli.CommandLine;
 
-/** How the programs of this module run: quiet logs, and a failure of the outside world in one line. */
+/** Runs this module's programs with quiet logs, and reports I/O failures in one line. */
 public final class Programs {
     private static final String LOG_CONFIGURATION = "logback.configurationFile";
 
     private Programs() {}
 
-    /** Runs a picocli command and returns its exit status. To be called before anything logs. */
+    /** Runs a picocli command and returns its exit status. Call it before anything logs. */
     public static int run(Object command, String... arguments) {
         return line(command).execute(arguments);
     }
 
-    /** The same for a command of whose arguments the last ones are another command, with options of its own. */
+    /** The same for a command whose last arguments are another command with its own options. */
     public static int runWithCommand(Object command, String... arguments) {
         return line(command).setStopAtPositional(true).execute(arguments);
     }
@@ -28,7 +28,7 @@ public final class Programs {
                 .setExecutionExceptionHandler(Programs::handle);
     }
 
-    /** An I/O problem is for the user; anything else is a bug and wants its stack. */
+    /** An I/O problem gets one line for the user; anything else is a bug and keeps its stack trace. */
     private static int handle(Exception problem, CommandLine command, CommandLine.ParseResult parsed) throws Exception {
         if (!(problem instanceof IOException)) {
             throw problem;

@@ -4,7 +4,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** One line on the terminal that says how far a task has come; silent during its first two seconds. */
+/** One line on the terminal that shows a task's progress; silent during the first two seconds. */
 public final class ProgressLine {
     private static final long SILENCE_NANOS = Duration.ofSeconds(2).toNanos();
     private static final long INTERVAL_NANOS = Duration.ofMillis(200).toNanos();
@@ -18,7 +18,7 @@ public final class ProgressLine {
         nextNanos = System.nanoTime() + SILENCE_NANOS;
     }
 
-    /** Shows the text when it is time to; cheap enough for an inner loop. */
+    /** Shows the text when an update is due; cheap enough for an inner loop. */
     public void show(Supplier<String> text) {
         long now = System.nanoTime();
         if (now - nextNanos < 0) {
@@ -31,7 +31,7 @@ public final class ProgressLine {
         shownChars = line.length();
     }
 
-    /** Wipes the line, so that a result can stand in its place. */
+    /** Clears the line to make room for a result. */
     public void clear() {
         if (shownChars > 0) {
             terminal.print("\r" + " ".repeat(shownChars) + "\r");

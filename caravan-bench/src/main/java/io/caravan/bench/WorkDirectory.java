@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A directory to work in, which is gone with all that is in it when it is closed, or a signal ends this JVM. */
+/** A working directory, deleted with its contents when it is closed or a signal ends this JVM. */
 public final class WorkDirectory implements AutoCloseable {
     private static final int ATTEMPTS = 100;
 
@@ -19,7 +19,7 @@ public final class WorkDirectory implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** Makes a directory: the one that is asked for, or a temporary one. */
+    /** Creates the given directory, or a temporary one. */
     public static WorkDirectory make(@Nullable Path wanted) throws IOException {
         return new WorkDirectory(
                 wanted == null ? Files.createTempDirectory("caravan-bench") : Files.createDirectories(wanted));
@@ -30,8 +30,8 @@ public final class WorkDirectory implements AutoCloseable {
     }
 
     /**
-     * Deletes it though it may be in use: children that write into it are killed first, and when this JVM's own threads
-     * make something meanwhile, it is tried again.
+     * Deletes the directory although it may be in use: kills the children that write into it first, and retries while
+     * this JVM's own threads still create files.
      */
     private void deleteAtEnd() {
         List<ProcessHandle> children = ProcessHandle.current().children().toList();
@@ -55,7 +55,7 @@ public final class WorkDirectory implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {
-            // The hook finds nothing left.
+            // The JVM is already shutting down; the hook has nothing left to delete.
         }
     }
 }

@@ -7,12 +7,12 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Runs a suite, tiny, and looks at what it left. */
+/** Runs a suite with tiny counts, and inspects its report. */
 public final class SuiteRun {
 
     private SuiteRun() {}
 
-    /** The rows of its report; each figure of each row is a number that is not negative. */
+    /** The rows of the report; checks that no figure is negative. */
     public static JsonNode quickly(String suite, Path out) throws IOException {
         assertThat(Main.run(suite, "--quick", "--out", out.toString())).isZero();
         JsonNode rows = new ObjectMapper()
@@ -29,7 +29,7 @@ public final class SuiteRun {
         return rows;
     }
 
-    /** The median of a figure of the one row that is asked for. */
+    /** The median of a figure of the given row. */
     public static double value(JsonNode rows, String workload, String system, String durability, String figure) {
         for (JsonNode row : rows) {
             if (row.path("workload").asText().equals(workload)
@@ -41,7 +41,7 @@ public final class SuiteRun {
         throw new AssertionError("no row of " + workload + " by " + system + ", " + durability);
     }
 
-    /** That each is there, for screens and for print. */
+    /** Checks that each picture exists, for screens and for print. */
     public static void assertPictures(Path out, String suite, String... names) {
         for (String name : names) {
             assertThat(out.resolve(suite + "-" + name + ".png")).isNotEmptyFile();

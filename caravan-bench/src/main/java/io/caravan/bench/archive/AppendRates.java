@@ -15,7 +15,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Appends a second, each waited for, while what changes is archived, or not. */
+/** Durable appends a second, with and without archiving. */
 final class AppendRates implements Measure {
     private static final int CONNECTIONS = 16;
     private static final String OFTEN = "2s";
@@ -92,10 +92,10 @@ final class AppendRates implements Measure {
     public Table table() {
         return new Table(
                 "Appends meanwhile",
-                "Values of 200 bytes, each waited for, to " + appends.documents() + " documents that are all archived"
-                        + " again every " + OFTEN
-                        + ", as far as S3, which shares the cores, can take it; `--archive-after`"
-                        + " is 30 minutes by default. Archiving has no bound on its bandwidth here.",
+                "Values of 200 bytes, each waited for, to " + appends.documents() + " documents, all of which are"
+                        + " archived again every " + OFTEN
+                        + ", if S3, which shares the cores, keeps up; the default of `--archive-after` is 30"
+                        + " minutes. The bandwidth of archiving is unlimited here.",
                 results);
     }
 }

@@ -13,18 +13,18 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench archive}: archiving and restoring, beside what the AWS SDK does with the same bytes. */
+/** {@code scripts/bench archive}: archiving and restoring, beside the AWS SDK with the same bytes. */
 @Command(
         name = "archive",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Caravan's server, in a process of its own, archives to S3 servers that run on the same machine and share its"
-                    + " cores, and to a folder. Beside it stands the AWS SDK alone, with the same bytes, the same"
-                    + " concurrency and the same S3 server. Figures are medians. The force times of the machine itself are"
-                    + " measured in every run.",
-            "s3proxy comes with this program; moto, from Python, is installed once, beside it. What is missing is said in"
-                    + " its row."
+            "Caravan's server, in its own process, archives to a folder and to S3 servers that run on the same"
+                    + " machine and share its cores. Its peer is the plain AWS SDK with the same bytes, the same"
+                    + " concurrency and the same S3 server. Figures are medians. Every run also measures the force"
+                    + " times of the machine.",
+            "s3proxy comes with this program; moto, a Python program, is installed once, beside it. Where it cannot"
+                    + " run, its row says why."
         })
 public final class ArchiveCommand implements Callable<Integer> {
     @Option(
@@ -32,14 +32,14 @@ public final class ArchiveCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "PART",
             description = {
-                "what to measure: of ${COMPLETION-CANDIDATES}; default: all.",
-                "documents: documents a second of 20 values that have never been archived, to s3proxy and to moto. Peer:"
-                        + " the SDK putting two objects a document, of the sizes that Caravan's have.",
-                "large: MB a second of one document of 512 MiB, compressible and not, to s3proxy. Peer: the SDK's"
-                        + " multipart upload of a file of the same values.",
-                "appends: durable appends a second while nothing is archived, and while all that changes is archived again"
-                        + " every two seconds.",
-                "restore: seconds that `caravan restore` takes for 100,000 documents of 20 values from a folder."
+                "what to measure, one or more of ${COMPLETION-CANDIDATES}; default: all.",
+                "documents: documents a second, of 20 values that were never archived, to s3proxy and to moto. Peer:"
+                        + " the SDK puts two objects a document, of the same sizes as Caravan's.",
+                "large: MB a second of one document of 512 MiB, compressible or not, to s3proxy. Peer: the SDK's"
+                        + " multipart upload of a file with the same values.",
+                "appends: durable appends a second without archiving, and while all changes are archived every two"
+                        + " seconds.",
+                "restore: seconds that `caravan restore` takes to restore 100,000 documents of 20 values from a folder."
             })
     private @Nullable List<ArchivePart> only;
 

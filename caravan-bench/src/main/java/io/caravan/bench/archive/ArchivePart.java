@@ -4,7 +4,7 @@ import io.caravan.bench.report.Measure;
 import java.util.Locale;
 import java.util.function.Function;
 
-/** What can be measured, in the order in which it is. */
+/** The parts that can be measured, in order. */
 enum ArchivePart {
     DOCUMENTS(DocumentRates::new),
     LARGE(LargeDocuments::new),
@@ -17,12 +17,12 @@ enum ArchivePart {
         this.measure = measure;
     }
 
-    /** A fresh measure; a quick one shows that it works, and says nothing of speed. */
+    /** Creates the measure; a quick one shows that it works, but not how fast it is. */
     Measure measure(boolean quick) {
         return measure.apply(quick);
     }
 
-    /** As people write it. */
+    /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

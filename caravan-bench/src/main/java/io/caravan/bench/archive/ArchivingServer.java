@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** A server that archives, or not, as it is delivered but for how often. */
+/** A server with or without an archive; only its archiving interval is not the default. */
 final class ArchivingServer implements AutoCloseable {
     static final String BUCKET = "caravan";
-    /** Documents that are archived at a time: the default. */
+    /** Number of documents archived concurrently: the default. */
     static final int CONCURRENCY = 8;
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -34,17 +34,17 @@ final class ArchivingServer implements AutoCloseable {
         process.start();
     }
 
-    /** Starts one that archives nothing. */
+    /** Starts a server without an archive. */
     static ArchivingServer idle(Path work) throws IOException {
         return new ArchivingServer(work, List.of("--archive", "none"));
     }
 
-    /** Starts one that archives to a folder. */
+    /** Starts a server that archives to a folder. */
     static ArchivingServer toFolder(Path work, Path archive, String after) throws IOException {
         return new ArchivingServer(work, options("file:" + archive, after));
     }
 
-    /** Starts one that archives to a bucket, under a prefix of its own. */
+    /** Starts a server that archives to a bucket, under its own prefix. */
     static ArchivingServer toBucket(Path work, URI endpoint, String prefix, String after) throws IOException {
         List<String> options = new ArrayList<>(options("s3://" + BUCKET + "/" + prefix, after));
         options.addAll(
@@ -68,15 +68,15 @@ final class ArchivingServer implements AutoCloseable {
         return process.awaitAddress();
     }
 
-    /** Waits until it may write to its archive. */
+    /** Waits until the server owns its archive. */
     void awaitOwner() throws IOException {
         await(
-                "took its archive over",
+                "taken ownership of its archive",
                 () -> ServerMetrics.page(process.awaitHttpAddress(), "/metrics")
                         .contains("caravan_archive_state{state=\"owner\"} 1"));
     }
 
-    /** Waits until it has archived so many documents since it was started. */
+    /** Waits until the server has archived this many documents since its start. */
     void awaitArchived(long documents) throws IOException {
         await("archived " + documents + " documents", () -> archived() >= documents);
     }
@@ -105,7 +105,7 @@ final class ArchivingServer implements AutoCloseable {
         process.terminate();
     }
 
-    /** Leaves no process behind. */
+    /** Kills the process if it is still running. */
     @Override
     public void close() {
         process.close();

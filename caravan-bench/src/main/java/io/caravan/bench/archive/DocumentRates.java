@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Documents a second that have never been archived, beside the SDK's putting objects of the same sizes. */
+/** Rate of archiving documents for the first time, beside the SDK putting objects of the same sizes. */
 final class DocumentRates implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final String NEVER = "1h";
@@ -73,11 +73,11 @@ final class DocumentRates implements Measure {
     public Table table() {
         return new Table(
                 "Many small documents",
-                "A server that has just started and finds " + count + " documents of " + SmallDocuments.VALUES
-                        + " values of " + SmallDocuments.VALUE_BYTES + " bytes that were never archived; "
-                        + ArchivingServer.CONCURRENCY + " at a time. Beside it, the SDK puts two objects a document, of"
-                        + " the sizes that Caravan's have, as many at a time. Caravan forces two changes of its own store"
-                        + " a document besides.",
+                "A server starts and finds " + count + " documents of " + SmallDocuments.VALUES
+                        + " values of " + SmallDocuments.VALUE_BYTES + " bytes that were never archived. It archives "
+                        + ArchivingServer.CONCURRENCY + " at a time. The SDK puts two objects a document, of the"
+                        + " same sizes and with the same concurrency. Caravan also forces two changes to its own"
+                        + " store for each document.",
                 results);
     }
 }

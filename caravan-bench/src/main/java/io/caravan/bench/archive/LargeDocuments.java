@@ -21,7 +21,7 @@ import java.util.concurrent.CompletionException;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
-/** One large document, beside the SDK's multipart upload of a file of the same values. */
+/** Archives one large document, beside the SDK's multipart upload of a file with the same values. */
 final class LargeDocuments implements Measure {
     private static final double BYTES_PER_MB = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
@@ -120,9 +120,9 @@ final class LargeDocuments implements Measure {
     public Table table() {
         return new Table(
                 "One large document",
-                "From `CARAVAN.ARCHIVE` to its answer, of a document of values of 64 KiB, to s3proxy; beside it, the SDK's"
-                        + " multipart upload, with its own settings, of a file of the same values. MB are those of the"
-                        + " values, whatever they are compressed to.",
+                "The time from `CARAVAN.ARCHIVE` to its answer, for a document of 64 KiB values, to s3proxy. Its"
+                        + " peer is the SDK's multipart upload, with default settings, of a file with the same"
+                        + " values. MB count the values before compression.",
                 results);
     }
 }

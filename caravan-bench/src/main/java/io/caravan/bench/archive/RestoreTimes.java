@@ -19,7 +19,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** How long a whole store takes to come back from a folder. */
+/** How long it takes to restore a whole store from a folder. */
 final class RestoreTimes implements Measure {
     private static final double NANOS_PER_SECOND = 1e9;
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -50,7 +50,7 @@ final class RestoreTimes implements Measure {
         }
     }
 
-    /** The archive is the same in all runs. */
+    /** All runs share one archive. */
     private void prepare(Turn turn, Path archive) throws IOException {
         turn.say("archiving " + count + " documents to restore");
         Path work = Files.createTempDirectory(turn.work(), "prepare");
@@ -93,9 +93,9 @@ final class RestoreTimes implements Measure {
     public Table table() {
         return new Table(
                 "A whole restore",
-                "`caravan restore` from the start of its process to its end, of documents of " + SmallDocuments.VALUES
-                        + " values of " + SmallDocuments.VALUE_BYTES + " bytes, with its defaults. The archive has just"
-                        + " been written, so the operating system has it in memory.",
+                "The whole process of `caravan restore`, for documents of " + SmallDocuments.VALUES
+                        + " values of " + SmallDocuments.VALUE_BYTES + " bytes, with default settings. The archive"
+                        + " has just been written, so it is in the page cache.",
                 results);
     }
 }

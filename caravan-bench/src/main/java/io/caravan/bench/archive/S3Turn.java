@@ -10,16 +10,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Runs something with an S3 server that is fresh, in a directory that goes afterwards. */
+/** Runs a task with a fresh S3 server, in a directory that is deleted afterwards. */
 final class S3Turn {
     private S3Turn() {}
 
-    /** What is done. */
+    /** A task that needs an S3 server. */
     interface Task {
         void run(Path work, Bucket bucket) throws IOException, InterruptedException;
     }
 
-    /** Runs it; when the S3 server cannot run here, the results say why. */
+    /** Runs the task; when the S3 server cannot run here, the results say why. */
     static void with(S3Software software, Turn turn, String workload, Results results, Task task)
             throws IOException, InterruptedException {
         String missing = software.install();

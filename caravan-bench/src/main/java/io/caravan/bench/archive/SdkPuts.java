@@ -13,14 +13,15 @@ import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 
 /**
- * What the SDK takes to put two objects a document, the second after the first, so many documents at a time.
+ * Measures how long the SDK takes to put two objects a document, one after the other, with a number of documents at a
+ * time.
  *
  * @param snapshotBytes size of the first of them
  * @param manifestBytes size of the second
  */
 record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurrency) {
 
-    /** Puts them all; returns how long it took. */
+    /** Puts all objects; returns how long that took. */
     long run(Bucket bucket) throws IOException {
         byte[] snapshot = new byte[snapshotBytes];
         byte[] manifest = new byte[manifestBytes];
@@ -48,7 +49,7 @@ record SdkPuts(int documents, int snapshotBytes, int manifestBytes, int concurre
         CompletableFuture<?> put(int number);
     }
 
-    /** One after the other, as long as there are any. */
+    /** Puts one document after another until none is left. */
     private CompletableFuture<Void> lane(AtomicInteger next, OneDocument document) {
         int number = next.getAndIncrement();
         return number >= documents

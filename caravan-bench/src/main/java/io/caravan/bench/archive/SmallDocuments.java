@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
 /**
- * Many documents of 20 values that cannot be compressed.
+ * Many documents of 20 incompressible values.
  *
  * @param count of the documents
  */
@@ -16,7 +16,7 @@ record SmallDocuments(int count) {
 
     private static final int AHEAD = 256;
 
-    /** Appends the values of all of them. */
+    /** Appends the values of all documents. */
     void write(InetSocketAddress server) throws IOException {
         SplittableRandom random = new SplittableRandom(count);
         try (RespConnection connection = new RespConnection(server)) {

@@ -13,15 +13,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.HdrHistogram.Histogram;
 
-/** Connections that append to documents at random, each request after the answer to the one before. */
+/** Connections that append to random documents; each waits for an answer before its next request. */
 record SteadyAppends(int connections, int documents) {
     private static final int VALUE_BYTES = 200;
     private static final int DIGITS = 3;
 
     /**
-     * What came of it.
+     * The result.
      *
-     * @param nanos the waits
+     * @param nanos latencies of the appends
      */
     record Outcome(Histogram nanos) {
         long count() {

@@ -3,7 +3,7 @@ package io.caravan.bench.engine;
 import java.io.IOException;
 import org.HdrHistogram.Histogram;
 
-/** Appends as fast as they are taken, in batches of 1,000, up to a count and up to a time, whichever is first. */
+/** Appends at full speed in batches of 1,000, until a count or a time limit is reached. */
 final class AppendLoop {
     static final int BATCH = 1_000;
 
@@ -14,9 +14,9 @@ final class AppendLoop {
     private final long limitNanos;
 
     /**
-     * A loop that may run many times.
+     * Creates a loop that can run many times.
      *
-     * @param limitNanos after so long no further batch is begun
+     * @param limitNanos time after which no further batch starts
      */
     AppendLoop(Workload workload, int count, long limitNanos) {
         this.workload = workload;
@@ -24,21 +24,21 @@ final class AppendLoop {
         this.limitNanos = limitNanos;
     }
 
-    /** What takes the appends. */
+    /** The target of the appends. */
     interface Target {
         void append(long id, byte[] value) throws IOException;
 
-        /** Called behind every 1,000 appends, and at the end. */
+        /** Called after every 1,000 appends, and at the end. */
         void endBatch() throws IOException;
     }
 
     /**
-     * How it went.
+     * The result of a run.
      *
-     * @param appends that were made
-     * @param longestNanos between two appends' returns, ends of batches included
-     * @param batchNanos times of 1,000 appends and the end of their batch
-     * @param startNanos when it began
+     * @param appends number of appends made
+     * @param longestNanos longest time between the returns of two appends, including the ends of batches
+     * @param batchNanos times of 1,000 appends with the end of their batch
+     * @param startNanos start time
      */
     record Pace(int appends, long longestNanos, Histogram batchNanos, long startNanos) {}
 

@@ -8,12 +8,12 @@ import io.caravan.bench.engine.AppendLoop.Pace;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 
-/** One producer that appends as fast as the store takes it; the clock stops when all of it is durable. */
+/** One producer that appends at full speed; the clock stops when everything is durable. */
 final class AsyncAppends {
     private final Workload workload;
     private final AppendLoop loop;
 
-    /** Appends up to a count and up to a time. */
+    /** Appends until a count or a time limit is reached. */
     AsyncAppends(Workload workload, int count, long limitNanos) {
         this.workload = workload;
         loop = new AppendLoop(workload, count, limitNanos);
@@ -22,12 +22,12 @@ final class AsyncAppends {
     /**
      * How the store batched.
      *
-     * @param appends in all
-     * @param forces of the log
+     * @param appends total number of appends
+     * @param forces number of forces of the log
      */
     record Batches(int appends, long forces, long logBytes) {}
 
-    /** What came out, and how the store batched, for those who do the same by hand. */
+    /** The result, and how the store batched, so that the same can be done by hand. */
     record Outcome(Measurement measurement, Batches batches) {}
 
     Outcome run(ListStore store) throws IOException {
@@ -44,7 +44,7 @@ final class AsyncAppends {
         });
         store.flush();
         long nanos = System.nanoTime() - pace.startNanos();
-        // A flush is counted after it was acknowledged, so only a second one makes sure that the last is counted.
+        // A flush is counted after it is acknowledged, so a second one makes sure that the last one is counted.
         store.flush();
         StoreStats after = store.stats();
         Batches batches =

@@ -9,9 +9,9 @@ import java.util.Collections;
 import java.util.List;
 import org.knowm.xchart.CategoryChart;
 
-/** Bars of medians: a group for each figure, in it a bar for each system that has all of the figures. */
+/** Bars of medians: a group for each figure, with a bar for each system that has all figures. */
 final class Bars {
-    /** Leaves the least bar some height. */
+    /** Gives the smallest bar some height. */
     private static final double BELOW_LEAST = 0.8;
 
     private final CategoryChart chart;
@@ -24,16 +24,16 @@ final class Bars {
         chart.getStyler().setYAxisDecimalPattern("#,##0.#");
     }
 
-    /** Where a group's figures stand. */
+    /** The source of a group's figures. */
     private record Group(String label, Results results, String workload, Figure figure) {}
 
-    /** To be called for all groups before any system is added. */
+    /** Call it for all groups before adding a system. */
     Bars group(String label, Results results, String workload, Figure figure) {
         groups.add(new Group(label, results, workload, figure));
         return this;
     }
 
-    /** Adds a row's bars under a name; does nothing when the row has not been measured, as for a picture of a first run. */
+    /** Adds a row's bars under a name; does nothing when the row has not been measured yet. */
     Bars system(String name, String system, String durability) {
         List<Double> values = groups.stream()
                 .map(group -> group.results.median(new Row(group.workload, system, durability), group.figure))
@@ -51,7 +51,7 @@ final class Bars {
         return this;
     }
 
-    /** Complete: bars on a logarithmic axis have to start somewhere, so it starts below the least of them. */
+    /** Completes the chart. A logarithmic axis has no zero, so it starts below the smallest bar. */
     CategoryChart chart() {
         if (logarithmic) {
             Charts.logY(chart);

@@ -10,9 +10,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The same bytes without a store: each batch is put together in a buffer, written and forced with two calls, and its
- * values are copied into a mapped file. One thread does it all; batches are of the mean size that the store had, and the
- * files are made ready before the clock starts.
+ * The same bytes without a store: assembles each batch in a buffer, writes and forces it with two calls, and copies its
+ * values into a mapped file. One thread does it all. Batches have the mean size of the store's, and the files are
+ * prepared before the clock starts.
  */
 final class ByHand implements AutoCloseable {
     private final Workload workload;

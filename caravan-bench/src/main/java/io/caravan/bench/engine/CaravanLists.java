@@ -8,7 +8,9 @@ import io.caravan.bench.peers.PeerStore;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
-/** Caravan where a peer is expected, to be filled and read. Not forced: what is read is the same. */
+/**
+ * Caravan behind the interface of its peers, to fill and read. Nothing is forced, which makes no difference to reads.
+ */
 final class CaravanLists implements PeerStore {
     private final ListStore store;
 

@@ -8,18 +8,18 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Runs contestants one after the other, each in a directory of its own that is gone before the next one starts. */
+/** Runs contestants one after another, each in its own directory, which is deleted before the next one starts. */
 final class Contest {
     private final String workload;
     private final Results results;
 
-    /** Keeps what comes out in {@code results}. */
+    /** Adds the measurements to {@code results}. */
     Contest(String workload, Results results) {
         this.workload = workload;
         this.results = results;
     }
 
-    /** In the order for this turn. */
+    /** The contestants in this turn's order. */
     void run(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         for (Contestant contestant : turn.inTurn(contestants)) {
             turn.say(workload + ": " + contestant.system() + ", " + contestant.durability());
@@ -27,7 +27,7 @@ final class Contest {
         }
     }
 
-    /** Does everything once, for the compiler's sake, and forgets the figures. */
+    /** Runs everything once to warm up the compiler, and discards the figures. */
     static void warmUp(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         turn.say("warming up");
         new Contest("warm-up", new Results()).runAll(turn, contestants);

@@ -5,10 +5,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * One way to do a workload.
+ * One way to run a workload.
  *
- * @param system by what
- * @param durability what had happened to an append when it counted
+ * @param system what runs it
+ * @param durability what was guaranteed of an append when it was counted
  */
 record Contestant(String system, String durability, Work work) {
     static final String CARAVAN = "Caravan";
@@ -19,7 +19,7 @@ record Contestant(String system, String durability, Work work) {
     static final String SYNCED_BATCHES = "synced every 1,000";
     static final String UNSYNCED = "not synced, committed every 1,000";
 
-    /** Does it once. */
+    /** Runs the workload once. */
     interface Work {
         /**
          * Measures.

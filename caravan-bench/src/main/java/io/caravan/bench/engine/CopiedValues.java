@@ -7,12 +7,12 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** The values copied in memory and nothing else: what bounds a store that keeps them anywhere. */
+/** Only copies the values in memory: the upper bound of any store. */
 final class CopiedValues {
     static final String SYSTEM = Charts.MACHINE + ", values copied in memory";
     static final String DURABILITY = "nothing stored";
 
-    /** More than a processor's caches hold of it. */
+    /** Larger than the processor's caches. */
     private static final int BUFFER_BYTES = 64 << 20;
 
     private final Workload workload;

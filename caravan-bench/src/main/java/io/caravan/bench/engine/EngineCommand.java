@@ -10,20 +10,21 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench engine}: the store inside a process, beside other stores and by hand. */
+/** {@code scripts/bench engine}: the embedded store, beside other stores and by hand. */
 @Command(
         name = "engine",
         mixinStandardHelpOptions = true,
         description = {
-            "Caravan inside a process at each durability level, beside Chronicle Queue, RocksDB, LMDB, SQLite, H2's MVStore and"
-                    + " Xodus, and beside the same bytes written and forced by hand.",
+            "Embedded Caravan at each durability level, beside Chronicle Queue, RocksDB, LMDB, SQLite, H2's MVStore"
+                    + " and Xodus, and beside the same bytes written and forced by hand.",
             "",
-            "Values of 64 to 318 bytes to 10,000 documents: 100,000 and 2,000,000 appends by one producer that waits for"
-                    + " nobody; one writer that waits for each append, and 64 that do; whole lists read back. Then values of 4"
-                    + " to 256 KiB. All take turns, several times; figures are medians, with the least and the greatest.",
+            "Values of 64 to 318 bytes to 10,000 documents: 100,000 and 2,000,000 appends by one producer that does"
+                    + " not wait; one writer and 64 writers that wait for each append; whole lists read back. Then"
+                    + " values of 4 to 256 KiB. The systems take turns, several times; figures are medians, with"
+                    + " minimum and maximum.",
             "",
-            "What a durability means stands in each row: compare those that mean the same. Some five minutes, and at most some"
-                    + " 6 GiB of disk."
+            "Each row states its durability: compare only rows with the same guarantee. Takes about five minutes and"
+                    + " up to 6 GiB of disk."
         })
 public final class EngineCommand implements Callable<Integer> {
     private static final int MANY_WRITERS = 64;

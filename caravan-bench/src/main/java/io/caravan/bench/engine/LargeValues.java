@@ -20,13 +20,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Values from 4 KiB to 256 KiB: forced bytes a second beside what the disk takes in forces of the same size. */
+/** Values from 4 KiB to 256 KiB: forced bytes a second, beside the disk's own rate with forces of the same size. */
 final class LargeValues implements Measure {
     private static final String NOTES =
-            "One producer, acknowledgements by callbacks, everything forced. \"log and heap MB/s\""
-                    + " counts what went to both: the log, which was forced, and the values once more in the heap, which the operating"
-                    + " system writes in its own time. The machine's row is one thread that writes and forces blocks of the mean size of"
-                    + " the fresh store's forces to a file that was allocated before.";
+            "One producer, acknowledgements by callbacks, everything forced. \"log and heap MB/s\" counts both the"
+                    + " log, which was forced, and the second copy of the values in the heap, which the operating"
+                    + " system writes later. The machine's row is one thread that writes and forces blocks to a"
+                    + " preallocated file; their size is the mean size of the fresh store's forces.";
     private static final int KIB = 1024;
     private static final int[] SIZES_KIB = {4, 16, 64, 256};
     private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
@@ -38,7 +38,7 @@ final class LargeValues implements Measure {
     private final int totalBytes;
     private final Results results = new Results();
 
-    /** Appends so many bytes of each size. */
+    /** Creates the measure, which appends this many bytes of each size. */
     LargeValues(Stores stores, long seed, int totalBytes) {
         this.stores = stores;
         this.totalBytes = totalBytes;
@@ -143,7 +143,7 @@ final class LargeValues implements Measure {
                 "large-values",
                 title,
                 "Higher is better; the scale is logarithmic. Each value is written twice, to the log, which is forced, and to the"
-                        + " heap. Grey is what the disk takes in forces of the size that the store had.",
+                        + " heap. Grey is the disk's own rate with forces of the same size as the store's.",
                 bars.chart()));
     }
 }

@@ -19,17 +19,17 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Whole lists, read when they are in memory. The stores are filled in the first turn and opened again in each, because
- * filling them takes longer than all else.
+ * Reads whole lists that are in memory. The stores are filled in the first turn and reopened in each, because filling
+ * takes longer than everything else.
  */
 final class ListReads implements Measure {
     private static final String NOTES =
-            "Each list is read whole, the lists in a scattered order; every value's length is"
-                    + " looked at, and its last byte. All have been read once before the clock starts. Two threads: the time is"
-                    + " shared by what both read. Every store was filled list after list, so that a list lies together;"
-                    + " \"%s\" is Caravan filled with one entry to each list in turn, as documents grow. Caravan checks each entry's"
-                    + " checksum, the others do not. Chronicle Queue has no lists: it is scanned in order, each thread all of it. No"
-                    + " further list is begun after %,.1f s.";
+            "Whole lists are read in a scattered order; the length and the last byte of every value are checked. All"
+                    + " have been read once before the clock starts. With two threads, the time is divided by what"
+                    + " both read. Every store was filled list by list, so that each list is contiguous; \"%s\" is"
+                    + " Caravan filled with one entry to each list in turn, as documents grow. Caravan verifies each"
+                    + " entry's checksum, the others do not. Chronicle Queue has no lists: each thread scans all of"
+                    + " it in order. No list is started after %,.1f s.";
     private static final String GROWN_TOGETHER = "Caravan, lists grown together";
     private static final String NO_MATTER = "does not matter to reads";
     private static final int[] THREADS = {1, 2};
@@ -43,7 +43,7 @@ final class ListReads implements Measure {
     private final List<Subject> subjects = new ArrayList<>();
     private final Results results = new Results();
 
-    /** Lists, and entries in each. */
+    /** Creates the measure with a number of lists and of entries in each. */
     ListReads(Stores stores, Workload workload, int lists, int entries, long limitNanos) {
         this.workload = workload;
         this.lists = lists;
@@ -143,7 +143,8 @@ final class ListReads implements Measure {
         return List.of(new Picture(
                 "list-reads",
                 title,
-                "Lower is better; the scale is logarithmic. Caravan checks every entry's checksum. Chronicle Queue has no lists"
+                "Lower is better; the scale is logarithmic. Caravan verifies every entry's checksum. Chronicle Queue"
+                        + " has no lists"
                         + " and is scanned in order.",
                 bars.chart()));
     }

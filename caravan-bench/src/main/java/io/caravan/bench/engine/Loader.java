@@ -3,7 +3,7 @@ package io.caravan.bench.engine;
 import io.caravan.bench.peers.PeerStore;
 import java.io.IOException;
 
-/** Fills stores with lists of the same length: each list after the other, or all growing together. */
+/** Fills stores with lists of the same length: one list after another, or all growing together. */
 final class Loader {
     private static final int BATCH = 10_000;
 
@@ -17,7 +17,7 @@ final class Loader {
         this.entries = entries;
     }
 
-    /** Each list is complete before the next one begins. */
+    /** Completes each list before it starts the next. */
     void listByList(PeerStore store) throws IOException {
         int count = lists * entries;
         for (int i = 0; i < count; i++) {
@@ -26,7 +26,7 @@ final class Loader {
         store.commit();
     }
 
-    /** One entry to each list, and again. */
+    /** Appends one entry to each list in turn until all are full. */
     void together(PeerStore store) throws IOException {
         int count = lists * entries;
         for (int i = 0; i < count; i++) {

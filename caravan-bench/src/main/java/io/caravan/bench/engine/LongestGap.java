@@ -3,8 +3,8 @@ package io.caravan.bench.engine;
 /**
  * The longest time between two events of one thread.
  *
- * <p>It looks at the clock at every sixteenth event only: looking each time would cost as much as a good part of an
- * append, and no stall that matters is shorter than sixteen of them.
+ * <p>It reads the clock at every sixteenth event only: reading it each time would add noticeably to an append, and any
+ * stall that matters is longer than sixteen appends.
  */
 final class LongestGap {
     private static final int EVERY_MASK = 16 - 1;

@@ -11,13 +11,13 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 
-/** Contestants that append from one thread and wait for nobody. */
+/** Contestants that append from one thread without waiting. */
 final class Producers {
     private final Stores stores;
     private final Workload workload;
     private final int count;
     private final long limitNanos;
-    /** Of the last fresh store that forced; whoever does the same by hand needs it. */
+    /** The batches of the last fresh store that forced; doing the same by hand needs them. */
     private Batches batches = new Batches(0, 0, 0);
 
     Producers(Stores stores, Workload workload, int count, long limitNanos) {
@@ -90,7 +90,7 @@ final class Producers {
         });
     }
 
-    /** The bound of a store that keeps the values in memory. */
+    /** The upper bound of a store that keeps the values in memory. */
     Contestant copy() {
         return new Contestant(
                 CopiedValues.SYSTEM,

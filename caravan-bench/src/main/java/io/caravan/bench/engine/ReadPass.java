@@ -12,11 +12,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Whole lists read in random order, by one thread or several, until all have been read or the time is over. */
+/** Reads whole lists in scattered order, with one or more threads, until all have been read or the time is up. */
 final class ReadPass {
     private static final double BYTES_PER_GB = 1e9;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** Has no factor in common with the numbers of lists, so that steps of so many come by all of them. */
+    /** Has no common factor with the numbers of lists, so that steps of this size visit all lists. */
     private static final long STEP = 7_919;
 
     private final int lists;
@@ -29,12 +29,12 @@ final class ReadPass {
         this.limitNanos = limitNanos;
     }
 
-    /** Where a thread's reader comes from. */
+    /** Opens a reader for a thread. */
     interface Readers {
         PeerReader open() throws IOException;
     }
 
-    /** What was read, and by looking at each value's length and its last byte. */
+    /** Counts what was read and looks at each value's length and last byte. */
     private static final class Sum implements PeerReader.Sink {
         private long values;
         private long bytes;
@@ -48,7 +48,10 @@ final class ReadPass {
         }
     }
 
-    /** Reads; the time is that of all threads together, so that two that do not hinder each other halve an entry's time. */
+    /**
+     * Reads the lists. The time is the elapsed time of all threads together, so two threads that do not impede each
+     * other halve the time of an entry.
+     */
     Measurement run(Readers readers, boolean findsLists, int threads) throws IOException, InterruptedException {
         ExecutorService pool = Executors.newFixedThreadPool(threads);
         try {
@@ -65,7 +68,7 @@ final class ReadPass {
             }
             return measurement(all, System.nanoTime() - start);
         } catch (ExecutionException failed) {
-            throw new IOException("a list could not be read", failed.getCause());
+            throw new IOException("could not read a list", failed.getCause());
         } finally {
             pool.shutdownNow();
         }

@@ -12,14 +12,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Caravan's stores as they are measured: with every setting at its default but the durability. For quick looks their files are
- * small, because to make 128 MiB of them takes longer than all that is looked at.
+ * Creates the stores to measure, with all settings but the durability at their defaults. Quick runs use small files,
+ * because creating 128 MiB of them takes longer than the rest of the run.
  */
 public final class Stores {
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** For appends that nobody waits for; a failure is thrown, and so logged. */
+    /** For appends that nothing waits for; throws a failure, so that it is logged. */
     static final WriteCallback NOBODY = new WriteCallback() {
         @Override
         public void success(long sequence) {}
@@ -34,12 +34,12 @@ public final class Stores {
 
     private final boolean quick;
 
-    /** For stores that are measured, or for a quick look. */
+    /** Creates the stores of a real or a quick run. */
     public Stores(boolean quick) {
         this.quick = quick;
     }
 
-    /** Whether figures do not matter, so that nothing need be warmed up. */
+    /** Whether the figures do not matter, so that no warm-up is needed. */
     boolean quick() {
         return quick;
     }
@@ -53,19 +53,19 @@ public final class Stores {
     }
 
     /**
-     * Empties a store whose lists have the workload's ids, and keeps its files: the heap has its size, and the log's segments
-     * are there to be used again, because neither of the two checkpoints that are kept needs them.
+     * Empties a store whose lists have the workload's ids, and keeps its files: the heap keeps its size, and the log's
+     * segments can be recycled, because neither of the two retained checkpoints needs them.
      */
     public static void empty(ListStore store) throws IOException {
         for (long id = 0; id < Workload.IDS; id++) {
             store.delete(id, NOBODY);
         }
-        // Space is given back when the deletion is forced; below SYNC only a checkpoint forces.
+        // Space is freed once the deletion is forced; below SYNC only a checkpoint forces.
         store.checkpoint();
         long start = System.nanoTime();
         while (store.stats().heap().usedBytes() > 0) {
             if (System.nanoTime() - start > PATIENCE_NANOS) {
-                throw new IOException(store.stats().name() + " has not given back the space of deleted lists in time");
+                throw new IOException(store.stats().name() + " has not freed the space of deleted lists in time");
             }
             LockSupport.parkNanos(LOOK_AGAIN_NANOS);
         }

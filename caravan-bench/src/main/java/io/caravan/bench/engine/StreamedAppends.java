@@ -18,16 +18,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** One producer that waits for nobody: Caravan at each level, fresh and grown, its peers synced and not. */
+/** One producer that does not wait: Caravan at each level, fresh and grown; its peers synced and not. */
 final class StreamedAppends implements Measure {
     private static final String NOTES =
-            "Caravan acknowledges each append by a callback; its clock stops when the last has"
-                    + " come. \"size found\": as much had been appended and deleted before, so that its files were there already. The"
-                    + " peers commit every 1,000 appends; RocksDB's single puts are synced as often. \"by hand\" writes and forces"
-                    + " the same bytes in batches of the size that the fresh SYNC store had, and copies the values into a mapped file."
-                    + " Before the first run Caravan has appended nine times 100,000, and each peer twice; Caravan's longest stall is"
-                    + " that of handing a value over, a peer's has its syncs in it."
-                    + " No cell begins another 1,000 appends after %,.1f s, so slow ones are rates over fewer appends.";
+            "Caravan acknowledges each append by a callback; its clock stops at the last callback. \"size found\":"
+                    + " as much had been appended and deleted before, so its files existed already. The"
+                    + " peers commit every 1,000 appends; RocksDB's single puts are synced equally often. \"by"
+                    + " hand\" writes and forces"
+                    + " the same bytes in batches of the fresh SYNC store's size, and copies the values into a"
+                    + " mapped file. Before the first run Caravan has appended 100,000 nine times, and each peer"
+                    + " twice. Caravan's longest stall is that of handing over a value; a peer's includes its syncs."
+                    + " No system starts another 1,000 appends after %,.1f s, so slow ones are rates over fewer"
+                    + " appends.";
 
     private static final double MILLIS_PER_SECOND = 1e3;
 
@@ -48,7 +50,7 @@ final class StreamedAppends implements Measure {
         producers = new Producers(stores, workload, count, TimeUnit.MILLISECONDS.toNanos(limitMillis));
     }
 
-    /** Everything there is, a moment each. */
+    /** All contestants, for a short time each. */
     static StreamedAppends few(Stores stores, Workload workload, int count, long limitMillis) {
         StreamedAppends measure = new StreamedAppends(stores, workload, count, limitMillis, null);
         for (Durability durability : Durability.values()) {
@@ -63,9 +65,10 @@ final class StreamedAppends implements Measure {
     }
 
     /**
-     * For so long that stores have to grow, merge and clean; not synced, only the peers that are fast then.
+     * All levels of Caravan, long enough that stores have to grow, merge and clean; of the peers, only those that are
+     * fast when not synced.
      *
-     * @param shorter stands beside it in the pictures
+     * @param shorter the shorter run shown beside it in the pictures
      */
     static StreamedAppends many(
             Stores stores, Workload workload, int count, long limitMillis, StreamedAppends shorter) {
@@ -123,8 +126,9 @@ final class StreamedAppends implements Measure {
                 "appends-forced",
                 "Appends from one producer, everything forced",
                 "Higher is better; the scale is logarithmic. Caravan forces before it acknowledges, the peers sync every"
-                        + " 1,000 appends; grey is the same bytes written and forced by hand. Caravan forces on a thread of its own"
-                        + " while the producer goes on, as often as it can; a peer's producer waits for each of its syncs.",
+                        + " 1,000 appends; grey is the same bytes written and forced by hand. Caravan forces on its"
+                        + " own thread, as often as it can, while the producer continues; a peer's producer waits"
+                        + " for each sync.",
                 bars.chart());
     }
 
@@ -140,8 +144,9 @@ final class StreamedAppends implements Measure {
         return new Picture(
                 "appends-not-forced",
                 "Appends from one producer, not forced",
-                "Higher is better; the scale is logarithmic. Caravan is shown at its levels PROCESS and NONE, the peers commit"
-                        + " every 1,000 appends and sync never; grey is the bare copy of the values in memory.",
+                "Higher is better; the scale is logarithmic. Caravan is shown at its levels PROCESS and NONE, the"
+                        + " peers commit every 1,000 appends and never sync; grey is a plain copy of the values in"
+                        + " memory.",
                 bars.chart());
     }
 

@@ -11,7 +11,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Writers that each wait for an append's acknowledgement before the next, for a while. */
+/** Writers that each wait for an acknowledgement before their next append, for a given time. */
 public final class WaitingAppends {
     private static final int DIGITS = 3;
 
@@ -19,14 +19,14 @@ public final class WaitingAppends {
     private final int writers;
     private final long durationNanos;
 
-    /** As many threads as writers, for at least so long. */
+    /** Runs one thread for each writer, for at least the given time. */
     public WaitingAppends(Workload workload, int writers, long durationMillis) {
         this.workload = workload;
         this.writers = writers;
         durationNanos = TimeUnit.MILLISECONDS.toNanos(durationMillis);
     }
 
-    /** Appends, and returns when the append is acknowledged. */
+    /** Appends, and returns once the append is acknowledged. */
     public interface Append {
         void andWait(long id, byte[] value) throws IOException, InterruptedException, ExecutionException;
     }
@@ -48,7 +48,7 @@ public final class WaitingAppends {
                     .appendsPerSecond(all.getTotalCount(), System.nanoTime() - start)
                     .latency(all.getValueAtPercentile(50), all.getValueAtPercentile(99));
         } catch (ExecutionException failed) {
-            throw new IOException("a writer could not append", failed.getCause());
+            throw new IOException("a writer failed to append", failed.getCause());
         } finally {
             threads.shutdownNow();
         }

@@ -24,16 +24,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Writers that each wait for an acknowledgement before the next append. One alone is bound by a force of the disk, many by
- * how fast their threads are woken.
+ * Writers that each wait for an acknowledgement before their next append. The disk's forces limit a single writer; the
+ * wake-ups of threads limit many.
  */
 final class WaitingWriters implements Measure {
     private static final String ONE_NOTES = "The peers commit after each append on the writer's own thread."
             + " The machine's row is one force by a write; an msync may differ.";
     private static final String MANY_NOTES =
-            "The peers have a thread in front that takes all that is asked for, appends it,"
-                    + " commits once and tells everybody. \"the machine, wake-ups\" is that thread and those writers with nothing"
-                    + " stored at all; \"the machine, forces\" is one write and force of all writers' values together.";
+            "In front of the peers, a group-commit thread takes all waiting requests, appends them, commits once and"
+                    + " notifies all writers. \"the machine, wake-ups\" is the same threads with nothing stored;"
+                    + " \"the machine, forces\" is one write and force for the values of all writers together.";
     private static final String FORCED = "forced";
     private static final String FORCE = Charts.MACHINE + ", write and force of 4 KiB";
     private static final String FORCES = Charts.MACHINE + ", forces";
@@ -48,10 +48,10 @@ final class WaitingWriters implements Measure {
     private final Results results = new Results();
 
     /**
-     * Measures.
+     * Creates the measure.
      *
      * @param millis that each system has
-     * @param forces of the disk, to compare with
+     * @param forces of the disk, for comparison
      */
     WaitingWriters(Stores stores, Workload workload, int writers, int millis, int forces) {
         this.stores = stores;
@@ -125,7 +125,7 @@ final class WaitingWriters implements Measure {
         return new Contestant(WAKE_UPS, "nothing stored", directory -> together(new NoStore()));
     }
 
-    /** A force acknowledges all writers' values at best. */
+    /** At best, one force acknowledges the values of all writers. */
     private Contestant forces() {
         return new Contestant(writers == 1 ? FORCE : FORCES, FORCED, directory -> {
             int blocks = (writers * Workload.SMALL_MEAN_BYTES - 1) / ForceProbe.SMALL_BLOCK_BYTES + 1;
@@ -174,8 +174,8 @@ final class WaitingWriters implements Measure {
         return new Picture(
                 "many-writers",
                 title,
-                "Higher is better. The greys are what the machine allows: the same threads woken with nothing stored, and a"
-                        + " force for all writers' values together, one after the other.",
+                "Higher is better. Grey bars are the machine's limits: waking the same threads with nothing stored,"
+                        + " and consecutive forces for all writers' values together.",
                 systems(bars).system(WAKE_UPS, WAKE_UPS, "nothing stored").chart());
     }
 
@@ -188,7 +188,7 @@ final class WaitingWriters implements Measure {
         return bars.system(machine, machine, FORCED);
     }
 
-    /** Takes everything and keeps nothing. */
+    /** Accepts everything and stores nothing. */
     private static final class NoStore implements PeerStore {
         @Override
         public void append(long id, byte[] value) {}

@@ -3,11 +3,11 @@ package io.caravan.bench.engine;
 import java.util.SplittableRandom;
 
 /**
- * What is appended: values to 10,000 documents in random order. All of it is made beforehand, so that an endless sequence
- * costs nothing to draw from.
+ * The appends: values to 10,000 documents in random order. Everything is prepared in advance, so that drawing from the
+ * endless sequence costs nothing.
  */
 public final class Workload {
-    /** Documents have ids from 0 to this, exclusively. */
+    /** Documents have ids from 0 up to this number, exclusive. */
     public static final int IDS = 10_000;
 
     /** Mean length of small values. */
@@ -50,7 +50,7 @@ public final class Workload {
         return ids[index & (DRAWS - 1)];
     }
 
-    /** Sum of the first {@code count} values' lengths. */
+    /** Total length of the first {@code count} values. */
     long bytes(int count) {
         long bytes = 0;
         for (int i = 0; i < count; i++) {

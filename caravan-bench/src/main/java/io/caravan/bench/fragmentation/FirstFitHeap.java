@@ -4,9 +4,9 @@ import io.caravan.heap.Heap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The textbook's heap: a linked list of holes in the order of their addresses. A request takes the first hole that is
- * large enough, from its start; a freed region goes to its place in the list and joins the holes beside it. Both walk the
- * list, so both cost what the number of holes is.
+ * The textbook heap: a linked list of holes in address order. An allocation takes the start of the first hole that is
+ * large enough; a freed region is inserted in order and merged with adjacent holes. Both walk the list, so their cost
+ * grows with the number of holes.
  */
 final class FirstFitHeap implements Heap {
 
@@ -26,7 +26,7 @@ final class FirstFitHeap implements Heap {
         }
     }
 
-    /** Stands before the first hole, so that each has one before it; no region is at its end. */
+    /** A sentinel before the first hole, so that each hole has a predecessor; no region starts at its end. */
     private final Hole head = new Hole(-1, 0, null);
 
     private long totalBytes;

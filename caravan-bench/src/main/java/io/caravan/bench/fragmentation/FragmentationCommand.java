@@ -7,16 +7,16 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench fragmentation}: Caravan's heap beside a linked list, over a document server's life. */
+/** {@code scripts/bench fragmentation}: Caravan's heap beside a linked list, over the life of a document server. */
 @Command(
         name = "fragmentation",
         mixinStandardHelpOptions = true,
         description = {
-            "What becomes of a heap when all that is in it has been written fifty times over: its size over what is"
-                    + " live, and the cost of an allocation.",
-            "Caravan's indexed heap stands beside a linked list of holes, first fit, as heaps were first made for this."
-                    + " Both live the same seeded life of a document server: edits, snapshots, trims, deletions. Nothing"
-                    + " touches a disk."
+            "How a heap changes when its contents are rewritten fifty times: its size over the live bytes, and the"
+                    + " cost of an allocation.",
+            "Compares Caravan's indexed heap with a first-fit linked list of holes, the classic design. Both go"
+                    + " through the same seeded life of a document server: edits, snapshots, trims, deletions."
+                    + " Nothing touches a disk."
         })
 public final class FragmentationCommand implements Callable<Integer> {
     @Mixin

@@ -6,13 +6,13 @@ import java.util.Arrays;
 /**
  * How full a heap is, slice by slice of its address space.
  *
- * @param shares of each slice that regions take, from 0 to 1
+ * @param shares the used share of each slice, from 0 to 1
  */
 record HeapMap(double[] shares) {
-    /** Some ten appends. */
+    /** About ten appends. */
     static final int SLICE_BYTES = 2048;
 
-    /** The map from address 0 to the extent. */
+    /** Creates the map from address 0 to the extent. */
     static HeapMap of(Heap heap, long extentBytes) {
         double[] shares = new double[(int) ((extentBytes + SLICE_BYTES - 1) / SLICE_BYTES)];
         Arrays.fill(shares, 1);

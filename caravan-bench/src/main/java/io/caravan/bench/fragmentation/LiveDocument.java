@@ -15,7 +15,7 @@ final class LiveDocument {
         this.heap = heap;
     }
 
-    /** Appends a value; returns the bytes that it takes in the heap. */
+    /** Appends a value; returns the bytes that it occupies in the heap. */
     int append(int length) {
         if (count == regions.length) {
             regions = Arrays.copyOf(regions, 2 * count);

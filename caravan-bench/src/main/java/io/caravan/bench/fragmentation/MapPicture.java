@@ -11,8 +11,8 @@ import org.knowm.xchart.HeatMapChart;
 import org.knowm.xchart.HeatMapChartBuilder;
 
 /**
- * A heap's map before and after, side by side: each cell is a slice of the address space, addresses rise along the rows
- * and from the bottom to the top.
+ * A heap's map before and after, side by side: each cell is a slice of the address space; addresses rise along the rows
+ * and from bottom to top.
  */
 final class MapPicture {
     private static final int WIDTH = 1000;
@@ -33,16 +33,16 @@ final class MapPicture {
         this.maps = maps;
     }
 
-    /** What is drawn; wide spaces put the words below their halves. */
+    /** The chart; the wide gap places each word below its half. */
     Picture picture() {
         String title = "The heap's map before and after " + maps.turnovers() + " turnovers: " + system;
         return new Picture(
                 "map-" + system.toLowerCase(Locale.ROOT).replaceAll("[^a-z]+", "-"),
                 title,
-                "Left before the first turnover, right after the last. Each cell is "
+                "Left: before the first turnover; right: after the last. Each cell is "
                         + HeapMap.SLICE_BYTES / BYTES_PER_KB
-                        + " KiB of address space, rising from the bottom row to the top one: blue is used, orange is hole,"
-                        + " white lies behind the end. The same life on both heaps.",
+                        + " KiB of address space, rising from the bottom row to the top: blue is used, orange is a"
+                        + " hole, white is beyond the end. Both heaps go through the same life.",
                 chart(title));
     }
 

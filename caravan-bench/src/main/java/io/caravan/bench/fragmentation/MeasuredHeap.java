@@ -4,11 +4,11 @@ import io.caravan.heap.Heap;
 import org.HdrHistogram.Histogram;
 
 /**
- * A heap with one hole that nothing fills, the time of each call, and how far into the hole the heap ever reached. The
- * time of reading the clock is in the times.
+ * A heap with one endless hole; records the time of each call, and how far into the hole the heap has ever reached.
+ * Times include reading the clock.
  */
 final class MeasuredHeap {
-    /** Far more than any life here takes; pure arithmetic, so it costs nothing. */
+    /** Far more than any life here needs; no memory is allocated for it. */
     private static final long SPACE_BYTES = 1L << 36;
 
     private static final int DIGITS = 3;
@@ -43,7 +43,7 @@ final class MeasuredHeap {
         freeNanos.recordValue(System.nanoTime() - start);
     }
 
-    /** The first address that no region ever reached: the size that the file would have. */
+    /** The first address that no region has ever reached: the size of the file. */
     long extentBytes() {
         return extentBytes;
     }
@@ -52,12 +52,12 @@ final class MeasuredHeap {
         return heap.usedBytes();
     }
 
-    /** The most that was ever used at once. */
+    /** The most bytes ever used at once. */
     long mostUsedBytes() {
         return mostUsedBytes;
     }
 
-    /** Holes among the regions: all but the endless one. */
+    /** Number of holes between regions, without the endless one. */
     long holes() {
         long[] count = {-1};
         heap.forEachHole((address, bytes) -> count[0]++);

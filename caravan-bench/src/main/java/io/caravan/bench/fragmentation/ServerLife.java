@@ -3,12 +3,12 @@ package io.caravan.bench.fragmentation;
 import java.util.SplittableRandom;
 
 /**
- * Documents that are edited, a few far more often than the rest. Each edit appends 16 to 400 bytes; after some dozens of
- * edits comes a snapshot, and all before it is trimmed. A document's snapshots grow; when more is live than at the start,
- * one in five is not made, as the document is deleted instead and another one starts small. So what is live stays the same,
- * but for a few percent.
+ * Simulates the edits of documents, a few of which are edited far more often than the rest. Each edit appends 16 to 400
+ * bytes; after some dozens of edits the document is snapshotted and everything before is trimmed. Snapshots grow. When
+ * more is live than at the start, one snapshot in five is replaced by deleting the document and starting a new, small
+ * one. So the live bytes stay the same to within a few percent.
  *
- * <p>What happens depends on the seed alone, not on where the heap puts things: two heaps live the same life.
+ * <p>The seed alone decides what happens, not the heap's placement: two heaps go through the same life.
  */
 final class ServerLife {
     private static final int MIN_VALUE_BYTES = 16;
@@ -16,13 +16,13 @@ final class ServerLife {
     private static final int MIN_EDITS = 20;
     private static final int MAX_EDITS = 120;
     private static final double MIN_SNAPSHOT_BYTES = 512;
-    /** The largest first snapshot has 2 to this power times the least bytes. */
+    /** The largest first snapshot has 2 to this power times the minimum size. */
     private static final double SNAPSHOT_DOUBLINGS = 4;
 
     private static final double SNAPSHOT_GROWTH = 1.02;
     private static final double MAX_SNAPSHOT_BYTES = 64 * 1024;
     private static final double DELETED = 1.0 / 5;
-    /** A document gives way to another after so many snapshots, on average: half of the time none is deleted. */
+    /** Mean number of snapshots before a document is replaced; half of the time none is deleted. */
     private static final double MEAN_SNAPSHOTS = 2 / DELETED;
 
     private final SplittableRandom random;
@@ -33,7 +33,7 @@ final class ServerLife {
     private final int[] editsLeft;
     private long writtenBytes;
 
-    /** Starts in the middle of it: every document has some snapshots behind it, and is somewhere before the next. */
+    /** Starts in the steady state: every document has had some snapshots, and is somewhere before the next. */
     ServerLife(long seed, int documentCount, MeasuredHeap heap) {
         random = new SplittableRandom(seed);
         this.heap = heap;
@@ -52,22 +52,22 @@ final class ServerLife {
         bornBytes = heap.usedBytes();
     }
 
-    /** Bytes that were live at the start. */
+    /** Live bytes at the start. */
     long bornBytes() {
         return bornBytes;
     }
 
-    /** As many as a document has that is met by chance. */
+    /** Draws how many snapshots a random document has had. */
     private double snapshotsBehind() {
         return Math.floor(-MEAN_SNAPSHOTS * Math.log(1 - random.nextDouble()));
     }
 
-    /** Bytes written since the beginning, as they lie in the heap. */
+    /** Bytes written since the beginning, including heads and padding. */
     long writtenBytes() {
         return writtenBytes;
     }
 
-    /** One edit of one document. */
+    /** Makes one edit to one document. */
     void step() {
         double chance = random.nextDouble();
         edit((int) (chance * chance * documents.length));

@@ -36,9 +36,9 @@ final class TurnoverPictures {
         return new Picture(
                 "size",
                 title,
-                "How large the heap has become for what is live in it, when all of that was written so many times over."
-                        + " The dashed line is the most that was ever live at once, which any heap must have had room for;"
-                        + " what a line is above it is holes.",
+                "The size of the heap over its live bytes, after its contents have been rewritten so many times. The"
+                        + " dashed line is the most that was ever live at once, which any heap needs room for;"
+                        + " everything above it is holes.",
                 chart);
     }
 
@@ -59,8 +59,8 @@ final class TurnoverPictures {
         return new Picture(
                 "cost",
                 title,
-                "Mean and p99 of single allocations; the time of reading the clock, the dashed line, is in all of them. A"
-                        + " list of holes costs what there are holes; an index costs the same however many there are.",
+                "Mean and p99 of single allocations; all include the time of reading the clock, the dashed line. The"
+                        + " cost of a list grows with the number of holes; that of an index does not.",
                 chart);
     }
 

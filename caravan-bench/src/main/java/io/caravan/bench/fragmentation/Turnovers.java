@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
-/** Lives the same life on each heap, and looks at the heap after each of some turnovers. */
+/** Runs the same life on each heap, and inspects the heap after selected turnovers. */
 final class Turnovers implements Measure {
     static final String CARAVAN = "Caravan";
     static final String FIRST_FIT = "first fit, linked list";
@@ -27,7 +27,7 @@ final class Turnovers implements Measure {
     private static final int TURNOVERS = LOOKS.get(LOOKS.size() - 1);
 
     static final Figure SIZE_RATIO = new Figure("size / live", "%,.3f");
-    /** Below this no heap can be that neither moves regions nor shrinks. */
+    /** The lower bound for a heap that neither moves regions nor shrinks. */
     static final Figure LEAST_RATIO = new Figure("most ever live / live", "%,.3f");
 
     static final Figure ASK_MEAN_NANOS = new Figure("allocation, mean, ns", "%,.0f");
@@ -38,7 +38,7 @@ final class Turnovers implements Measure {
     private static final Figure HOLES = new Figure("holes", "%,.0f");
     private static final Figure LIVE_MB = new Figure("live, MB", "%,.2f");
 
-    /** What the list of holes costs grows with the data, so the data is small, and there is an end to patience. */
+    /** The cost of the list grows with the data, so the data is small and the time is limited. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final int CLOCK_READS = 100_000;
@@ -58,7 +58,7 @@ final class Turnovers implements Measure {
     private final boolean warms;
     private final int documents;
 
-    /** Few documents show that it works, and say nothing of speed. */
+    /** A few documents show that it works, but not how fast it is. */
     Turnovers(boolean quick) {
         warms = !quick;
         documents = quick ? 20 : 400;
@@ -88,7 +88,7 @@ final class Turnovers implements Measure {
         }
     }
 
-    /** What is in each of the times: two readings of the clock, of which one counts. */
+    /** The overhead in each time: two readings of the clock, one of which counts. */
     private void clock() {
         Histogram nanos = new Histogram(DIGITS);
         for (int i = 0; i < CLOCK_READS; i++) {
@@ -146,13 +146,14 @@ final class Turnovers implements Measure {
                 "A heap over the life of a document server",
                 documents
                         + " documents are edited by appends of 16 to 400 bytes, snapshotted, trimmed and deleted, some"
-                        + " far more often than others; a turnover is over when as many bytes were written as were live"
-                        + " at the start. Both heaps live the same life, in each run by another seed. The size is how"
-                        + " far into one endless hole any region ever reached: what the file has to have. What was ever live"
-                        + " at once is the least that it can be: what lies between is holes. Live are entries with their"
-                        + " heads, padded to 8 bytes. Times are of single calls since"
-                        + " the look before; reading the clock, which is in each of them, stands in the first row. The baseline is"
-                        + " a linked list of holes by address, first fit, kept here. A heap that has taken "
+                        + " far more often than others; a turnover ends when as many bytes have been written as were"
+                        + " live at the start. Both heaps go through the same life, with a different seed in each"
+                        + " run. The size is how far into one endless hole any region has ever reached: the size of"
+                        + " the file. Its lower bound is the most that was ever live at once; the difference is"
+                        + " holes. Live bytes are entries with their heads, padded to 8 bytes. Times are of single"
+                        + " calls since the previous row; they include reading the clock, which the first row shows."
+                        + " The baseline is a first-fit linked list of holes in address order, implemented for this"
+                        + " suite. A heap that has taken "
                         + TimeUnit.NANOSECONDS.toSeconds(PATIENCE_NANOS) + " s in a run stops there.",
                 results);
     }

@@ -1,12 +1,12 @@
 /**
- * What a document server's life does to a heap: many small appends, now and then a snapshot and the end of what came
- * before it, and the space of both taken and given back until all of it has been written many times over.
+ * Measures what the life of a document server does to a heap: many small appends and occasional snapshots that replace
+ * them, with space allocated and freed until everything has been rewritten many times.
  *
- * <p>{@link io.caravan.bench.fragmentation.ServerLife} is that life, the same for every heap, from a seed. The baseline
- * is what the first engine of this kind had: a list of holes in the order of their addresses, of which the first that is
- * large enough is taken ({@link io.caravan.bench.fragmentation.FirstFitHeap}). Both heaps get one endless hole; how far
- * into it they ever reach is the size that their file would have. {@link io.caravan.bench.fragmentation.MeasuredHeap}
- * notes that, and the time of each call.
+ * <p>{@link io.caravan.bench.fragmentation.ServerLife} is that life, generated from a seed and the same for every heap.
+ * The baseline is the classic design: a list of holes in address order, of which the first that is large enough is used
+ * ({@link io.caravan.bench.fragmentation.FirstFitHeap}). Both heaps get one endless hole; how far they ever reach into
+ * it is the size of their file. {@link io.caravan.bench.fragmentation.MeasuredHeap} records that, and the time of each
+ * call.
  */
 @NullMarked
 package io.caravan.bench.fragmentation;

@@ -3,7 +3,10 @@ package io.caravan.bench.gate;
 import io.caravan.CaravanException;
 import io.caravan.WriteCallback;
 
-/** One callback for all appends of a probe: nothing is made for each. What fails is thrown, logged, and found by the next flush. */
+/**
+ * One callback for all appends of a probe, so that nothing is allocated for each. Failures are thrown and logged, and
+ * the next flush reports them.
+ */
 final class Acknowledged implements WriteCallback {
     static final Acknowledged SHARED = new Acknowledged();
 

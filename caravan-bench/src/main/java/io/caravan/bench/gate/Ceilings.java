@@ -7,25 +7,25 @@ import java.io.InputStream;
 import java.util.EnumMap;
 import java.util.Map;
 
-/** How large each ratio may be, as {@code ceilings.json} says. */
+/** The upper limit of each ratio, from {@code ceilings.json}. */
 final class Ceilings {
     private static final String FILE = "ceilings.json";
 
     private Ceilings() {}
 
     /**
-     * One ratio's.
+     * The ceiling of one ratio.
      *
-     * @param meaning what is over what
-     * @param most the ratio's median may be at most this
-     * @param advice where to look when it is more
+     * @param meaning the ratio's numerator and denominator
+     * @param most the upper limit of the ratio's median
+     * @param advice where to look when the median is higher
      */
     record Ceiling(String meaning, double most, String advice) {}
 
     /**
-     * Reads them all.
+     * Reads all ceilings.
      *
-     * @param quick whether to take the ceiling of a quick look, where it differs
+     * @param quick whether to use the ceilings of a quick run, where they differ
      * @throws IOException when the file lacks one
      */
     static Map<Ratio, Ceiling> read(boolean quick) throws IOException {

@@ -6,7 +6,7 @@ import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Passes everything on, and counts the forces of files that the flusher makes. */
+/** Delegates everything, and counts the flusher's forces of files. */
 final class CountingStorage extends ForwardingStorage {
     private static final String FLUSHER = "caravan-flusher";
 
@@ -16,7 +16,7 @@ final class CountingStorage extends ForwardingStorage {
         super(storage);
     }
 
-    /** So far. */
+    /** Number of forces so far. */
     long flusherForces() {
         return forces.sum();
     }

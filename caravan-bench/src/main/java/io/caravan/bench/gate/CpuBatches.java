@@ -2,16 +2,19 @@ package io.caravan.bench.gate;
 
 import java.util.function.IntConsumer;
 
-/** Times what is too short to be timed alone: in batches, of which the median counts, in processor time of the calling thread. */
+/**
+ * Times actions that are too short to time singly: takes the median of batches, in processor time of the calling
+ * thread.
+ */
 final class CpuBatches {
     private CpuBatches() {}
 
     /**
-     * Nanoseconds of one action.
+     * Returns the nanoseconds of one action.
      *
-     * @param batches of which the median is taken
-     * @param size of a batch
-     * @param action is told its number, from 0 on
+     * @param batches number of batches
+     * @param size actions in a batch
+     * @param action receives its number, from 0
      */
     static double medianNanos(int batches, int size, IntConsumer action) {
         long[] nanos = new long[batches];

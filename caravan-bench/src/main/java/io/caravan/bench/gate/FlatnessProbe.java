@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 
 /**
- * An append to a store that holds much, over one to a store that holds little: processor time of the producer, at a level
- * that waits for no disk. Each round fills a store of its own.
+ * An append to a full store, over one to a nearly empty store: processor time of the producer, at a level that does not
+ * wait for the disk. Each round fills a new store.
  */
 final class FlatnessProbe implements Probe {
     private static final int FEW = 10_000;

@@ -8,7 +8,7 @@ import io.caravan.io.FileStorage;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Forces of files that the flusher makes, over appends of a writer that waits for each: one, unless a segment ends. */
+/** The flusher's forces of files, over the appends of a writer that waits for each: one, unless a segment ends. */
 final class ForcesPerFlushProbe implements Probe {
     private static final int COUNT = 50;
     private static final int SEGMENT_BYTES = 8 << 20;

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Measures all ratios in rounds, each of which measures every one that is not settled yet. */
+/** Measures the ratios in rounds; each round measures every ratio that is not settled yet. */
 final class Gate implements AutoCloseable {
     private static final int LEAST_ROUNDS = 5;
     private static final int MOST_ROUNDS = 15;
-    /** On a machine that is busy with other things a round may take seconds; after so long none is added. */
+    /** Time after which no further round starts: on a busy machine a round may take seconds. */
     private static final long QUICK_LIMIT_NANOS = TimeUnit.SECONDS.toNanos(20);
 
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
@@ -23,7 +23,7 @@ final class Gate implements AutoCloseable {
     private final Map<Ratio, Probe> probes = new EnumMap<>(Ratio.class);
     private final Map<Ratio, List<Double>> rounds = new EnumMap<>(Ratio.class);
 
-    /** Opens what measures, and warms it up. */
+    /** Opens the probes and warms them up. */
     Gate(Map<Ratio, Ceiling> ceilings, Path work, boolean quick) throws IOException, InterruptedException {
         this.ceilings = ceilings;
         limitNanos = quick ? QUICK_LIMIT_NANOS : LIMIT_NANOS;
@@ -40,7 +40,7 @@ final class Gate implements AutoCloseable {
         }
     }
 
-    /** As many rounds as it takes, within bounds. */
+    /** Runs as many rounds as necessary, within limits. */
     List<Verdict> verdicts() throws IOException, InterruptedException {
         long start = System.nanoTime();
         for (int round = 1; mayGoOn(round, start) && round(round); round++) {
@@ -53,7 +53,7 @@ final class Gate implements AutoCloseable {
         return round <= LEAST_ROUNDS || round <= MOST_ROUNDS && System.nanoTime() - startNanos < limitNanos;
     }
 
-    /** Returns whether there was anything left to measure. */
+    /** Runs a round; returns whether there was anything left to measure. */
     private boolean round(int number) throws IOException, InterruptedException {
         boolean any = false;
         for (Map.Entry<Ratio, Probe> probe : probes.entrySet()) {

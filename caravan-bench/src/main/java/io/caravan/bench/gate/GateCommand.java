@@ -14,31 +14,33 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench gate}: whether this build is as fast as it has to be. */
+/** {@code scripts/bench gate}: checks that this build is fast enough. */
 @Command(
         name = "gate",
         mixinStandardHelpOptions = true,
         description = {
-            "Fails when this build is slower than it may be, on any machine: it measures no times but ratios, each of something"
-                    + " the engine does over the same done by hand, or by another store, at the same moment.",
+            "Fails when this build has become too slow. To work on any machine, it measures ratios instead of times:"
+                    + " the engine's time over that of the same work done by hand, or by another store, at the same"
+                    + " moment.",
             "",
-            "Each ratio has a ceiling, kept in the source beside the gate (ceilings.json). What counts is the median of all rounds;"
-                    + " there are more of them while a ratio's middle half lies on both sides of its ceiling. The exit status is 1"
-                    + " when any is over."
+            "Each ratio has a ceiling, kept in the source beside the gate (ceilings.json), which the median of all"
+                    + " rounds must not exceed. Rounds are added while the middle half of a ratio's rounds straddles"
+                    + " its ceiling. The exit status is 1 when a ratio exceeds its ceiling."
         },
         footer = {"", "Example:", "  bench gate --quick --out results"})
 public final class GateCommand implements Callable<Integer> {
-    @Option(names = "--quick", description = "smaller counts: a look of some 20 s, for every change")
+    @Option(names = "--quick", description = "smaller counts: takes about 20 s, for use with every change")
     private boolean quick;
 
-    @Option(names = "--out", paramLabel = "DIR", description = "where gate.json goes; default: nowhere")
+    @Option(names = "--out", paramLabel = "DIR", description = "where to write gate.json; default: nowhere")
     private @Nullable Path out;
 
     @Option(
             names = "--dir",
             paramLabel = "DIR",
             description =
-                    "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
+                    "working directory on the disk to measure; must be missing or empty, and is emptied afterwards;"
+                            + " default: a temporary directory")
     private @Nullable Path directory;
 
     @Spec

@@ -18,7 +18,7 @@ final class GateReport {
     private final Map<String, String> facts;
     private final List<Verdict> verdicts;
 
-    /** Tells these verdicts, and facts about the machine. */
+    /** Creates a report of these verdicts, with facts about the machine. */
     GateReport(Map<String, String> facts, List<Verdict> verdicts) {
         this.facts = facts;
         this.verdicts = verdicts;
@@ -51,7 +51,7 @@ final class GateReport {
         return root;
     }
 
-    /** A table; below it, what to do about ratios that are over their ceilings. */
+    /** A table, followed by advice on ratios that exceed their ceilings. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();

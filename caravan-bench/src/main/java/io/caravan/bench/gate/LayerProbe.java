@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.function.IntConsumer;
 
-/** One layer of an append in a plain loop, over a bare copy of the same values: processor time. */
+/** One layer of an append in a plain loop, over a plain copy of the same values: processor time. */
 final class LayerProbe implements Probe {
     private static final int BATCH = 1_000;
     private static final int BATCHES = 50;
@@ -24,7 +24,7 @@ final class LayerProbe implements Probe {
         copy = new MemoryCopy(workload);
     }
 
-    /** Where results go, so that no compiler leaves out what makes them. */
+    /** Consumes results, so that the compiler cannot eliminate the code that computes them. */
     private static final class Blackhole {
         private volatile int sum;
     }
@@ -36,14 +36,14 @@ final class LayerProbe implements Probe {
         return new LayerProbe(workload, i -> hole.sum = Checksums.crc32c(workload.value(i)));
     }
 
-    /** Finding the list, and noting an entry in it. */
+    /** Finds the list and adds an entry to it. */
     static LayerProbe index() {
         Workload workload = Workload.small(1);
         IndexLayer layer = new IndexLayer(workload);
         return new LayerProbe(workload, layer::append);
     }
 
-    /** The log's record around the value, and the value. */
+    /** Encodes the log record with its value. */
     static LayerProbe record() {
         Workload workload = Workload.small(1);
         RecordLayer layer = new RecordLayer(workload);
@@ -51,7 +51,7 @@ final class LayerProbe implements Probe {
     }
 
     private static final class IndexLayer {
-        /** Then it begins anew, so that all rounds are alike. */
+        /** Number of entries after which it starts over, so that all rounds are alike. */
         private static final int MOST_ENTRIES = 500_000;
 
         private final Workload workload;

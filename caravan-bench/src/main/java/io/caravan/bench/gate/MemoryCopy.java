@@ -3,7 +3,7 @@ package io.caravan.bench.gate;
 import io.caravan.bench.engine.Workload;
 import java.nio.ByteBuffer;
 
-/** The least that an append does: its value copied into a buffer as large as a log buffer. */
+/** The minimum work of an append: a copy of its value into a buffer as large as a log buffer. */
 final class MemoryCopy {
     private static final int BUFFER_BYTES = 4 << 20;
     private static final int BATCH = 1_000;

@@ -2,9 +2,9 @@ package io.caravan.bench.gate;
 
 import java.io.IOException;
 
-/** Measures one ratio, again and again. */
+/** Measures one ratio repeatedly. */
 interface Probe extends AutoCloseable {
-    /** The ratio, measured once: some tenths of a second at most on a quiet machine. */
+    /** Measures the ratio once; takes a few tenths of a second at most on a quiet machine. */
     double round() throws IOException, InterruptedException;
 
     @Override

@@ -12,11 +12,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * One producer that waits for nobody until all is forced, over a Chronicle Queue that forces nothing; both with the same
- * values. Caravan's store has found its size: it is emptied after each time.
+ * One producer that does not wait until everything is forced, over a Chronicle Queue that forces nothing, with the same
+ * values. Caravan's store has reached its size: it is emptied after each measurement.
  *
- * <p>One waits for the disk and the other does not, so that other work on the disk would fall on one of them only: each does it
- * several times a round, in turn, and the shortest time counts.
+ * <p>Only one of the two waits for the disk, so other disk activity would affect only that one. Both therefore take
+ * several turns in each round, and the shortest time counts.
  */
 final class ProducerProbe implements Probe {
     private static final int ATTEMPTS = 3;

@@ -3,7 +3,7 @@ package io.caravan.bench.gate;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** What the gate looks at. What each means, and how large it may be, stands in {@code ceilings.json}. */
+/** The ratios that the gate checks; {@code ceilings.json} has their meanings and ceilings. */
 enum Ratio {
     WAITING_WRITER("waiting-writer", (directory, quick) -> new WaitingWriterProbe(directory, quick)),
     FORCES_PER_FLUSH("forces-per-flush", (directory, quick) -> new ForcesPerFlushProbe(directory)),
@@ -27,15 +27,15 @@ enum Ratio {
         Probe open(Path directory, boolean quick) throws IOException;
     }
 
-    /** Its name in reports and in the file of ceilings. */
+    /** The name in reports and in {@code ceilings.json}. */
     String title() {
         return title;
     }
 
     /**
-     * Makes what measures it.
+     * Opens the probe that measures it.
      *
-     * @param directory its own; does not exist yet
+     * @param directory for the probe alone; does not exist yet
      * @param quick smaller counts
      */
     Probe open(Path directory, boolean quick) throws IOException {

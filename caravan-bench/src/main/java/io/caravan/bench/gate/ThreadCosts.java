@@ -4,18 +4,21 @@ import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** What the calling thread has cost so far. */
+/** Processor time and memory that the calling thread has used so far. */
 final class ThreadCosts {
     private static final String[] LONG = {"long"};
 
     private ThreadCosts() {}
 
-    /** Time that it has had of processors, in nanoseconds. */
+    /** Its processor time, in nanoseconds. */
     static long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }
 
-    /** Memory that it has allocated, in bytes; to ask takes some of it. JVMs tell by a name, not by a type of Java's own. */
+    /**
+     * Memory that it has allocated, in bytes; the call itself allocates some. JVMs expose it by name, not through a
+     * standard Java type.
+     */
     static long allocatedBytes() {
         Object[] thread = {Thread.currentThread().getId()};
         try {
@@ -27,7 +30,7 @@ final class ThreadCosts {
                             LONG);
         } catch (JMException untold) {
             throw new UnsupportedOperationException(
-                    "this JVM does not tell what a thread allocates; run the gate on another", untold);
+                    "this JVM does not report what a thread allocates; run the gate on another", untold);
         }
     }
 }

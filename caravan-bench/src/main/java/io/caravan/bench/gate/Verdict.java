@@ -4,9 +4,9 @@ import io.caravan.bench.gate.Ceilings.Ceiling;
 import java.util.List;
 
 /**
- * What came out for one ratio.
+ * The result for one ratio.
  *
- * @param rounds every one, in their order
+ * @param rounds results of all rounds, in order
  */
 record Verdict(Ratio ratio, Ceiling ceiling, List<Double> rounds) {
 
@@ -22,12 +22,12 @@ record Verdict(Ratio ratio, Ceiling ceiling, List<Double> rounds) {
         return at(1);
     }
 
-    /** Whether the median is more than it may be. */
+    /** Whether the median exceeds the ceiling. */
     boolean over() {
         return median() > ceiling.most();
     }
 
-    /** Whether the middle half of the rounds says the same. */
+    /** Whether the middle half of the rounds is on one side of the ceiling. */
     boolean settled() {
         return at(0.25) > ceiling.most() == at(0.75) > ceiling.most();
     }

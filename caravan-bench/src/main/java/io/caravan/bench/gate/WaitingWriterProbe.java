@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 final class WaitingWriterProbe implements Probe {
     private static final int BLOCK_BYTES = 4096;
     private static final int FILE_BLOCKS = 4096;
-    /** On a disk that is very slow a round ends before its count is reached. */
+    /** On a very slow disk, a round ends before it reaches its count. */
     private static final long LIMIT_NANOS = TimeUnit.MILLISECONDS.toNanos(800);
 
     private static final int LEAST = 10;

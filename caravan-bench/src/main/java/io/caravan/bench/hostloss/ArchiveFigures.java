@@ -5,12 +5,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 
 /**
- * What a server tells of its archive.
+ * A server's figures of its archive.
  *
- * @param oldestSeconds age of the oldest change that is not archived
- * @param failures attempts that failed
+ * @param oldestSeconds age of the oldest unarchived change
+ * @param failures number of failed attempts
  * @param backOffSeconds time until the next attempt
- * @param ready what {@code /readyz} says
+ * @param ready the answer of {@code /readyz}
  */
 record ArchiveFigures(double oldestSeconds, double failures, double backOffSeconds, String ready) {
 

@@ -6,7 +6,7 @@ import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where the archive of a drill lies, and how Caravan's commands are told. */
+/** The location of a drill's archive, and the arguments that pass it to Caravan's commands. */
 final class ArchivePlace {
     static final String BUCKET = "caravan";
     static final String PREFIX = "drill/";
@@ -14,9 +14,9 @@ final class ArchivePlace {
     private ArchivePlace() {}
 
     /**
-     * Words of a command line.
+     * Command-line arguments.
      *
-     * @param endpoint of the S3 server, or of what stands before it
+     * @param endpoint of the S3 server, or of the proxy in front of it
      */
     static List<String> options(URI endpoint) {
         return List.of(
@@ -29,7 +29,7 @@ final class ArchivePlace {
                 "--s3-path-style");
     }
 
-    /** A command line: the words, and where the archive is. */
+    /** A command line: the arguments and the location of the archive. */
     static List<String> command(Bucket bucket, String... words) {
         List<String> command = new ArrayList<>(List.of(words));
         command.addAll(options(bucket.endpoint()));

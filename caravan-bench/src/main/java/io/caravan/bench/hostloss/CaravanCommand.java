@@ -11,7 +11,7 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A command of {@code caravan}, run in processes of their own. */
+/** A {@code caravan} command, run in its own processes. */
 final class CaravanCommand {
     private static final Duration PATIENCE = Duration.ofMinutes(3);
     private static final long LONGEST_LIFE_MILLIS = 2_500;
@@ -23,14 +23,14 @@ final class CaravanCommand {
     /**
      * Describes a command.
      *
-     * @param log what its output is added to; nobody else may add to it meanwhile
+     * @param log receives the command's output; nothing else may write to it meanwhile
      */
     CaravanCommand(List<String> words, Path log) {
         this.words = words;
         this.log = log;
     }
 
-    /** Runs it to its end; returns what went wrong, or null. */
+    /** Runs the command to its end; returns the problem, or null. */
     @Nullable
     String run() throws IOException {
         try (ChildJvm process = start()) {
@@ -39,9 +39,9 @@ final class CaravanCommand {
     }
 
     /**
-     * Kills it at a random moment.
+     * Runs the command and kills it at a random moment.
      *
-     * @return whether it was killed before it had ended
+     * @return whether it was killed before it ended
      */
     boolean killed(SplittableRandom random) throws IOException, InterruptedException {
         try (ChildJvm process = start()) {
@@ -60,7 +60,7 @@ final class CaravanCommand {
             return null;
         }
         String output = process.output().strip();
-        return "`caravan " + String.join(" ", words) + "` ended with status " + status + " and said: "
-                + output.substring(Math.max(0, output.length() - SHOWN_CHARS));
+        return "`caravan " + String.join(" ", words) + "` ended with status " + status + " and printed:"
+                + " " + output.substring(Math.max(0, output.length() - SHOWN_CHARS));
     }
 }

@@ -7,19 +7,19 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that one document has been, change by change, as its only writer knows it. Used by one thread at a time: the writer's
- * while there is one, then the checker's.
+ * The history of one document, change by change, as its only writer knows it. Used by one thread at a time: the
+ * writer's while it runs, then the checker's.
  */
 final class DocumentHistory {
     private static final int SHOWN_NAME_CHARS = 40;
 
     /**
-     * What a document that was found is in its history.
+     * Where a found document is in its history.
      *
-     * @param problem what is wrong, or null
-     * @param moment position of the moment that it is as at; -1 when there is none
-     * @param lost answered changes that are not in it
-     * @param lostSinceNanos when the first of them was answered; without a meaning when there are none
+     * @param problem what is wrong with it, or null
+     * @param moment position of the moment that it matches; -1 when there is none
+     * @param lost number of answered changes that it lacks
+     * @param lostSinceNanos when the first of them was answered; undefined when there are none
      */
     record Finding(@Nullable String problem, int moment, int lost, long lostSinceNanos) {}
 
@@ -28,7 +28,7 @@ final class DocumentHistory {
     private final List<Moment> moments = new ArrayList<>();
     private long stamps;
 
-    /** A document that is not there yet. */
+    /** Creates the history of a document that does not exist yet. */
     DocumentHistory(int number) {
         this.number = number;
         name = DocumentValues.name(number);
@@ -44,12 +44,12 @@ final class DocumentHistory {
         return number == DocumentValues.LARGE_DOCUMENT;
     }
 
-    /** What it is if all that was asked has been done. */
+    /** The latest state, if every request was carried out. */
     Moment last() {
         return moments.get(moments.size() - 1);
     }
 
-    /** Enters that values are appended, and makes them. The document is created when there is none. */
+    /** Records an append and creates its values. Creates the document if it does not exist. */
     List<byte[]> append(int count) {
         Moment last = last();
         Life life = last.life() == null ? new Life() : last.life();
@@ -63,26 +63,26 @@ final class DocumentHistory {
         return values;
     }
 
-    /** Enters that the values before a sequence are dropped. */
+    /** Records a trim of the values before a sequence. */
     void trim(long firstSequence) {
         moments.add(new Moment(number, last().life(), firstSequence, last().nextSequence()));
     }
 
-    /** Enters that it is deleted. */
+    /** Records a deletion. */
     void delete() {
         moments.add(new Moment(number, null, 0, 0));
     }
 
-    /** Enters that what was entered last has been answered. */
+    /** Records that the last change has been answered. */
     void answered(long nanos) {
         last().answered(nanos);
     }
 
     /**
-     * Looks for what was found.
+     * Looks up the found document in the history.
      *
-     * @param found null when there is no such document
-     * @param mustNanos what was answered by then must be in it
+     * @param found null when the document does not exist
+     * @param mustNanos changes answered by then must be included
      */
     Finding find(@Nullable FoundDocument found, long mustNanos) {
         int certain = certain(mustNanos);
@@ -97,7 +97,7 @@ final class DocumentHistory {
         return finding(problem, at);
     }
 
-    /** What came before does not matter any more, and what came after has not been. */
+    /** Earlier moments no longer matter, and later ones are undone. */
     void continueFrom(Finding finding) {
         Moment found = moments.get(finding.moment());
         moments.clear();
@@ -116,7 +116,7 @@ final class DocumentHistory {
                 problem, at, lost, lost == 0 ? 0 : moments.get(at + 1).answeredNanos());
     }
 
-    /** The last moment that the document must have reached. The first one needs no answer: it began so. */
+    /** The last moment that the document must have reached. The first one needs no answer: it is the initial state. */
     private int certain(long mustNanos) {
         int at = moments.size() - 1;
         while (at > 0 && !moments.get(at).answeredBy(mustNanos)) {
@@ -129,19 +129,19 @@ final class DocumentHistory {
         long lateMillis =
                 TimeUnit.NANOSECONDS.toMillis(mustNanos - moments.get(at + 1).answeredNanos());
         return this + " is as it was (" + moments.get(at) + ") before " + (certain - at)
-                + " changes that the archive must have, the first of them answered " + lateMillis
-                + " ms longer ago than it may take; must be at least: " + moments.get(certain);
+                + " changes that the archive must contain, the first of them answered " + lateMillis
+                + " ms before the limit; must be at least: " + moments.get(certain);
     }
 
     private String neverSo(@Nullable FoundDocument found, int certain) {
-        String was = this + (found == null ? " is not there" : " has " + found);
+        String was = this + (found == null ? " does not exist" : " has " + found);
         for (Moment moment : moments) {
             if (found != null && moment.hasSequencesOf(found)) {
-                return was + ", but the value at " + moment.wrongSequence(found)
-                        + ", or their number, is not what was appended";
+                return was + ", but the value at " + moment.wrongSequence(found) + ", or their number, differs from"
+                        + " what was appended";
             }
         }
-        return was + ", and was never so; must be at least: " + moments.get(certain) + ", at most: " + last();
+        return was + ", which it never had; must be at least: " + moments.get(certain) + ", at most: " + last();
     }
 
     @Override

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 
-/** Names and values that can be made again from a document's number and a value's. */
+/** Names and values that can be regenerated from the number of a document and of a value. */
 final class DocumentValues {
-    /** A document whose values are so large that it fits neither a batch of the store nor one request to S3. */
+    /** A document with values so large that it exceeds both a batch of the store and one request to S3. */
     static final int LARGE_DOCUMENT = 0;
 
     private static final int LARGEST_BYTES = 256 * 1024;
@@ -16,7 +16,7 @@ final class DocumentValues {
 
     private DocumentValues() {}
 
-    /** A name with any bytes in it; some are as long as names may be. */
+    /** A name of arbitrary bytes; some have the maximum length. */
     static byte[] name(int document) {
         byte[] readable = ("doc/" + document + '/').getBytes(StandardCharsets.US_ASCII);
         SplittableRandom random = new SplittableRandom(document);
@@ -29,7 +29,7 @@ final class DocumentValues {
                 .array();
     }
 
-    /** The document's value with this number; half of them can be compressed. */
+    /** The document's value with this number; half of the values are compressible. */
     static byte[] value(int document, long stamp) {
         SplittableRandom random = new SplittableRandom(((long) document << Integer.SIZE) + stamp);
         byte[] value = new byte[length(document, random)];

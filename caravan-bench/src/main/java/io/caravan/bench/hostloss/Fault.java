@@ -6,7 +6,7 @@ import io.caravan.testing.HttpAnswer;
 import java.io.IOException;
 import java.time.Duration;
 
-/** What happens to a server's way to S3. */
+/** A fault between a server and S3. */
 enum Fault {
     ERRORS {
         @Override
@@ -50,7 +50,7 @@ enum Fault {
             proxy.swallow();
         }
     },
-    /** Killed, or stopped if it would lose its objects. */
+    /** Kills the S3 server, or stops it cleanly if a kill would lose its objects. */
     SERVER_DOWN {
         @Override
         void begin(FaultProxy proxy, S3Server s3) throws IOException {
@@ -79,6 +79,6 @@ enum Fault {
 
     abstract void begin(FaultProxy proxy, S3Server s3) throws IOException;
 
-    /** Makes well what the proxy does not. */
+    /** Repairs what the proxy cannot. */
     void end(S3Server s3) throws IOException {}
 }

@@ -7,11 +7,14 @@ import java.net.URI;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A way to an S3 server on which faults come one after the other; the last one is always that the server is down. */
+/**
+ * A proxy in front of an S3 server that produces one fault after another; the last one is always that the server is
+ * down.
+ */
 final class FaultCourse implements AutoCloseable {
     private static final int FAULTS = 3;
     private static final int LONGEST_FAULT_MILLIS = 2_000;
-    /** Longer than any answer may take, so that one that waits for the archive is noticed. */
+    /** Longer than any answer may take, so that an answer that waits for the archive is detected. */
     private static final int DOWN_MILLIS = 4_000;
 
     private final S3Server s3;
@@ -24,17 +27,17 @@ final class FaultCourse implements AutoCloseable {
         proxy = FaultProxy.before(s3.address().getPort());
     }
 
-    /** What to tell the server under test. */
+    /** The endpoint for the server under test. */
     URI endpoint() {
         return URI.create("http://127.0.0.1:" + proxy.port());
     }
 
-    /** Something to do while the S3 server is down. */
+    /** An inspection while the S3 server is down. */
     interface Look {
         void look() throws IOException;
     }
 
-    /** Has the faults come; returns when all is well again, and no connection is left of before. */
+    /** Produces the faults; returns when S3 works again and no earlier connection is left. */
     void run(Look whileDown) throws IOException, InterruptedException {
         Fault[] faults = Fault.values();
         for (int i = 0; i < FAULTS; i++) {

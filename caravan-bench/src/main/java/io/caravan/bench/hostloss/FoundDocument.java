@@ -3,16 +3,16 @@ package io.caravan.bench.hostloss;
 import java.util.List;
 
 /**
- * A document as a server shows it.
+ * A document as read from a server.
  *
  * @param firstSequence of the first value
- * @param nextSequence that the next value would get
- * @param values that it holds, in order
+ * @param nextSequence sequence of the next value
+ * @param values its values, in order
  */
 record FoundDocument(long firstSequence, long nextSequence, List<byte[]> values) {
 
     @Override
     public String toString() {
-        return "values from " + firstSequence + " to before " + nextSequence;
+        return "values from " + firstSequence + " to " + nextSequence + ", exclusive";
     }
 }

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads documents out of a server that nobody writes to. */
+/** Reads documents from a server without writers. */
 final class FoundDocuments implements AutoCloseable {
     private final RespConnection connection;
 
@@ -16,12 +16,12 @@ final class FoundDocuments implements AutoCloseable {
         connection = new RespConnection(server);
     }
 
-    /** How many there are. */
+    /** The number of documents. */
     long count() throws IOException {
         return number(connection.call(RespConnection.ascii("DBSIZE")).text());
     }
 
-    /** A whole document; null when there is none. */
+    /** Reads a whole document; null when it does not exist. */
     @Nullable
     FoundDocument read(byte[] name) throws IOException {
         List<byte[]> info =
@@ -41,7 +41,7 @@ final class FoundDocuments implements AutoCloseable {
                 return number(text(info.get(i + 1)));
             }
         }
-        throw new IOException("the server's CARAVAN.INFO tells nothing of '" + name + "'");
+        throw new IOException("the server's CARAVAN.INFO lacks '" + name + "'");
     }
 
     private static String text(byte[] bytes) {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Loses hosts, one a round, to the first problem. */
+/** Loses one host a round, until the first problem. */
 final class HostLossDrill {
     private static final double MILLIS_PER_SECOND = 1e3;
 

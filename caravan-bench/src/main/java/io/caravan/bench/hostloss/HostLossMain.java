@@ -19,33 +19,33 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/host-loss}: loses whole hosts and checks what the archive brings back. */
+/** {@code scripts/host-loss}: loses whole hosts and checks what the archive restores. */
 @Command(
         name = "host-loss",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Loses a whole host, again and again, and checks what comes back from the archive alone.",
+            "Repeatedly loses a whole host, and checks what the archive alone restores.",
             "",
-            "A round: the real server archives to a real S3 server while connections append to many documents, trim"
-                    + " them, delete them and create them anew, and every answer is recorded with its time. At a random"
-                    + " moment the server is killed with SIGKILL and its data deleted. `caravan restore` makes a new"
-                    + " store of the archive; a server on it must show each document exactly as it was after one of its"
-                    + " changes, and not before the last one that was answered longer ago than --archive-after (and"
-                    + " --allowance) before the kill: values byte for byte, sequences, deletions. Then the load goes on"
-                    + " against the new server, for the next round.",
+            "In each round, a real server archives to a real S3 server while connections append to many documents,"
+                    + " trim, delete and recreate them, and record every answer with its time. At a random moment"
+                    + " the server is killed with SIGKILL and its data deleted. `caravan restore` creates a new"
+                    + " store from the archive. A server on that store must show each document exactly as it was"
+                    + " after one of its changes: values byte for byte, sequences, deletions. Every change answered"
+                    + " earlier than --archive-after plus --allowance before the kill must be included. The next"
+                    + " round continues the load against the new server.",
             "",
-            "Prints a line a round; exits with 1 at the first failure, says all it knows, and keeps the directory. The"
-                    + " seed decides what each connection does and when the kill comes; how processes interleave it"
-                    + " cannot decide."
+            "Prints a line for each round. At the first failure it prints the details, keeps the directory and exits"
+                    + " with 1. The seed determines what each connection does and when the kill comes, but not how"
+                    + " processes interleave."
         },
         footer = {
             "",
             "Examples:",
-            "  host-loss                       three hosts, with s3proxy, which needs nothing installed",
-            "  host-loss --s3 moto --faults    the way to S3 fails on the way",
+            "  host-loss                       three hosts, with s3proxy, which needs no installation",
+            "  host-loss --s3 moto --faults    with failures between the server and S3",
             "  host-loss --s3 versitygw --kill-restore --rounds 10 --seed 7",
-            "  host-loss --lie snapshots_lost  shows that a loss is seen: exits with 1"
+            "  host-loss --lie snapshots_lost  proves that a loss is detected: exits with 1"
         })
 public final class HostLossMain implements Callable<Integer> {
 
@@ -65,7 +65,7 @@ public final class HostLossMain implements Callable<Integer> {
                 paramLabel = "SERVER",
                 description = {
                     "one of ${COMPLETION-CANDIDATES}; default ${DEFAULT-VALUE}.",
-                    "moto needs python3 and its venv module, versitygw needs go; both are installed once, beside this"
+                    "moto needs python3 and its venv module, versitygw needs Go; each is installed once, beside this"
                             + " program"
                 })
         private S3Software s3 = S3Software.S3PROXY;
@@ -73,27 +73,27 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--faults",
                 description = {
-                    "on the way to S3: errors, throttling, delays, cut connections, and the S3 server killed (or, when"
-                            + " it would lose its objects, stopped) and started again. A change must then be archived"
-                            + " --archive-after from when all has been well again; no answer may wait for the archive,"
-                            + " and the server must say that it lags"
+                    "disturbs the connection to S3: errors, throttling, delays, cut connections, and the S3 server"
+                            + " killed (or stopped, when a kill would lose its objects) and restarted. A change must"
+                            + " then be archived within --archive-after of S3's recovery; no answer may wait for the"
+                            + " archive, and the server must report that the archive lags"
                 })
         private boolean faults;
 
         @Option(
                 names = "--kill-restore",
-                description = "`caravan restore` is killed at random moments and begun again until it ends")
+                description = "kills `caravan restore` at random moments and restarts it until it completes")
         private boolean killRestore;
 
         @Option(
                 names = "--kill-prune",
-                description = "`caravan archive prune` runs beside the server and is killed at random moments")
+                description = "runs `caravan archive prune` beside the server and kills it at random moments")
         private boolean killPrune;
 
         @Option(
                 names = "--lie",
                 paramLabel = "LIE",
-                description = "does this to the archive before it is restored, which must be noticed: one of"
+                description = "damages the archive before the restore, which must be detected: one of"
                         + " ${COMPLETION-CANDIDATES}")
         private @Nullable Lie lie;
 
@@ -106,8 +106,8 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--rate",
                 paramLabel = "N",
-                description = "changes a second; how many documents a second the S3 server can take limits what can"
-                        + " be archived in time, so it is not what Caravan can do; default ${DEFAULT-VALUE}")
+                description = "changes a second; what can be archived in time depends on the S3 server, so the rate"
+                        + " does not show Caravan's limit; default ${DEFAULT-VALUE}")
         private int rate = 200;
 
         private Set<Hardship> hardships() {
@@ -133,20 +133,20 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--seconds",
                 paramLabel = "SECONDS",
-                description = "longest time that a server serves beyond --archive-after; default ${DEFAULT-VALUE}")
+                description = "how long a server serves, at most, beyond --archive-after; default ${DEFAULT-VALUE}")
         private double seconds = 8;
 
         @Option(
                 names = "--archive-after",
                 paramLabel = "SECONDS",
                 description =
-                        "the server's: the greatest age of a change that is not archived; default ${DEFAULT-VALUE}")
+                        "the server's option: maximum age of an unarchived change; default ${DEFAULT-VALUE}")
         private double archiveAfter = 5;
 
         @Option(
                 names = "--allowance",
                 paramLabel = "SECONDS",
-                description = "what the archive may take beyond it; default ${DEFAULT-VALUE}")
+                description = "how much longer archiving may take; default ${DEFAULT-VALUE}")
         private double allowance;
 
         @Option(
@@ -158,7 +158,8 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--dir",
                 paramLabel = "DIR",
-                description = "where to work: missing or empty; default: a temporary directory, deleted on success")
+                description = "working directory; must be missing or empty; default: a temporary directory, deleted"
+                        + " on success")
         private @Nullable Path directory;
     }
 
@@ -193,7 +194,7 @@ public final class HostLossMain implements Callable<Integer> {
         HostLossSummary summary = new HostLossDrill(options(work), System.out).run();
         System.out.printf(
                 Locale.ROOT,
-                "%d rounds, %,d changes answered, %,d of them younger than what the archive must have and lost%n%s%n",
+                "%d rounds, %,d changes answered, %,d of them lost within the allowed age%n%s%n",
                 summary.rounds(),
                 summary.answers(),
                 summary.lost(),

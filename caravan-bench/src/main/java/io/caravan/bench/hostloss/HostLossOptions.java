@@ -8,15 +8,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is drilled, and how long.
+ * The options of a drill.
  *
- * @param s3 where the archive is; is installed
- * @param seconds how long a server serves, at least, beyond the greatest age
- * @param archiveAfter the greatest age, as the server is told
- * @param allowance what the archive may take beyond it
+ * @param s3 the S3 server of the archive; already installed
+ * @param seconds how long a server serves beyond the maximum age
+ * @param archiveAfter the maximum age of an unarchived change, passed to the server
+ * @param allowance how much longer archiving may take
  * @param rate requests a second
- * @param lie what is done to the archive before it is restored; null for an honest drill
- * @param directory where stores, objects and the output of processes go
+ * @param lie damage done to the archive before the restore; null for none
+ * @param directory for stores, objects and the output of processes
  */
 record HostLossOptions(
         S3Software s3,
@@ -41,17 +41,17 @@ record HostLossOptions(
         return archiveAfter.plus(allowance).toNanos();
     }
 
-    /** Where the store of a server is that serves in this round. */
+    /** The store directory of this round's server. */
     Path data(int round) {
         return directory.resolve("data-" + round);
     }
 
-    /** Where the output of servers goes. */
+    /** The log of the servers' output. */
     Path log() {
         return directory.resolve("servers.log");
     }
 
-    /** Where the output of other commands goes. */
+    /** The log of other commands' output. */
     Path commandLog() {
         return directory.resolve("commands.log");
     }

@@ -3,11 +3,11 @@ package io.caravan.bench.hostloss;
 import java.util.List;
 
 /**
- * All rounds together.
+ * The result of all rounds.
  *
- * @param rounds that were run, the failing one included
- * @param answers changes that were answered
- * @param lost answered changes that were not in the archive when their host was lost
+ * @param rounds number of rounds, including a failed one
+ * @param answers number of answered changes
+ * @param lost answered changes that were not yet archived when their host was lost
  * @param problems what went wrong; empty when nothing did
  */
 record HostLossSummary(int rounds, long answers, long lost, List<String> problems) {

@@ -11,20 +11,20 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 
-/** What makes an archive lie, to show that the drill sees it: done to the bucket, past the server. */
+/** Damages the bucket behind the server's back, to prove that the drill detects it. */
 enum Lie {
-    /** All manifests are put back to what they were some time before the host is lost. */
+    /** Rolls all manifests back to an earlier state before the host is lost. */
     MANIFESTS_ROLLED_BACK,
-    /** The newest snapshots are gone. */
+    /** Deletes the newest snapshots. */
     SNAPSHOTS_LOST,
-    /** Some manifests are gone. */
+    /** Deletes some manifests. */
     MANIFESTS_LOST;
 
     private static final String MANIFESTS = "manifests/";
     private static final String SNAPSHOTS = "snapshots/";
     private static final int EVERY = 5;
 
-    /** A liar at work. */
+    /** A lie in progress. */
     interface Liar {
         /** While the server archives. */
         void remember() throws IOException;
@@ -34,7 +34,7 @@ enum Lie {
     }
 
     /**
-     * Has somebody tell this lie.
+     * Starts this lie.
      *
      * @param prefix of the archive's keys, with the slash at its end
      */
@@ -73,7 +73,7 @@ enum Lie {
     /**
      * Deletes the newest object of one document in five.
      *
-     * @param document tells a key's document
+     * @param document returns the document of a key
      */
     private record Deletes(Bucket bucket, String prefix, UnaryOperator<String> document) implements Liar {
         @Override
@@ -92,7 +92,7 @@ enum Lie {
         }
     }
 
-    /** As people write it. */
+    /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

@@ -2,7 +2,7 @@ package io.caravan.bench.hostloss;
 
 import java.util.Arrays;
 
-/** The values that a document got between its creation and its deletion: the number of each, by its sequence. */
+/** The values appended to a document between its creation and its deletion: the number of each value, by sequence. */
 final class Life {
     private static final int INITIAL_VALUES = 16;
 

@@ -9,15 +9,15 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** Connections that write to a server until it is gone. */
+/** Connections that write to a server until it is lost. */
 final class Load {
     private final List<LoadWorker> workers = new ArrayList<>();
     private volatile boolean ending;
 
     /**
-     * Connects and begins.
+     * Connects and starts to write.
      *
-     * @param rate requests a second, of all connections together
+     * @param rate total requests a second
      */
     Load(List<DocumentHistory> documents, InetSocketAddress server, int connections, int rate, SplittableRandom random)
             throws IOException {
@@ -32,7 +32,7 @@ final class Load {
         }
     }
 
-    /** From now on a lost connection is no news. */
+    /** From now on, losing a connection is expected. */
     void expectEnd() {
         ending = true;
     }
@@ -44,7 +44,7 @@ final class Load {
         }
     }
 
-    /** What went wrong; for after the end, as is all that follows. */
+    /** The problems. Call this and the methods below only after the end. */
     List<String> problems() {
         return workers.stream()
                 .map(LoadWorker::problem)
@@ -52,12 +52,12 @@ final class Load {
                 .toList();
     }
 
-    /** Changes that were answered. */
+    /** Number of answered changes. */
     long answers() {
         return workers.stream().mapToLong(LoadWorker::answers).sum();
     }
 
-    /** The longest that an answer took. */
+    /** The longest time that an answer took. */
     long longestWaitNanos() {
         return workers.stream().mapToLong(LoadWorker::longestWaitNanos).max().orElse(0);
     }

@@ -12,12 +12,12 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection, which writes to documents of its own, at a steady rate, each request after the answer to the one before.
- * A few documents change all the time and most change rarely, as in life.
+ * One connection that writes to its own documents at a steady rate, waiting for each answer. As in practice, a few
+ * documents change all the time and most change rarely.
  */
 final class LoadWorker {
     private static final int MAX_APPENDED = 5;
-    /** Where a document is cut back to a few values, as after a snapshot. */
+    /** The length at which a document is trimmed to a few values, as after a snapshot. */
     private static final int LONG = 60;
 
     private static final int LARGE_LONG = 80;
@@ -36,8 +36,8 @@ final class LoadWorker {
     /**
      * Connects.
      *
-     * @param intervalNanos between two requests, if answers come in time
-     * @param ending tells whether it is no news any more that the connection is lost
+     * @param intervalNanos time between two requests, if answers arrive in time
+     * @param ending whether losing the connection is expected
      */
     LoadWorker(
             List<DocumentHistory> documents,
@@ -71,7 +71,7 @@ final class LoadWorker {
         }
     }
 
-    /** Half of the changes go to an eighth of the documents. */
+    /** Chooses a document: half of the changes go to an eighth of the documents. */
     private int any() {
         double dice = random.nextDouble();
         return (int) (dice * dice * dice * documents.size());
@@ -136,13 +136,13 @@ final class LoadWorker {
         }
     }
 
-    /** Waits until it has ended, which it does when its connection is gone. */
+    /** Waits until the worker ends, which it does when its connection is lost. */
     void awaitEnd() throws IOException, InterruptedException {
         thread.join();
         connection.close();
     }
 
-    /** What went wrong, or null; for after the end, as is all that follows. */
+    /** The problem, or null. Call this and the methods below only after the end. */
     @Nullable
     String problem() {
         return problem;
@@ -152,7 +152,7 @@ final class LoadWorker {
         return answers;
     }
 
-    /** The longest that an answer took. */
+    /** The longest time that an answer took. */
     long longestWaitNanos() {
         return longestWaitNanos;
     }

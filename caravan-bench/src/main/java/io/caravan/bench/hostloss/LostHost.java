@@ -3,14 +3,14 @@ package io.caravan.bench.hostloss;
 import java.util.List;
 
 /**
- * How a host was lost.
+ * The loss of a host.
  *
  * @param servedNanos from the first request to the kill
  * @param killedNanos when the kill was sent
- * @param mustNanos what was answered by then must be in the archive
- * @param answers changes that were answered
- * @param longestWaitNanos the longest that an answer took
- * @param problems that came up before
+ * @param mustNanos changes answered by then must be in the archive
+ * @param answers number of answered changes
+ * @param longestWaitNanos the longest time that an answer took
+ * @param problems found before the loss
  */
 record LostHost(
         long servedNanos,

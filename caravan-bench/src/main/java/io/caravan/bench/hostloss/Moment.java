@@ -3,7 +3,7 @@ package io.caravan.bench.hostloss;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** What a document is after one of its changes. */
+/** The state of a document after one of its changes. */
 final class Moment {
     private final int document;
     private final @Nullable Life life;
@@ -13,9 +13,9 @@ final class Moment {
     private long answeredNanos;
 
     /**
-     * A moment that nobody has been told of yet.
+     * Creates a moment that is not acknowledged yet.
      *
-     * @param life null when there is no document
+     * @param life null when the document does not exist
      */
     Moment(int document, @Nullable Life life, long firstSequence, long nextSequence) {
         this.document = document;
@@ -37,18 +37,18 @@ final class Moment {
         return nextSequence;
     }
 
-    /** The server has said that the change is made. */
+    /** Records that the server has acknowledged the change. */
     void answered(long nanos) {
         answered = true;
         answeredNanos = nanos;
     }
 
-    /** Whether the server has said so. */
+    /** Whether the server has acknowledged the change. */
     boolean answered() {
         return answered;
     }
 
-    /** Whether the server has said so by then. */
+    /** Whether the server had acknowledged the change by then. */
     boolean answeredBy(long nanos) {
         return answered && answeredNanos - nanos <= 0;
     }
@@ -57,12 +57,12 @@ final class Moment {
         return answeredNanos;
     }
 
-    /** Whether the document that was found, or none, is this one: sequences, values and all their bytes. */
+    /** Whether the found document, or its absence, matches this moment: sequences, values and all their bytes. */
     boolean is(@Nullable FoundDocument found) {
         return hasSequencesOf(found) && (found == null || wrongSequence(found) < 0);
     }
 
-    /** Whether the document that was found has the sequences that it had at this moment. */
+    /** Whether the found document has the sequences of this moment. */
     boolean hasSequencesOf(@Nullable FoundDocument found) {
         if (life == null || found == null) {
             return life == null && found == null;
@@ -70,7 +70,7 @@ final class Moment {
         return firstSequence == found.firstSequence() && nextSequence == found.nextSequence();
     }
 
-    /** The first sequence at which there is another value than at this moment; -1 when there is none. */
+    /** The first sequence whose value differs from this moment's; -1 when there is none. */
     long wrongSequence(FoundDocument found) {
         if (life == null || found.values().size() != nextSequence - firstSequence) {
             return firstSequence;
@@ -86,6 +86,6 @@ final class Moment {
 
     @Override
     public String toString() {
-        return life == null ? "not there" : "values from " + firstSequence + " to before " + nextSequence;
+        return life == null ? "missing" : "values from " + firstSequence + " to " + nextSequence + ", exclusive";
     }
 }

@@ -15,7 +15,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The second half of a round: restores the store from the archive alone, and compares it with what clients were told. */
+/**
+ * The second half of a round: restores the store from the archive alone, and compares it with the answers that clients
+ * received.
+ */
 final class RestoredRound {
     private static final int MAX_KILLS = 4;
 
@@ -45,9 +48,9 @@ final class RestoredRound {
     }
 
     /**
-     * Restores and compares; the documents' histories go on from what was found, if all is well.
+     * Restores and compares; if all is well, the documents' histories continue from the restored state.
      *
-     * @param data where the store is to be, which is not there yet
+     * @param data directory for the restored store; does not exist yet
      */
     void run(Path data) throws IOException, InterruptedException {
         add(command("archive", "verify").run());
@@ -80,7 +83,7 @@ final class RestoredRound {
         }
     }
 
-    /** A restore that was killed is begun again: the next one goes on with what there is. */
+    /** Restarts a killed restore, which continues from what is already restored. */
     private void restore(Path data) throws IOException, InterruptedException {
         CaravanCommand restore = command("restore", "--data", data.toString());
         int attempts = options.hardships().contains(Hardship.KILL_RESTORE) ? 1 + random.nextInt(MAX_KILLS) : 0;
@@ -105,7 +108,8 @@ final class RestoredRound {
             }
         }
         if (count != there) {
-            problems.add("the restored store has " + count + " documents, of which " + there + " were ever written to");
+            problems.add("the restored store has " + count + " documents, of which only " + there + " were ever"
+                    + " written");
         }
     }
 
@@ -116,12 +120,12 @@ final class RestoredRound {
         }
     }
 
-    /** What went wrong; for after the end, as is all that follows. */
+    /** The problems. Call this and the methods below only after the end. */
     List<String> problems() {
         return problems;
     }
 
-    /** Documents that were restored. */
+    /** Number of restored documents. */
     int there() {
         return there;
     }
@@ -131,12 +135,12 @@ final class RestoredRound {
         return kills;
     }
 
-    /** How long the restore took that was not killed, start of its process included. */
+    /** How long the completed restore took, including the start of its process. */
     long restoreMillis() {
         return TimeUnit.NANOSECONDS.toMillis(restoreNanos);
     }
 
-    /** Changes that were answered and are not in the archive. */
+    /** Number of answered changes that are not in the archive. */
     long lostChanges() {
         return lostChanges;
     }

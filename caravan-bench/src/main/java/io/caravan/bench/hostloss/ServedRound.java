@@ -14,10 +14,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The first half of a round: a server serves and archives, and at a random moment its host is lost, disk and all. */
+/**
+ * The first half of a round: a server serves and archives, and at a random moment its host is lost, including the disk.
+ */
 final class ServedRound {
     private static final double NANOS_PER_SECOND = 1e9;
-    /** No answer waits for the archive; what a busy machine takes for one is far below this. */
+    /** The limit for an answer, which must not wait for the archive; even a busy machine stays far below it. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final int PRUNES = 2;
@@ -45,7 +47,7 @@ final class ServedRound {
     /**
      * Serves and loses the host.
      *
-     * @param data the store; is gone afterwards
+     * @param data the store; deleted afterwards
      */
     LostHost run(Path data, Lie.@Nullable Liar liar) throws IOException, InterruptedException {
         try (FaultCourse faults = new FaultCourse(s3, random.split());
@@ -92,7 +94,7 @@ final class ServedRound {
         TimeUnit.NANOSECONDS.sleep(halfNanos);
     }
 
-    /** All is well again, for what is archived, when the server makes its next attempt. */
+    /** For archiving, S3 has recovered when the server makes its next attempt. */
     private void suffer(WellTimes times, FaultCourse faults, ServerProcess server)
             throws IOException, InterruptedException {
         times.ends(System.nanoTime());
@@ -103,10 +105,10 @@ final class ServedRound {
 
     private void checkLag(ArchiveFigures figures) {
         if (figures.failures() == 0 || figures.oldestSeconds() == 0) {
-            problems.add("the S3 server was down, and /metrics tell nothing of it: " + figures);
+            problems.add("the S3 server was down, but /metrics did not show it: " + figures);
         }
         if (!figures.ready().contains("lagSeconds")) {
-            problems.add("the S3 server was down, and /readyz tells nothing of the lag: " + figures.ready());
+            problems.add("the S3 server was down, but /readyz did not report the lag: " + figures.ready());
         }
     }
 
@@ -117,7 +119,7 @@ final class ServedRound {
         }
     }
 
-    /** The archive is whole after each, whatever the prune had just done, and while the server archives. */
+    /** The archive must be intact after each killed prune, while the server archives. */
     private void killPrunes() throws IOException, InterruptedException {
         CaravanCommand prune = command("archive", "prune", "--keep", "1", "--keep-days", "0");
         CaravanCommand verify = command("archive", "verify");

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When the archive could be reached, and what must be in it therefore: a change is archived when the archive was well for as
- * long as a change may wait, after the change was answered. Used by one thread at a time.
+ * Tracks when the archive was available, and so which changes it must contain: after a change is answered, it must be
+ * archived once the archive has been available for as long as a change may wait. Used by one thread at a time.
  */
 final class WellTimes {
     private record Spell(long fromNanos, long toNanos) {}
@@ -15,7 +15,7 @@ final class WellTimes {
     private long wellSinceNanos;
 
     /**
-     * It is well.
+     * Starts with the archive available.
      *
      * @param startNanos now
      */
@@ -24,20 +24,20 @@ final class WellTimes {
         wellSinceNanos = startNanos;
     }
 
-    /** From now on it is not. */
+    /** From now on the archive is unavailable. */
     void ends(long nowNanos) {
         spells.add(new Spell(wellSinceNanos, nowNanos));
     }
 
-    /** From now on it is again. */
+    /** From now on the archive is available again. */
     void beginsAgain(long nowNanos) {
         wellSinceNanos = nowNanos;
     }
 
     /**
-     * What was answered by then must be archived.
+     * Changes answered by this time must be archived.
      *
-     * @param boundNanos how long a change may wait while all is well
+     * @param boundNanos how long a change may wait while the archive is available
      */
     long mustBy(long boundNanos) {
         return spells.stream()

@@ -1,12 +1,12 @@
 /**
- * The drill of a lost host: a server is killed under load and its disk deleted, and what a restore from the archive brings
- * back is compared with all that clients were told.
+ * A drill for the loss of a host: kills a server under load and deletes its disk, restores from the archive, and
+ * compares the result with the answers that clients received.
  *
- * <p>{@link io.caravan.bench.hostloss.HostLossMain} runs rounds of {@link io.caravan.bench.hostloss.HostLossDrill}. In a
- * round, the {@link io.caravan.bench.hostloss.Load}'s connections write to documents of their own, one request after the
- * other, and enter in each document's {@link io.caravan.bench.hostloss.DocumentHistory} what they ask and when they are
- * answered. What is found after the restore ({@link io.caravan.bench.hostloss.FoundDocument}) must be what the document was
- * at one moment of its history, and not before the last one that the archive must have.
+ * <p>{@link io.caravan.bench.hostloss.HostLossMain} runs rounds of {@link io.caravan.bench.hostloss.HostLossDrill}. In
+ * a round, the {@link io.caravan.bench.hostloss.Load}'s connections write to their own documents, one request after
+ * another, and record in each document's {@link io.caravan.bench.hostloss.DocumentHistory} their requests and the times
+ * of the answers. A restored document ({@link io.caravan.bench.hostloss.FoundDocument}) must match one moment of its
+ * history, no earlier than the last one that the archive must contain.
  */
 @NullMarked
 package io.caravan.bench.hostloss;

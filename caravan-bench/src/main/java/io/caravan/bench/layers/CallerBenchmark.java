@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** Steps of an append on its caller's thread that keep nothing but the log's buffer. */
+/** Steps of an append on the caller's thread whose only state is the log's buffer. */
 @State(Scope.Thread)
 public class CallerBenchmark {
     private static final int BUFFER_BYTES = 4 << 20;
@@ -29,13 +29,13 @@ public class CallerBenchmark {
     private int draw;
     private int at;
 
-    /** Gives the frame its place. */
+    /** Allocates the frame. */
     @Setup(Level.Trial)
     public void place() {
         frame.place(geometry.firstFrame(0), geometry);
     }
 
-    /** The store's lock, taken and released, with nobody else there. */
+    /** Acquires and releases the store's lock without contention. */
     @Benchmark
     public ReentrantLock lock() {
         lock.lock();
@@ -43,13 +43,13 @@ public class CallerBenchmark {
         return lock;
     }
 
-    /** The value's checksum, before the lock. */
+    /** Computes the value's checksum, outside the lock. */
     @Benchmark
     public int checksum() {
         return Checksums.crc32c(value);
     }
 
-    /** The record without its value, in a frame that is emptied when it is full. */
+    /** Encodes the record without its value, in a frame that is cleared when full. */
     @Benchmark
     public int encode() {
         if (!frame.fits(RECORD_BYTES)) {
@@ -63,7 +63,7 @@ public class CallerBenchmark {
         return index;
     }
 
-    /** The value into the frame. */
+    /** Copies the value into the frame. */
     @Benchmark
     public ByteBuffer copy() {
         at = at + RECORD_BYTES < BUFFER_BYTES - RECORD_BYTES ? at + RECORD_BYTES : FrameLayout.HEADER_BYTES;

@@ -35,7 +35,7 @@ public class FlusherBenchmark {
     private static final int FILE_BYTES = FRAMES * FRAME_BYTES;
     private static final FrameLayout.Identity IDENTITY = new FrameLayout.Identity(0, 0, 0);
 
-    /** On the disk to measure. */
+    /** Directory on the disk to measure. */
     @Param(".")
     public String directory = ".";
 
@@ -43,7 +43,7 @@ public class FlusherBenchmark {
     private @Nullable FilePair files;
     private int number;
 
-    /** Files that are really allocated, as the store's are. */
+    /** Files whose blocks are really allocated, like the store's. */
     private record FilePair(Path logPath, Path heapPath, HandFile log, HandFile heap, MappedByteBuffer mapped) {
         static FilePair make(Path directory) throws IOException {
             Path logPath = directory.resolve("flusher.log");
@@ -64,7 +64,7 @@ public class FlusherBenchmark {
         }
     }
 
-    /** Makes the files, and a frame as appends leave it. */
+    /** Creates the files, and a frame as appends leave it. */
     @Setup(Level.Trial)
     public void prepare() throws IOException {
         files = FilePair.make(Path.of(directory));
@@ -77,13 +77,13 @@ public class FlusherBenchmark {
         FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
     }
 
-    /** Leaves nothing on the disk. */
+    /** Deletes the files. */
     @TearDown(Level.Trial)
     public void delete() throws IOException {
         files().delete();
     }
 
-    /** The frame's checksum. */
+    /** Computes the frame's checksum. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public ByteBuffer seal() {
@@ -91,7 +91,7 @@ public class FlusherBenchmark {
         return frame;
     }
 
-    /** The frame handed to the operating system, at the next place of a file that is gone round in. */
+    /** Writes the frame to the operating system, at the next position of a file that is used as a ring. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public int write() throws IOException {
@@ -100,7 +100,7 @@ public class FlusherBenchmark {
         return number;
     }
 
-    /** The frame walked, and each entry copied into the mapped file. */
+    /** Walks the frame and copies each entry into the mapped file. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
     public ByteBuffer apply() {
@@ -114,7 +114,7 @@ public class FlusherBenchmark {
         return Objects.requireNonNull(files, "the files of this trial");
     }
 
-    /** Copies entries one behind the other. */
+    /** Copies entries to consecutive addresses. */
     private static final class Applier implements RecordLayout.Visitor {
         private final ByteBuffer target;
         private int next;

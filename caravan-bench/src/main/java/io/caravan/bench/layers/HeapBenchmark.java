@@ -9,11 +9,11 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** A region for an entry. */
+/** Allocates a region for an entry. */
 @State(Scope.Thread)
 public class HeapBenchmark {
     private static final int SEED = 1;
-    /** More than can be asked for in an iteration. */
+    /** More than an iteration can allocate. */
     private static final long SPACE_BYTES = 1L << 40;
 
     private static final int KEPT = 1 << 17;
@@ -28,7 +28,7 @@ public class HeapBenchmark {
     private IndexedHeap used = new IndexedHeap();
     private int oldest;
 
-    /** A heap with nothing in it, and one full of regions of many sizes that were trimmed at random. */
+    /** Creates an empty heap, and one full of regions of many sizes, trimmed at random. */
     @Setup(Level.Iteration)
     public void prepare() {
         fresh = new IndexedHeap();
@@ -53,13 +53,13 @@ public class HeapBenchmark {
         ask(place);
     }
 
-    /** From the end of a heap that nothing was trimmed from. */
+    /** Allocates from the end of a heap without holes. */
     @Benchmark
     public long ask() {
         return fresh.allocate(ENTRY_BYTES);
     }
 
-    /** In a heap full of holes: the oldest of 131,072 regions of 64 to 318 bytes is given back, another one asked for. */
+    /** In a heap full of holes: frees the oldest of 131,072 regions of 64 to 318 bytes, and allocates another one. */
     @Benchmark
     public long askAndFree() {
         oldest = oldest + 1 & KEPT - 1;

@@ -9,7 +9,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 
-/** The list that an append is for, and its new region's place in it. */
+/** Finds the list of an append and adds the new region to it. */
 @State(Scope.Thread)
 public class IndexBenchmark {
     private static final int ENTRY_BYTES = EntryLayout.entryBytes(Shape.VALUE_BYTES);
@@ -19,7 +19,7 @@ public class IndexBenchmark {
     private int draw;
     private long address;
 
-    /** All lists, empty: what they gather in an iteration would else fill the memory. */
+    /** Starts with empty lists, because their entries would fill the memory over several iterations. */
     @Setup(Level.Iteration)
     public void prepare() {
         index = new ListIndex();
@@ -35,7 +35,7 @@ public class IndexBenchmark {
         return index.find(ids[Shape.at(draw++)]);
     }
 
-    /** Finds the list, and notes a region at its end. */
+    /** Finds the list and adds a region to its end. */
     @Benchmark
     public long findAndAppend() {
         int list = index.find(ids[Shape.at(draw++)]);

@@ -3,7 +3,7 @@ package io.caravan.bench.layers;
 import java.util.Arrays;
 import java.util.List;
 
-/** The steps that are measured alone, in the order in which an append goes through them. */
+/** The steps that are measured alone, in the order in which an append runs them. */
 enum Layer {
     CHECKSUM("checksum of the value", Where.CALLER, "CallerBenchmark.checksum"),
     LOCK("lock, uncontended", Where.CALLER, "CallerBenchmark.lock"),
@@ -20,11 +20,11 @@ enum Layer {
     MACHINE_COPY("copy of 191 bytes", Where.MACHINE, "MachineBenchmark.copy"),
     MACHINE_CLOCK("look at the clock", Where.MACHINE, "MachineBenchmark.clock");
 
-    /** Who does it. */
+    /** What runs the step. */
     enum Where {
         CALLER("caller's thread"),
         FLUSHER("flusher's thread"),
-        /** Not a step of the appends that are measured whole. */
+        /** Not a step of the whole appends that are measured. */
         ASIDE("aside"),
         MACHINE("alone");
 
@@ -62,7 +62,7 @@ enum Layer {
         return where;
     }
 
-    /** As {@link Microbenchmarks} names its result. */
+    /** The name of its result in {@link Microbenchmarks}. */
     String benchmark() {
         return benchmark;
     }

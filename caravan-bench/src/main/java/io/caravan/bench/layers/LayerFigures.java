@@ -2,7 +2,7 @@ package io.caravan.bench.layers;
 
 import io.caravan.bench.report.Figure;
 
-/** What is measured of a layer. */
+/** The figures of a layer. */
 final class LayerFigures {
     static final Figure NANOS = new Figure("ns", "%,.1f");
     static final Figure ALLOCATED = new Figure("allocated, bytes", "%,.1f");

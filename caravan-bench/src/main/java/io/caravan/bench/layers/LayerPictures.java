@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.Locale;
 import org.knowm.xchart.CategoryChart;
 
-/** Bars in the order in which an append meets what they stand for. */
+/** Bars in the order in which an append runs the layers. */
 final class LayerPictures {
     private static final int LABEL_DEGREES = 60;
-    /** Where the logarithmic axis begins. */
+    /** Start of the logarithmic axis. */
     private static final double LEAST_NANOS = 10;
 
     private LayerPictures() {}
@@ -24,9 +24,9 @@ final class LayerPictures {
     static Picture layers(Results results) {
         String title = "Where the time of an append goes, at PROCESS";
         CategoryChart chart = bars(title, "nanoseconds an append");
-        // Each bar is of one thread only, so none hides another.
+        // Each bar belongs to one thread only, so none hides another.
         chart.getStyler().setOverlapped(true);
-        // Else labels are left out.
+        // Otherwise labels are left out.
         chart.getStyler().setXAxisMaxLabelCount(Layer.values().length + 2);
         List<String> categories = new ArrayList<>();
         for (Where where : List.of(Where.CALLER, Where.FLUSHER, Where.MACHINE)) {
@@ -43,17 +43,18 @@ final class LayerPictures {
         return new Picture(
                 "layers",
                 title,
-                "Each bar is one layer measured alone, in the order in which an append meets it; the rest is what its"
-                        + " thread used beyond them. The two threads work at the same time. Grey: what the machine takes for the same copy and the same checksum.",
+                "Each bar is one layer measured alone, in the order in which an append runs it; the rest is the"
+                        + " remaining time of its thread. The two threads work concurrently. Grey: the machine's"
+                        + " time for the same copy and checksum.",
                 chart);
     }
 
-    /** Whole appends. */
+    /** Draws whole appends. */
     static Picture ways(Results results) {
         String title = "A whole append, by what lies around the store";
         CategoryChart chart = bars(title, "nanoseconds an append");
         Charts.logY(chart);
-        // Else the axis would begin at zero, which a logarithm does not know.
+        // Otherwise the axis would start at zero, which a logarithmic axis cannot show.
         chart.getStyler().setYAxisMin(LEAST_NANOS);
         List<Way> ways = Arrays.stream(Way.values())
                 .filter(way -> !Double.isNaN(results.median(way.row(), LayerFigures.NANOS)))
@@ -64,8 +65,9 @@ final class LayerPictures {
         return new Picture(
                 "ways",
                 title,
-                "Less is better; each step upwards by a line is ten times as much. Producers do not wait for each append:"
-                        + " this is the time from one acknowledgement to the next. Through a server, every append is forced before its answer.",
+                "Lower is better; each grid line is ten times the one below it. Producers do not wait for each"
+                        + " append: this is the time from one acknowledgement to the next. Through a server, every"
+                        + " append is forced before its answer.",
                 chart);
     }
 

@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What each layer of an append takes alone, and what whole appends take by several ways. */
+/** Measures each layer of an append alone, and whole appends in several ways. */
 final class Layers implements Measure {
     static final String CARAVAN = "Caravan";
     static final String MEMORY = "memory only";
@@ -151,19 +151,20 @@ final class Layers implements Measure {
                 "Where the time of an append goes",
                 "Values of " + Shape.VALUE_BYTES
                         + " bytes, random order over 10,000 lists; through servers 200 bytes, over HTTP 64 streams."
-                        + " A layer is measured alone by JMH, in a JVM of its own in each run (1 GiB of Java heap, two"
+                        + " JMH measures each layer alone, in its own JVM in each run (1 GiB of Java heap, two"
                         + " warm-ups and two measurements of 250 ms), on the flusher's side with frames of "
                         + FlusherBenchmark.RECORDS
-                        + " records. Its share is that of the processor time which its thread used for each of the whole"
-                        + " appends at PROCESS; all the rest is what is left of that: callbacks, counters, waking and"
-                        + " being woken, frames of fewer records, caches that others use as well. Whole appends are not"
-                        + " waited for: one producer, rounds of "
+                        + " records. Its share is relative to the processor time that its thread used for a whole"
+                        + " append at PROCESS; all the rest is the remainder: callbacks, counters, waking and being"
+                        + " woken, frames with fewer records, shared caches. The producer does not wait for whole"
+                        + " appends: one producer, rounds of "
                         + String.format(Locale.ROOT, "%,d", roundAppends) + " appends, at most " + rounds
-                        + " or 2 s, each until its last is acknowledged, in a store that has trimmed what came before, so"
-                        + " that it has log segments to recycle and space in its heap. Its threads work at the same"
-                        + " time, so their times overlap. Without I/O means that the log's frames are neither written nor"
-                        + " forced. Over RESP redis-benchmark with 50 connections, over HTTP 64 connections, to a server"
-                        + " with its defaults in a process of its own: the time is that between two answers.",
+                        + " or 2 s, each until its last append is acknowledged, in a store that has trimmed earlier"
+                        + " rounds, so that it has log segments to recycle and space in its heap. Its threads work"
+                        + " concurrently, so their times overlap. Without I/O means that the log's frames are"
+                        + " neither written nor forced. Over RESP it is redis-benchmark with 50 connections, over"
+                        + " HTTP 64 connections, to a server with default settings in its own process: the time is"
+                        + " that between two answers.",
                 results);
     }
 

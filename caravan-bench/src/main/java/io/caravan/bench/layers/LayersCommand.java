@@ -15,9 +15,9 @@ import picocli.CommandLine.Mixin;
             "Where the time of an append goes: nanoseconds and bytes allocated for each layer alone (checksum, lock,"
                     + " region, index, record, copies, write), measured by JMH, and for whole appends: without I/O, at"
                     + " PROCESS, at SYNC, over RESP and HTTP.",
-            "And one append that is waited for, in its parts: waking the flusher, write, force, waking the writer;"
-                    + " beside what the machine takes for each.",
-            "redis-benchmark is taken from the PATH; without it the rows of RESP say so."
+            "Also the parts of one append that is waited for: waking the flusher, write, force, waking the writer;"
+                    + " beside the machine's own time for each.",
+            "Uses redis-benchmark from the PATH; if it is missing, the RESP rows say so."
         })
 public final class LayersCommand implements Callable<Integer> {
     @Mixin

@@ -5,7 +5,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 
-/** What nothing that copies, checks or times a value can beat. */
+/** The lower bounds of copying, checking and timing a value. */
 @State(Scope.Thread)
 public class MachineBenchmark {
     private static final int TARGET_BYTES = 4 << 20;
@@ -16,7 +16,7 @@ public class MachineBenchmark {
     private final CRC32C crc = new CRC32C();
     private int at;
 
-    /** A copy of the value into memory that does not fit the first caches. */
+    /** Copies the value into memory larger than the first-level caches. */
     @Benchmark
     public byte[] copy() {
         System.arraycopy(value, 0, target, at, value.length);
@@ -24,7 +24,7 @@ public class MachineBenchmark {
         return target;
     }
 
-    /** The value's checksum. */
+    /** Computes the value's checksum. */
     @Benchmark
     public long checksum() {
         crc.reset();
@@ -32,7 +32,7 @@ public class MachineBenchmark {
         return crc.getValue();
     }
 
-    /** A look at the clock. */
+    /** Reads the clock. */
     @Benchmark
     public long clock() {
         return System.nanoTime();

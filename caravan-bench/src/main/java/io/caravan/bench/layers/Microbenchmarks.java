@@ -17,10 +17,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** Runs this package's benchmarks through JMH, each in a JVM of its own. */
+/** Runs this package's benchmarks with JMH, each in its own JVM. */
 final class Microbenchmarks {
     private static final String ALLOCATED = "gc.alloc.rate.norm";
-    /** Else a second program with benchmarks refuses to run; that they disturb each other is for people to avoid. */
+    /** Otherwise JMH refuses to run two programs at once; keeping them from disturbing each other is up to the user. */
     private static final String IGNORE_LOCK = "jmh.ignoreLock";
 
     private final boolean quick;
@@ -29,13 +29,13 @@ final class Microbenchmarks {
         this.quick = quick;
     }
 
-    /** What one operation takes. */
+    /** The cost of one operation. */
     record Cost(double nanos, double allocatedBytes) {}
 
     /**
-     * Runs all of them once.
+     * Runs all benchmarks once.
      *
-     * @param directory for files of theirs, on the disk to measure
+     * @param directory for their files, on the disk to measure
      * @return costs by the benchmark's class and method: {@code HeapBenchmark.ask}
      */
     Map<String, Cost> run(Path directory) throws IOException {
@@ -51,11 +51,11 @@ final class Microbenchmarks {
         try {
             return costs(new Runner(lengths(options).build()).run());
         } catch (RunnerException failed) {
-            throw new IOException("the layers could not be measured", failed);
+            throw new IOException("could not measure the layers", failed);
         }
     }
 
-    /** Quick ones run inside this JVM, which JMH advises against whenever the figures matter. */
+    /** Quick ones run inside this JVM, which JMH advises against when the figures matter. */
     private ChainedOptionsBuilder lengths(ChainedOptionsBuilder options) {
         if (quick) {
             return options.forks(0)

@@ -8,8 +8,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A storage that takes frames of the log and forces of its files, and does nothing. What is left of a store on it is of
- * no use. Headers are written, as they are read back; mappings, into which values are copied, work as ever.
+ * A storage that ignores writes of log frames and forces of the log's files. A store on it cannot be reopened. Headers
+ * are written, because they are read back; mappings, into which values are copied, work as usual.
  */
 final class MutedStorage extends ForwardingStorage {
     private static final String LOG_PREFIX = "log-";
@@ -39,7 +39,7 @@ final class MutedStorage extends ForwardingStorage {
 
         @Override
         public void force() {
-            // As if the disk were done at once.
+            // As if the disk had finished immediately.
         }
     }
 }

@@ -2,7 +2,7 @@ package io.caravan.bench.layers;
 
 import java.util.SplittableRandom;
 
-/** What all layers are measured with: values of 191 bytes, on 10,000 lists in random order. */
+/** The workload of all layers: values of 191 bytes, on 10,000 lists in random order. */
 final class Shape {
     static final int VALUE_BYTES = 191;
     static final int LISTS = 10_000;
@@ -26,12 +26,12 @@ final class Shape {
         }
     }
 
-    /** Ids of lists, drawn beforehand; {@link #at} goes round in them. */
+    /** List ids, drawn in advance; {@link #at} cycles through them. */
     static int[] ids() {
         return new SplittableRandom(SEED).ints(DRAWN, 0, LISTS).toArray();
     }
 
-    /** The index of a draw, however large its number. */
+    /** The index of a draw; any number is valid. */
     static int at(int draw) {
         return draw & MASK;
     }

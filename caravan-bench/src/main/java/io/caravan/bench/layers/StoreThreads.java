@@ -14,10 +14,10 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
     private static final String STORE_THREAD = "caravan-";
     private static final String FLUSHER = "caravan-flusher";
 
-    /** Nothing used. */
+    /** No usage. */
     static final StoreThreads NONE = new StoreThreads(0, 0, 0, 0);
 
-    /** Up to now; one store is open. */
+    /** Usage up to now; exactly one store must be open. */
     static StoreThreads now() throws IOException {
         List<Thread> threads = Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith(STORE_THREAD))
@@ -40,12 +40,12 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
                 allocated);
     }
 
-    /** Of all threads together. */
+    /** Total of all threads. */
     long cpuNanos() {
         return callerNanos + flusherNanos + otherNanos;
     }
 
-    /** What was used since. */
+    /** Usage since an earlier reading. */
     StoreThreads since(StoreThreads before) {
         return new StoreThreads(
                 callerNanos - before.callerNanos,
@@ -54,7 +54,7 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
                 allocatedBytes - before.allocatedBytes);
     }
 
-    /** What was used in two times together. */
+    /** The sum of two usages. */
     StoreThreads plus(StoreThreads other) {
         return new StoreThreads(
                 callerNanos + other.callerNanos,
@@ -68,7 +68,7 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
         return Math.max(0, threads.getThreadCpuTime(thread.getId()));
     }
 
-    /** HotSpot tells it by name only: the interface that has it is not a part of Java. */
+    /** HotSpot exposes it by name only: its interface is not part of standard Java. */
     private static long allocatedBytes(Thread thread) throws IOException {
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
         try {
@@ -79,7 +79,7 @@ record StoreThreads(long callerNanos, long flusherNanos, long otherNanos, long a
                     new String[] {long.class.getName()});
             return Math.max(0, (Long) bytes);
         } catch (JMException unknown) {
-            throw new IOException("this JVM does not tell what a thread has allocated", unknown);
+            throw new IOException("this JVM does not report what a thread has allocated", unknown);
         }
     }
 }

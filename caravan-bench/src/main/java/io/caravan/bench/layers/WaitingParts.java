@@ -26,7 +26,9 @@ import java.util.concurrent.ExecutionException;
 import org.HdrHistogram.Histogram;
 import org.knowm.xchart.CategoryChart;
 
-/** One append that is waited for, taken apart with the store's own clocks, beside what the machine takes for each part. */
+/**
+ * Splits one append that is waited for into parts by the store's own metrics, beside the machine's time for each part.
+ */
 final class WaitingParts implements Measure {
     private static final int DIGITS = 3;
     private static final double NANOS_PER_MICRO = 1e3;
@@ -49,7 +51,7 @@ final class WaitingParts implements Measure {
         return new Row(workload, Charts.MACHINE, durability);
     }
 
-    /** What an append that is waited for consists of, by what the store's figures tell. */
+    /** The parts of an append that is waited for, by the store's metrics. */
     private enum Part {
         WAKE_FLUSHER("accepted, until the flusher writes"),
         WRITE_AND_FORCE("write and force"),
@@ -154,10 +156,10 @@ final class WaitingParts implements Measure {
     public Table table() {
         return new Table(
                 "One append that is waited for",
-                "One thread appends and waits, up to 5,000 times or 1 s, after as many to warm up. The parts are differences of"
-                        + " medians: of what the store's own figures say (from acceptance to acknowledgement; write and"
-                        + " force), which are exact to 6 percent, and of what the caller sees. The first part has the flusher's wake-up in it, the last"
-                        + " the caller's.",
+                "One thread appends and waits, up to 5,000 times or 1 s, after an equal warm-up. The parts are"
+                        + " differences of medians: those of the store's own metrics (acceptance to acknowledgement;"
+                        + " write and force), which are accurate to 6 percent, and those that the caller measures."
+                        + " The first part includes the flusher's wake-up, the last the caller's.",
                 results);
     }
 
@@ -176,10 +178,11 @@ final class WaitingParts implements Measure {
         return List.of(new Picture(
                 "waiting-parts",
                 title,
-                "From below: until the flusher writes, write and force, until the writer runs again. The machine's bars are"
-                        + " an unpark, a write of 4 KiB (with its force) and another unpark, each measured alone: a thread that has"
-                        + " slept for long wakes up later than one that has just gone to sleep. Differences of medians need not"
-                        + " add up to the whole.",
+                "From the bottom: until the flusher writes, write and force, until the writer runs again. The"
+                        + " machine's bars are"
+                        + " an unpark, a write of 4 KiB (with its force) and another unpark, each measured alone: a"
+                        + " thread that has slept for long wakes more slowly than one that has just gone to sleep."
+                        + " Differences of medians need not add up to the whole.",
                 chart));
     }
 

@@ -3,7 +3,7 @@ package io.caravan.bench.layers;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
-/** Time from unparking a thread to its running, when it has been parked for a moment. */
+/** Time from unparking a thread until it runs, after it has been parked for a moment. */
 final class WakeUps {
     private static final int DIGITS = 3;
     /** Long enough for the other thread to be parked, and its core idle. */
@@ -18,7 +18,7 @@ final class WakeUps {
         this.count = count;
     }
 
-    /** Wakes the other thread so many times; nanoseconds. */
+    /** Wakes the other thread this many times; returns nanoseconds. */
     Histogram run() throws InterruptedException {
         Thread sleeper = new Thread(this::sleep, "sleeper");
         sleeper.setDaemon(true);

@@ -2,7 +2,7 @@ package io.caravan.bench.layers;
 
 import io.caravan.bench.report.Results.Row;
 
-/** Whole appends, by what lies around the store. */
+/** The ways to make whole appends, by what surrounds the store. */
 enum Way {
     MUTED("no I/O", "log neither written nor forced", 1),
     PROCESS("store, PROCESS", "PROCESS", 1),
@@ -30,7 +30,7 @@ enum Way {
         return new Row("whole append: " + title, Layers.CARAVAN, durability);
     }
 
-    /** Requests under way on a connection. */
+    /** Outstanding requests on a connection. */
     int depth() {
         return depth;
     }

@@ -15,25 +15,25 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Whole appends by one thread that does not wait for them, in rounds.
+ * Whole appends in rounds, by one thread that does not wait for them.
  *
- * <p>The store is as it is after a while of use: a round that is not measured comes first, and after each all is trimmed
- * and checkpointed, so that the next one finds log segments to recycle and space in the heap. What it costs to make the
- * files of a growing store is not in these figures.
+ * <p>The store is in its steady state: an unmeasured round comes first, and after each round everything is trimmed and
+ * checkpointed, so that the next one finds log segments to recycle and space in the heap. The figures exclude the cost
+ * of creating the files of a growing store.
  */
 final class WholeAppends {
-    /** After it no other round is begun. */
+    /** Time after which no other round starts. */
     private static final long MAX_NANOS = 2_000_000_000L;
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final long POLL_NANOS = 1_000_000;
-    /** More log than is written here: a store whose log was muted must not have to make a checkpoint meanwhile. */
+    /** More log than is written here: a store with a muted log must not need a checkpoint meanwhile. */
     private static final long NEVER = 1L << 40;
 
     private static final WriteCallback CALLBACK = new WriteCallback() {
         @Override
         public void success(long sequence) {
-            // The flush at the end waits for all.
+            // The flush at the end waits for all appends.
         }
 
         @Override
@@ -47,10 +47,10 @@ final class WholeAppends {
     private final int rounds;
 
     /**
-     * Appends to a store in this directory, which is not there yet and will be gone.
+     * Appends to a store in this directory, which does not exist yet and is deleted afterwards.
      *
-     * @param roundAppends of each round
-     * @param rounds that are measured, fewer when they take longer than 2 s
+     * @param roundAppends appends in each round
+     * @param rounds number of measured rounds; fewer when they take longer than 2 s
      */
     WholeAppends(Path directory, int roundAppends, int rounds) {
         this.directory = directory;
@@ -59,10 +59,10 @@ final class WholeAppends {
     }
 
     /**
-     * What came out.
+     * The result.
      *
-     * @param nanos from a round's first append to its last's acknowledgement, all rounds together
-     * @param used by all threads meanwhile
+     * @param nanos from a round's first append to the last one's acknowledgement, summed over all rounds
+     * @param used usage of all threads meanwhile
      * @param recordsPerFlush on average
      */
     record Outcome(long count, long nanos, StoreThreads used, double recordsPerFlush) {
@@ -71,7 +71,7 @@ final class WholeAppends {
         }
     }
 
-    /** In a store of this durability. */
+    /** Measures a store with this durability. */
     Outcome run(Durability durability) throws IOException {
         StoreConfig config =
                 StoreConfig.builder(directory).durability(durability).build();
@@ -82,7 +82,7 @@ final class WholeAppends {
         }
     }
 
-    /** In a store whose log is neither written nor forced. */
+    /** Measures a store whose log is neither written nor forced. */
     Outcome runMuted() throws IOException {
         StoreConfig config = StoreConfig.builder(directory)
                 .durability(Durability.PROCESS)
@@ -123,18 +123,19 @@ final class WholeAppends {
         return System.nanoTime() - start;
     }
 
-    /** Makes the log's segments and the heap's space free again. */
+    /** Frees the log's segments and the heap's space. */
     private static void tidy(ListStore store) throws IOException {
         for (int id = 0; id < Shape.LISTS; id++) {
             store.trimTo(id, Long.MAX_VALUE, CALLBACK);
         }
-        // The log is kept back to the older of two.
+        // The log is retained back to the older of two checkpoints.
         store.checkpoint();
         store.checkpoint();
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (store.stats().heap().usedBytes() > 0) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("trimmed entries were not given back within " + PATIENCE.toSeconds() + " s");
+                throw new IOException("the space of trimmed entries was not freed within"
+                        + " " + PATIENCE.toSeconds() + " s");
             }
             LockSupport.parkNanos(POLL_NANOS);
         }

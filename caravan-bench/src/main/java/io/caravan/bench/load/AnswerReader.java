@@ -3,18 +3,18 @@ package io.caravan.bench.load;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Finds the answers in what comes over one connection. */
+/** Parses the answers on one connection. */
 public interface AnswerReader {
-    /** Is told of each answer, in order. */
+    /** Notified of each answer, in order. */
     interface Answers {
-        /** One more request has been answered; {@code error} when with an error. */
+        /** Another request has been answered; {@code error} when the answer is an error. */
         void answered(boolean error);
     }
 
     /**
-     * Reads on from where the last call ended, and takes all bytes.
+     * Continues where the last call ended, and consumes all bytes.
      *
-     * @throws IOException when what comes is no answer
+     * @throws IOException when the bytes are not an answer
      */
     void read(ByteBuffer bytes, Answers answers) throws IOException;
 }

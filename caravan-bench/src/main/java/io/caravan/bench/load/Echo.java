@@ -11,8 +11,8 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A server within this process that answers each request as soon as it has begun to come, and does nothing else: for a
- * client to warm up on. It has one thread.
+ * A server within this process for a client to warm up on: it answers each request as soon as its first bytes arrive,
+ * and does nothing else. It has one thread.
  */
 final class Echo implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
@@ -31,11 +31,11 @@ final class Echo implements AutoCloseable {
         this.server = server;
         mark = protocol.mark();
         answer = protocol.answer();
-        // Every byte that comes may begin a request.
+        // Any byte may start a request.
         out = ByteBuffer.allocateDirect(BUFFER_BYTES * answer.length);
     }
 
-    /** Listens on a free port of the loopback, and answers from now on. */
+    /** Listens on a free loopback port and starts to answer. */
     static Echo start(Protocol protocol) throws IOException {
         Selector selector = Selector.open();
         ServerSocketChannel server = ServerSocketChannel.open();
@@ -98,7 +98,7 @@ final class Echo implements AutoCloseable {
         }
     }
 
-    /** Has its thread close it. */
+    /** Makes its thread close it. */
     @Override
     public void close() {
         closing = true;

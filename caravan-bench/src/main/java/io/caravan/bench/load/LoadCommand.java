@@ -14,17 +14,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench load}: appends at a fixed rate to a server that is running. */
+/** {@code scripts/bench load}: appends at a fixed rate to a running server. */
 @Command(
         name = "load",
         mixinStandardHelpOptions = true,
         showDefaultValues = true,
         sortOptions = false,
         description = {
-            "Appends at a fixed rate (RPUSH, open loop) to a server on this machine, and tells how long each had to wait,"
-                    + " counted from when it was due.",
-            "Runs first for up to three seconds on a server within itself that does nothing, so that it is warm. How late"
-                    + " it sends is told; when it is late by more than 5 ms at p99.9, the times say little of the server.",
+            "Appends at a fixed rate (RPUSH, open loop) to a server on this machine, and reports how long each"
+                    + " append waited, counted from when it was due.",
+            "First warms up for up to three seconds on a built-in server that does nothing. Also reports how late it"
+                    + " sent requests; if that exceeds 5 ms at p99.9, the times say little about the server.",
             "Keeps one core busy. The exit status is 1 when a request failed or was not answered."
         })
 public final class LoadCommand implements Callable<Integer> {
@@ -38,13 +38,13 @@ public final class LoadCommand implements Callable<Integer> {
     @Option(names = "--rate", paramLabel = "N", description = "appends a second", defaultValue = "16000")
     private int rate;
 
-    @Option(names = "--connections", paramLabel = "N", description = "over how many", defaultValue = "50")
+    @Option(names = "--connections", paramLabel = "N", description = "number of connections", defaultValue = "50")
     private int connections;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "how long", defaultValue = "20")
+    @Option(names = "--seconds", paramLabel = "N", description = "duration", defaultValue = "20")
     private int seconds;
 
-    @Option(names = "--documents", paramLabel = "N", description = "to how many", defaultValue = "10000")
+    @Option(names = "--documents", paramLabel = "N", description = "number of documents", defaultValue = "10000")
     private int documents;
 
     @Option(
@@ -54,7 +54,7 @@ public final class LoadCommand implements Callable<Integer> {
             defaultValue = "191")
     private int valueBytes;
 
-    @Option(names = "--seed", paramLabel = "S", description = "chooses the documents", defaultValue = "1")
+    @Option(names = "--seed", paramLabel = "S", description = "seed that chooses the documents", defaultValue = "1")
     private long seed;
 
     @Spec
@@ -88,8 +88,8 @@ public final class LoadCommand implements Callable<Integer> {
         print(out, "first second", outcome.first());
         print(out, "sent late by", outcome.late());
         if (outcome.clientTooSlow()) {
-            out.println("NOT TO BE RELIED ON: this program itself could not keep up, and the times above are partly its"
-                    + " own; give it a core to itself, or ask for a lower --rate");
+            out.println("UNRELIABLE: this program could not keep up, so the times above are partly its own; give it"
+                    + " a core to itself, or lower --rate");
         }
         out.flush();
         return outcome.errors() + outcome.unanswered() == 0 ? 0 : 1;

@@ -12,16 +12,16 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Queue;
 
-/** One connection of a load: requests that are on their way, each with the moment at which it was due. */
+/** One connection of a load: tracks when each outstanding request was due. */
 final class LoadConnection implements AutoCloseable {
-    /** Requests that the socket does not take are kept, up to here. */
+    /** Limit of the buffer for requests that the socket does not accept yet. */
     private static final int UNSENT_BYTES = 1 << 20;
 
     private static final int READ_BYTES = 16 * 1024;
 
-    /** Is told of each answer. */
+    /** Notified of each answer. */
     interface Answers {
-        /** The request that was due at this moment has been answered; {@code error} when with an error. */
+        /** The request that was due at this time has been answered; {@code error} when the answer is an error. */
         void answered(long dueNanos, boolean error);
     }
 
@@ -40,20 +40,20 @@ final class LoadConnection implements AutoCloseable {
     }
 
     /**
-     * Sends a request that was due at this moment.
+     * Sends a request that was due at this time.
      *
-     * @throws IOException when the server has gone, or takes nothing any more
+     * @throws IOException when the server is gone or no longer accepts requests
      */
     void send(byte[] request, long dueNanos) throws IOException {
         if (unsent.remaining() < request.length) {
-            throw new IOException("the server takes nothing any more; " + due.size() + " requests wait for answers");
+            throw new IOException("the server no longer accepts requests; " + due.size() + " wait for answers");
         }
         unsent.put(request);
         due.add(dueNanos);
         sendRest();
     }
 
-    /** Sends what the socket did not take before. */
+    /** Sends buffered requests. */
     void sendRest() throws IOException {
         if (unsent.position() > 0) {
             unsent.flip();
@@ -62,7 +62,7 @@ final class LoadConnection implements AutoCloseable {
         }
     }
 
-    /** Reads the answers that have come. */
+    /** Reads the answers that have arrived. */
     void receive(Answers answers) throws IOException {
         read.clear();
         if (channel.read(read) < 0) {
@@ -71,7 +71,7 @@ final class LoadConnection implements AutoCloseable {
         reader.read(read.flip(), error -> answers.answered(due.remove(), error));
     }
 
-    /** When each request that has no answer was due. */
+    /** The due time of each unanswered request. */
     Collection<Long> unanswered() {
         return due;
     }

@@ -11,27 +11,28 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Appends at a fixed rate, each at its moment whether the ones before are answered or not, and timed from that moment: a
- * server that stalls is charged for all that should have come meanwhile (no coordinated omission). One thread, which never
- * sleeps, as any sleep would be late by more than a good server takes. How late it was itself is told, because that is in
- * the times too. It should be {@linkplain #warmUp warmed up}, or what Java takes to compile it is in them as well.
+ * Appends at a fixed rate. Each append is sent when it is due, whether or not earlier ones are answered, and timed from
+ * that moment: a stalled server is charged for all requests that were due meanwhile (no coordinated omission). Uses one
+ * thread that never sleeps, because waking up would take longer than a good server's answer. Its own delay is included
+ * in the times, and therefore reported. {@linkplain #warmUp Warm it up} first, or the times also include Java's
+ * compilation.
  */
 public final class OpenLoop {
-    /** Longer ones would fill what a connection keeps of requests that the server does not take at once. */
+    /** Longer values would fill a connection's buffer for requests that the server does not accept at once. */
     public static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private static final long TOO_LATE_MICROS = 5_000;
     private static final int WARM_UP_SECONDS = 3;
 
-    /** How long answers may take after the last request. */
+    /** How long answers to the last requests may take. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     /**
-     * What to do.
+     * The load to produce.
      *
      * @param rate appends a second
-     * @param seconds for how long
-     * @param documents how many there are
+     * @param seconds duration
+     * @param documents number of documents
      * @param valueBytes length of each value, at most {@link #MAX_VALUE_BYTES}
      */
     public record Plan(int rate, int connections, int seconds, int documents, int valueBytes, long seed) {
@@ -42,31 +43,31 @@ public final class OpenLoop {
             }
         }
 
-        /** Appends in all. */
+        /** Total number of appends. */
         public long requests() {
             return (long) rate * seconds;
         }
     }
 
     /**
-     * What came of it.
+     * The result.
      *
-     * @param late how late requests were sent, in microseconds: this program's own doing, not the server's
-     * @param errors answers that were errors
-     * @param unanswered requests without an answer
+     * @param late how late requests were sent, in microseconds: a delay of this program, not of the server
+     * @param errors number of error answers
+     * @param unanswered number of requests without an answer
      */
     public record Outcome(Timeline timeline, Histogram late, long errors, long unanswered) {
-        /** Whether this program was late so often that its times say little of the server. */
+        /** Whether this program was late so often that its times say little about the server. */
         public boolean clientTooSlow() {
             return late.getValueAtPercentile(99.9) > TOO_LATE_MICROS;
         }
 
-        /** Waits of all requests, in microseconds. */
+        /** Latencies of all requests, in microseconds. */
         public Histogram all() {
             return timeline.waitsFrom(0);
         }
 
-        /** Those of the requests due in the first second. */
+        /** Latencies of the requests that were due in the first second. */
         public Histogram first() {
             return timeline.seconds().get(0).waits();
         }
@@ -88,10 +89,10 @@ public final class OpenLoop {
     }
 
     /**
-     * Runs a plan of the same kind on a server that does nothing, within this process: later runs find the client compiled.
-     * What comes of it is what the client and the machine take by themselves.
+     * Runs a similar plan on a server within this process that does nothing, so that later runs find the client
+     * compiled. Its result shows the cost of the client and the machine alone.
      *
-     * @throws IOException when even that fails
+     * @throws IOException when that fails
      */
     public static Outcome warmUp(Plan plan, Protocol protocol) throws IOException {
         int seconds = Math.min(WARM_UP_SECONDS, plan.seconds());
@@ -164,7 +165,7 @@ public final class OpenLoop {
         }
     }
 
-    /** Notes what nobody has answered, and tells how many. */
+    /** Records the unanswered requests and returns their number. */
     private long abandon(Timeline timeline) {
         long now = System.nanoTime();
         long count = 0;

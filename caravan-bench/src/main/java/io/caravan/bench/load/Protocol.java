@@ -1,16 +1,16 @@
 package io.caravan.bench.load;
 
-/** How a load speaks to a server: what an append looks like, and what its answers do. Used by one thread at a time. */
+/** The protocol of a load: encodes appends and reads answers. Used by one thread at a time. */
 public interface Protocol {
-    /** An append of one value to a document, as it goes over the wire; not to be changed. */
+    /** An append of one value to a document in wire format; callers must not modify it. */
     byte[] append(int document);
 
-    /** Makes what reads the answers of one connection. */
+    /** Creates the reader of one connection's answers. */
     AnswerReader answers();
 
-    /** A byte that each append has exactly once, by which {@link Echo} knows it. */
+    /** A byte that occurs exactly once in each append, by which {@link Echo} recognizes it. */
     byte mark();
 
-    /** What a server that does nothing answers to each append. */
+    /** The answer of a server that does nothing. */
     byte[] answer();
 }

@@ -13,7 +13,7 @@ public final class RespAppends implements Protocol {
     /**
      * Appends values of one length.
      *
-     * @param valueBytes their length
+     * @param valueBytes length of the values
      */
     public RespAppends(int valueBytes) {
         tail = ("\r\n$" + valueBytes + "\r\n" + "x".repeat(valueBytes) + "\r\n").getBytes(StandardCharsets.US_ASCII);
@@ -44,7 +44,7 @@ public final class RespAppends implements Protocol {
         return ANSWER;
     }
 
-    /** Takes a line that is no number for an error. */
+    /** Treats a line that is not a number as an error. */
     private static final class Lines implements AnswerReader {
         private boolean starts = true;
         private boolean error;

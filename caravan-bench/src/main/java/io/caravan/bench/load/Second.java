@@ -5,9 +5,9 @@ import org.HdrHistogram.Histogram;
 /**
  * One second of a load.
  *
- * <p>What was sent and answered counts in the second in which it was; a request that was never answered is a failure of
- * the second in which it was due. Waits are those of all requests that were due in this second, whenever they were
- * answered; one that never was has waited until the load was given up.
+ * <p>Requests and answers count in the second in which they were sent or received. A request that is never answered
+ * counts as a failure of the second in which it was due. Latencies are those of all requests due in this second,
+ * whenever they were answered; an unanswered one has waited until the load gave up.
  */
 public final class Second {
     private static final int DIGITS = 3;
@@ -33,17 +33,17 @@ public final class Second {
         waits.recordValue(micros);
     }
 
-    /** Requests sent. */
+    /** Number of requests sent. */
     public long sentCount() {
         return sent;
     }
 
-    /** Answers that were no errors. */
+    /** Number of successful answers. */
     public long acks() {
         return acks;
     }
 
-    /** Answers that were errors, and requests without an answer. */
+    /** Number of error answers and unanswered requests. */
     public long failures() {
         return failures;
     }

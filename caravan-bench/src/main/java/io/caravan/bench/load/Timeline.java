@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** What happened in a load, second by second. */
+/** The course of a load, second by second. */
 public final class Timeline {
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int DIGITS = 3;
@@ -50,12 +50,12 @@ public final class Timeline {
         return seconds;
     }
 
-    /** What came after the last of them; nothing was due in it. */
+    /** Everything after the last of them; nothing was due in it. */
     public Second afterEnd() {
         return afterEnd;
     }
 
-    /** Waits of all requests that were due from some second on, counted from 0; in microseconds. */
+    /** Latencies of all requests that were due in the given second, counted from 0, or later; in microseconds. */
     public Histogram waitsFrom(int second) {
         Histogram waits = new Histogram(DIGITS);
         seconds.subList(second, seconds.size()).forEach(each -> waits.add(each.waits()));

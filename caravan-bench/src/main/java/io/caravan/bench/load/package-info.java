@@ -1,4 +1,4 @@
-/** Load on a running server at a given rate, whatever the server does, and how long it makes each request wait. */
+/** Loads a running server at a fixed rate, regardless of its answers, and measures how long each request waits. */
 @NullMarked
 package io.caravan.bench.load;
 

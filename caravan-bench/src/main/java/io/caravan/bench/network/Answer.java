@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A response that somebody waits for; it must be a success. Its body is counted and thrown away. */
+/** Waits for a successful response; counts its body and discards it. */
 final class Answer implements ResponseListener {
     private static final long PATIENCE_SECONDS = 120;
     private static final int SUCCESS_CLASS = 2;
@@ -21,7 +21,7 @@ final class Answer implements ResponseListener {
     private @Nullable HttpResponse head;
     private volatile long bytes;
 
-    /** Whether the status says that all is well. */
+    /** Whether the status is a success. */
     static boolean isSuccess(HttpResponse head) {
         return head.status().code() / CLASS_SIZE == SUCCESS_CLASS;
     }
@@ -52,12 +52,12 @@ final class Answer implements ResponseListener {
         done.completeExceptionally(new IOException(why));
     }
 
-    /** Waits for the end of the response, and returns its headers; not to be called on an event loop. */
+    /** Waits for the end of the response, and returns its headers. Do not call it on an event loop. */
     HttpHeaders await() throws IOException, InterruptedException {
         try {
             return done.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException problem) {
-            throw new IOException("a request has failed", problem.getCause());
+            throw new IOException("a request failed", problem.getCause());
         } catch (TimeoutException late) {
             throw new IOException("no answer in " + PATIENCE_SECONDS + " s", late);
         }

@@ -11,8 +11,8 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection that appends to streams in random order, with a number of requests under way until the window is over.
- * What is answered within the window counts. Runs on the event loop; may be looked at once it has ended.
+ * A connection that appends to streams in random order and keeps a number of requests outstanding until the window
+ * ends. Answers within the window count. Runs on the event loop; read its results only after it has ended.
  */
 final class AppendLoop implements ResponseListener {
     private static final int DIGITS = 3;
@@ -29,10 +29,10 @@ final class AppendLoop implements ResponseListener {
     private boolean refused;
 
     /**
-     * Makes one that has not begun.
+     * Creates a loop that has not started.
      *
-     * @param requests to draw from
-     * @param ended counted down when the window is over and nothing is under way
+     * @param requests the requests to choose from
+     * @param ended counted down when the window has ended and no request is outstanding
      */
     AppendLoop(HttpLink link, byte[][] requests, long seed, Window window, CountDownLatch ended) {
         this.link = link;
@@ -42,7 +42,7 @@ final class AppendLoop implements ResponseListener {
         this.ended = ended;
     }
 
-    /** Sends the first requests; from the event loop. */
+    /** Sends the first requests; call it on the event loop. */
     void begin(int depth) {
         for (int i = 0; i < depth; i++) {
             sendOne();
@@ -64,7 +64,7 @@ final class AppendLoop implements ResponseListener {
 
     @Override
     public void body(ByteBuf bytes) {
-        // The status says all.
+        // The status is sufficient.
     }
 
     @Override
@@ -97,7 +97,7 @@ final class AppendLoop implements ResponseListener {
         }
     }
 
-    /** Of each append that was answered within the window. */
+    /** Latencies of all appends answered within the window. */
     Histogram nanos() {
         return nanos;
     }
@@ -106,7 +106,7 @@ final class AppendLoop implements ResponseListener {
         return errors;
     }
 
-    /** What went wrong first; null when nothing did. */
+    /** The first problem; null when there was none. */
     @Nullable
     String firstError() {
         return firstError;

@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that follow streams. Told on the event loop, asked by the thread that measures. */
+/** Clients that follow streams. The event loop delivers values; the measuring thread reads the results. */
 final class Audience implements LongConsumer {
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final int DIGITS = 3;
@@ -27,10 +27,10 @@ final class Audience implements LongConsumer {
     }
 
     /**
-     * Creates streams and has each followed.
+     * Creates streams and starts clients that follow them.
      *
-     * @param name that the streams' names begin with
-     * @param modes of the clients of each stream
+     * @param name prefix of the streams' names
+     * @param modes one client for each mode follows each stream
      */
     static Audience gather(HttpClient client, String name, int streams, List<String> modes)
             throws IOException, InterruptedException {
@@ -57,7 +57,7 @@ final class Audience implements LongConsumer {
         return Collections.unmodifiableList(streams);
     }
 
-    /** From now on, values that are due in the window count for the distribution. */
+    /** From now on, records the latencies of values that are due in the window. */
     synchronized void measure(Window when) {
         window = when;
     }
@@ -72,10 +72,10 @@ final class Audience implements LongConsumer {
     }
 
     /**
-     * Waits, for a while, until so many values have been heard in all.
+     * Waits until this many values have arrived in total, up to a time limit.
      *
-     * @return how many never were
-     * @throws IOException when a client cannot follow any more
+     * @return the number of missing values
+     * @throws IOException when a client can no longer follow
      */
     synchronized long awaitHeard(long expected) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + PATIENCE_NANOS;
@@ -95,7 +95,7 @@ final class Audience implements LongConsumer {
         }
     }
 
-    /** Of the values in the window. */
+    /** Latencies of the values in the window. */
     synchronized Histogram nanos() {
         return nanos.copy();
     }

@@ -8,18 +8,18 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A document of values of one length, written over RESP.
+ * A document of equally long values, written over RESP.
  *
- * @param bytes of all values
+ * @param bytes total length of all values
  */
 record BigDocument(int valueBytes, long bytes) {
     static final String NAME = "document";
 
     private static final int REQUEST_BYTES = 1 << 20;
-    /** Requests that may be under way. */
+    /** Maximum number of outstanding requests. */
     private static final int AHEAD = 8;
 
-    /** Values in it. */
+    /** Number of values. */
     long count() {
         return bytes / valueBytes;
     }

@@ -7,10 +7,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server under test: the command {@code serve} with its defaults but without an archive, which its peers do
- * not have, from this program's own class path.
+ * The server under test: the {@code serve} command with default settings, but without an archive, which its peers lack
+ * too. Runs from this program's own class path.
  *
- * @param flags of the JVM
+ * @param flags JVM flags
  */
 public record Caravan(List<String> flags) implements Subject {
     public static final String NAME = "Caravan";

@@ -9,14 +9,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Adds one run's measurements, in any order, and how each peer did beside Caravan in the same run. */
+/** Adds one run's measurements, in any order, with each peer's ratio to Caravan in the same run. */
 final class Comparison {
     private final Results results;
     private final Figure figure;
     private final boolean lessIsBetter;
     /** By workload. */
     private final Map<String, Measurement> caravan = new HashMap<>();
-    /** Those that were measured before Caravan, by workload. */
+    /** The peers measured before Caravan, by workload. */
     private final Map<String, List<Measurement>> waiting = new HashMap<>();
 
     private Comparison(Results results, Figure figure, boolean lessIsBetter) {
@@ -25,12 +25,12 @@ final class Comparison {
         this.lessIsBetter = lessIsBetter;
     }
 
-    /** One run's, by a figure of which more is better: how many times the peer's Caravan's is. */
+    /** For a figure where higher is better: the ratio of Caravan to the peer in each run. */
     static Comparison ofRates(Results results, Figure figure) {
         return new Comparison(results, figure, false);
     }
 
-    /** One run's, by a figure of which less is better: how many times Caravan's the peer's is. */
+    /** For a figure where lower is better: the ratio of the peer to Caravan in each run. */
     static Comparison ofTimes(Results results, Figure figure) {
         return new Comparison(results, figure, true);
     }

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** What connections that do nothing, and clients that follow streams, cost the server in memory. */
+/** The server's memory for idle connections and for clients that follow streams. */
 final class ConnectionCosts implements NetworkMeasure {
     private static final Subject CARAVAN = Caravan.asDelivered();
     private static final int IDLE = 10_000;
@@ -19,7 +19,7 @@ final class ConnectionCosts implements NetworkMeasure {
     private static final int TAILED_STREAMS = 100;
     private static final int QUICK_TAILED_STREAMS = 5;
     private static final int TAILS_OF_A_MODE = 5;
-    /** Files that a process needs beside its connections. */
+    /** Files that a process needs besides its connections. */
     private static final int OTHER_FILES = 1_000;
 
     private static final int WARM_UP = 100;
@@ -43,7 +43,7 @@ final class ConnectionCosts implements NetworkMeasure {
             results.absent(
                     idle + " idle connections",
                     Caravan.NAME,
-                    "a process may have " + files + " files open here, and needs " + (idle + OTHER_FILES)
+                    "a process may open " + files + " files here, but needs " + (idle + OTHER_FILES)
                             + "; raise ulimit -n");
         } else {
             idle(stage, idle + " idle connections, RESP", PING);
@@ -75,7 +75,7 @@ final class ConnectionCosts implements NetworkMeasure {
                 Footprint before = Footprint.of(server);
                 Audience audience = Audience.gather(client, "tailed", streams, modes);
                 PacedAppends appends = new PacedAppends(client.connect(1), audience.streams());
-                // A tail that has heard something is there.
+                // A tail that has received something is connected.
                 appends.once();
                 audience.awaitHeard(tails);
                 Measurement measurement = before.growthTo(Footprint.of(server), tails);
@@ -94,9 +94,9 @@ final class ConnectionCosts implements NetworkMeasure {
     public Table table() {
         return new Table(
                 "Connections",
-                "Each idle connection has asked one thing and been answered. The tails follow " + streams
-                        + " streams, each of which gets a value before and after memory is measured; every tail must see both."
-                        + " All is measured after a full collection.",
+                "Each idle connection has made one request and received the answer. The tails follow " + streams
+                        + " streams, each of which gets a value before and after memory is measured; every tail must"
+                        + " receive both. All figures are taken after a full collection.",
                 results);
     }
 }

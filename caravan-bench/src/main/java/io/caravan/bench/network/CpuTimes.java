@@ -5,11 +5,11 @@ import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 import java.time.Duration;
 
-/** Processor time that a server and this program have used. */
+/** Processor time used by a server and by this program. */
 record CpuTimes(long serverNanos, long clientNanos) {
     private static final double MICROS_PER_NANO = 1e-3;
 
-    /** Waits until the window is over, and tells what was used in it. */
+    /** Waits for the end of the window, and returns the time used in it. */
     static CpuTimes during(Window window, RunningServer server) throws IOException, InterruptedException {
         window.awaitStart();
         CpuTimes before = now(server);
@@ -23,11 +23,11 @@ record CpuTimes(long serverNanos, long clientNanos) {
                 .info()
                 .totalCpuDuration()
                 .map(Duration::toNanos)
-                .orElseThrow(() -> new IOException("the operating system does not tell processor times"));
+                .orElseThrow(() -> new IOException("the operating system does not report processor times"));
         return new CpuTimes(server.cpuTime().toNanos(), client);
     }
 
-    /** Adds what one request has cost each of them. */
+    /** Adds the cost of one request for each of them. */
     void addTo(Measurement measurement, long requests) {
         measurement
                 .with(Figure.SERVER_CPU_MICROS, serverNanos * MICROS_PER_NANO / requests)

@@ -7,7 +7,7 @@ import io.caravan.bench.report.Table;
 import java.io.IOException;
 import java.util.List;
 
-/** A document far larger than the server's heap, read by a client that takes it as fast as it comes. */
+/** Reads a document far larger than the server's heap, as fast as it arrives. */
 final class DocumentReads implements NetworkMeasure {
     private static final Subject CARAVAN = new Caravan(List.of("-Xmx64m"));
     private static final int[] VALUE_BYTES = {64 * 1024, 1024};
@@ -48,7 +48,7 @@ final class DocumentReads implements NetworkMeasure {
         });
     }
 
-    /** The second of two reads, and memory before and after both. */
+    /** Measures the second of two reads, and memory before and after both. */
     private static Measurement measure(RunningServer server, Drain drain) throws IOException, InterruptedException {
         ServerMemory before = server.memory();
         drain.read(server);
@@ -68,12 +68,13 @@ final class DocumentReads implements NetworkMeasure {
     public Table table() {
         return new Table(
                 "One large document",
-                "Read as a whole, twice; the second counts. Caravan runs with `-Xmx64m`. What is resident has pages of"
-                        + " its mapped files in it, which the system takes back when it needs memory; \"not of files\""
-                        + " is what the process itself has taken. Redis keeps the document in memory. The clients differ:"
-                        + " that of LRANGE reads a socket into one buffer of 1 MiB and looks at nothing but the first"
-                        + " line; that of GET is an HTTP client (" + HttpClient.DESCRIPTION + "), which parses chunks."
-                        + " So LRANGE and GET cannot be compared with each other, only systems with systems.",
+                "Read as a whole, twice; the second counts. Caravan runs with `-Xmx64m`. Resident memory includes"
+                        + " pages of its mapped files, which the system reclaims when it needs memory; \"not of"
+                        + " files\" is the memory that the process itself has allocated. Redis keeps the document in"
+                        + " memory. The clients differ: for LRANGE, a client reads the socket into a 1 MiB buffer"
+                        + " and parses only the first line; for GET, an HTTP client"
+                        + " (" + HttpClient.DESCRIPTION + ") parses chunks. So compare systems with each other, but"
+                        + " not LRANGE with GET.",
                 results);
     }
 }

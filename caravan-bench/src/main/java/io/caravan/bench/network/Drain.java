@@ -2,13 +2,13 @@ package io.caravan.bench.network;
 
 import java.io.IOException;
 
-/** Reads a whole document as fast as it comes, and throws it away. */
+/** Reads a whole document as fast as it arrives, and discards it. */
 @FunctionalInterface
 interface Drain {
     /**
-     * Reads it once.
+     * Reads the document once.
      *
-     * @return bytes of the values that came
+     * @return total length of the received values
      */
     long read(RunningServer server) throws IOException, InterruptedException;
 }

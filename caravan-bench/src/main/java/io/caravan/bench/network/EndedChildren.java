@@ -5,19 +5,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Processor time of child processes, which the operating system tells of those that have ended in one sum. */
+/** Processor time of child processes, which the operating system reports as one sum over those that have ended. */
 final class EndedChildren {
     private static final Path STATUS = Path.of("/proc/self/stat");
-    /** Behind the program's name, which is in parentheses and may have spaces. */
+    /** Counted after the program's name, which is in parentheses and may contain spaces. */
     private static final int USER_WORD = 14;
 
     private static final int SYSTEM_WORD = 15;
-    /** A tick is that long on every Linux. */
+    /** Length of a tick, which is the same on every Linux. */
     private static final long TICK_MILLIS = 10;
 
     private EndedChildren() {}
 
-    /** What all of them that have ended so far have used, in steps of 10 ms. */
+    /** Total time of all children that have ended so far, in steps of 10 ms. */
     static Duration cpuTime() throws IOException {
         String status = Files.readString(STATUS);
         String[] words = status.substring(status.lastIndexOf(')')).split(" ");

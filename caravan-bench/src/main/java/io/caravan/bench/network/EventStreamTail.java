@@ -8,10 +8,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads server-sent events, and asks again when the server ends the stream of events.
+ * Reads server-sent events, and reconnects when the server ends the event stream.
  *
- * <p>A data event's values are in one line, as none of ours holds a line's end; the control event behind it tells the
- * offset.
+ * <p>A data event's values are on one line, because our values contain no line breaks; the control event after it has
+ * the offset.
  */
 final class EventStreamTail extends Tail {
     static final String MODE = "sse";
@@ -59,7 +59,7 @@ final class EventStreamTail extends Tail {
         }
     }
 
-    /** One space behind the colon belongs to the format. */
+    /** One space after the colon is part of the format. */
     private static ByteBuf withoutSpace(ByteBuf line) {
         return line.isReadable() && line.getByte(line.readerIndex()) == ' ' ? line.skipBytes(1) : line;
     }

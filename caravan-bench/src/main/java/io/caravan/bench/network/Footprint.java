@@ -4,18 +4,18 @@ import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measurement;
 import java.io.IOException;
 
-/** Memory of a server that is a JVM, in bytes: what is resident, and what lives on the heap. */
+/** Memory of a JVM server, in bytes: resident memory and live heap. */
 record Footprint(long resident, long heap) {
     private static final double BYTES_PER_MIB = 1 << 20;
     private static final double BYTES_PER_KIB = 1 << 10;
 
-    /** Collects the server's garbage first, or what it happens to have left lying would count. */
+    /** Reads the memory after a garbage collection, so that garbage does not count. */
     static Footprint of(RunningServer server) throws IOException {
         long heap = server.liveHeapBytes();
         return new Footprint(server.memory().resident(), heap);
     }
 
-    /** Figures of a server that has grown by {@code count} things. */
+    /** Figures of the growth since {@code before}, divided by {@code count} items. */
     Measurement growthTo(Footprint after, int count) {
         return new Measurement()
                 .with(Figure.RSS_BEFORE_MIB, resident / BYTES_PER_MIB)

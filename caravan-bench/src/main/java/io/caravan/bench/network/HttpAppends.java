@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
-/** Appends over HTTP by connections that each have one request under way, or sixteen. */
+/** Appends over HTTP by connections with one or sixteen outstanding requests each. */
 final class HttpAppends implements NetworkMeasure {
     private static final int CONNECTIONS = 64;
     private static final int FEW_STREAMS = 64;
@@ -30,7 +30,7 @@ final class HttpAppends implements NetworkMeasure {
     private static final double NANOS_PER_SECOND = 1e9;
 
     private final Results results = new Results();
-    /** What went wrong, by system and load; in the order in which it did. */
+    /** Problems by system and load, in order of occurrence. */
     private final Set<String> errors = new LinkedHashSet<>();
 
     private final Duration warmUp;
@@ -45,7 +45,7 @@ final class HttpAppends implements NetworkMeasure {
         this.length = length;
     }
 
-    /** How the load is laid out. */
+    /** The shape of the load. */
     record Load(String workload, int streams, int depth) {}
 
     private static final List<Load> LOADS = List.of(
@@ -140,8 +140,9 @@ final class HttpAppends implements NetworkMeasure {
                 "Appends over HTTP",
                 "`POST` of values of " + VALUE_BYTES + " bytes from " + CONNECTIONS + " connections for "
                         + length.toMillis() + " ms, after " + warmUp.toMillis()
-                        + " ms to warm up; each sends its next request when the last is answered, or keeps "
-                        + PIPELINED + " under way. The client is the same for all: " + HttpClient.DESCRIPTION + "."
+                        + " ms to warm up; each sends its next request when the last is answered, or keeps"
+                        + " " + PIPELINED + " outstanding. The client is the same for all:"
+                        + " " + HttpClient.DESCRIPTION + "."
                         + (errors.isEmpty() ? "" : " Errors: " + String.join("; ", errors) + "."),
                 results);
     }

@@ -9,9 +9,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Connections to one server, all on one event loop: on a small machine every thread of the client is one less for it. */
+/**
+ * Connections to one server, all on one event loop: on a small machine, every client thread takes a core from the
+ * server.
+ */
 final class HttpClient implements AutoCloseable {
-    /** For a note under a table. */
+    /** Description for a table's notes. */
     static final String DESCRIPTION = "one thread of Netty, connections kept alive";
 
     private static final int THREADS = 1;
@@ -26,7 +29,7 @@ final class HttpClient implements AutoCloseable {
         this.server = server;
     }
 
-    /** One more connection; not to be called on the event loop. */
+    /** Opens another connection. Do not call it on the event loop. */
     HttpLink connect() throws IOException {
         HttpLink link = HttpLink.connect(loops, server);
         links.add(link);
@@ -41,7 +44,7 @@ final class HttpClient implements AutoCloseable {
         return made;
     }
 
-    /** Closes all connections and ends the thread. */
+    /** Closes all connections and stops the thread. */
     @Override
     public void close() {
         links.forEach(HttpLink::close);

@@ -4,7 +4,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
-/** {@code GET} of a whole document, with as many requests as the server wants. What comes is counted. */
+/** Reads a whole document with as many {@code GET} requests as the server requires, and counts the bytes. */
 final class HttpDrain implements Drain {
     private static final String BEGINNING = "-1";
     private static final String UP_TO_DATE = "Stream-Up-To-Date";
@@ -30,7 +30,7 @@ final class HttpDrain implements Drain {
             }
         }
         if (bytes != document.bytes()) {
-            throw new IOException(bytes + " bytes of the document came, of " + document.bytes());
+            throw new IOException(bytes + " bytes of the document arrived, of " + document.bytes());
         }
         return bytes;
     }

@@ -22,30 +22,30 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * A connection that is kept alive, on which requests may be pipelined; responses come in the order of the requests.
+ * A kept-alive connection with pipelining; responses arrive in the order of the requests.
  *
- * <p>Requests are bytes that were put together beforehand, so that the client costs as little as can be.
+ * <p>Requests are encoded in advance, to keep the client's cost as low as possible.
  */
 final class HttpLink extends SimpleChannelInboundHandler<HttpObject> {
-    /** A reader that drains fast takes much at a time. */
+    /** A fast reader reads large pieces at a time. */
     private static final int RECEIVE_BYTES = 256 * 1024;
 
     private static final int CONNECT_MILLIS = 10_000;
 
     private final Channel channel;
-    /** Used on the event loop only. */
+    /** Accessed on the event loop only. */
     private final Deque<ResponseListener> waiting = new ArrayDeque<>();
 
     /**
-     * Makes one that works once it is a handler of the channel, behind a decoder of responses.
+     * Creates a link, which works once it is in the channel's pipeline after an HTTP response decoder.
      *
-     * @param channel that requests go to
+     * @param channel receives the requests
      */
     HttpLink(Channel channel) {
         this.channel = channel;
     }
 
-    /** Connects, and returns when connected; not to be called on an event loop. */
+    /** Connects, and returns when connected. Do not call it on an event loop. */
     static HttpLink connect(EventLoopGroup loops, InetSocketAddress server) throws IOException {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loops)
@@ -68,7 +68,7 @@ final class HttpLink extends SimpleChannelInboundHandler<HttpObject> {
         return link;
     }
 
-    /** Sends a request, which is released; any thread may. */
+    /** Sends a request and releases it. Any thread may call this. */
     void send(ByteBuf request, ResponseListener listener) {
         if (channel.eventLoop().inEventLoop()) {
             sendNow(request, listener);
@@ -91,11 +91,11 @@ final class HttpLink extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext context, HttpObject part) throws IOException {
         if (part.decoderResult().isFailure()) {
             throw new IOException(
-                    "what came is no HTTP response", part.decoderResult().cause());
+                    "received something other than an HTTP response", part.decoderResult().cause());
         }
         ResponseListener listener = waiting.peek();
         if (listener == null) {
-            throw new IOException("a response to nothing: " + part);
+            throw new IOException("a response without a request: " + part);
         }
         if (part instanceof HttpResponse head) {
             listener.head(head);
@@ -131,7 +131,7 @@ final class HttpLink extends SimpleChannelInboundHandler<HttpObject> {
         channel.eventLoop().execute(task);
     }
 
-    /** Closes the connection; whoever waits for a response is told so. */
+    /** Closes the connection and notifies the listeners of outstanding responses. */
     void close() {
         channel.close();
     }

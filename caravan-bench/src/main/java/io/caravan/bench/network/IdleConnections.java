@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Connections that have each asked one thing, have an answer, and ask no more. */
+/** Connections that have each made one request, received the answer, and stay idle. */
 final class IdleConnections implements AutoCloseable {
     private static final int AT_ONCE = 64;
     private static final long PATIENCE_SECONDS = 60;
@@ -28,15 +28,15 @@ final class IdleConnections implements AutoCloseable {
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final List<Channel> channels = new ArrayList<>();
-    /** One permit for each connection that may still be waiting for its answer. */
+    /** One permit for each connection that may wait for its answer at the same time. */
     private final Semaphore permits = new Semaphore(AT_ONCE);
 
     private IdleConnections() {}
 
     /**
-     * Opens them all, and waits until each has been answered.
+     * Opens all connections, and waits until each has received its answer.
      *
-     * @param request that each sends
+     * @param request sent by each connection
      */
     static IdleConnections open(InetSocketAddress server, String request, int count)
             throws IOException, InterruptedException {
@@ -77,12 +77,12 @@ final class IdleConnections implements AutoCloseable {
         }
     }
 
-    /** Connections that neither side has closed. */
+    /** Number of connections that neither side has closed. */
     long open() {
         return channels.stream().filter(Channel::isActive).count();
     }
 
-    /** Asks when it is connected, and gives its permit back when the answer begins. */
+    /** Sends its request once connected, and releases its permit when the answer starts. */
     private final class Asking extends SimpleChannelInboundHandler<ByteBuf> {
         private final String request;
         private boolean answered;

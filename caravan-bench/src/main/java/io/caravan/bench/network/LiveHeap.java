@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What lives on the heap of another JVM, as {@code jcmd}, which comes with the JDK, tells it. */
+/** The live heap of another JVM, as reported by the JDK's {@code jcmd}. */
 final class LiveHeap {
     private static final Pattern TOTAL = Pattern.compile("^Total +\\d+ +(\\d+)", Pattern.MULTILINE);
 
     private LiveHeap() {}
 
     /**
-     * Has the JVM collect its garbage and counts what is left.
+     * Makes the JVM collect its garbage, and returns the size of the live objects.
      *
      * @param log a file to write to
      */
@@ -26,7 +26,7 @@ final class LiveHeap {
             Matcher total = TOTAL.matcher(teller.output());
             if (status != 0 || !total.find()) {
                 throw new IOException(String.join(" ", command) + " ended with status " + status
-                        + " and did not tell what lives on the heap: " + teller.output());
+                        + " and did not report the live heap: " + teller.output());
             }
             return Long.parseLong(total.group(1));
         }

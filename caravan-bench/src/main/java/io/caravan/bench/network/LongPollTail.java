@@ -4,7 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.function.LongConsumer;
 
-/** Asks again after each answer. */
+/** Sends the next request after each answer. */
 final class LongPollTail extends Tail {
     static final String MODE = "long-poll";
 

@@ -5,15 +5,15 @@ import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.io.IOException;
 
-/** One part of the benchmark: does the same to several systems in turn, and keeps what came out. */
+/** One part of the benchmark: runs the same workload on several systems in turn and keeps the results. */
 interface NetworkMeasure {
     /** Measures every system once. */
     void run(Stage stage) throws IOException, InterruptedException;
 
-    /** What has been measured so far. */
+    /** The table of the results so far. */
     Table table();
 
-    /** The same, for a benchmark's course; {@code alone} is {@link Stage#alone}. */
+    /** Adapts this to {@link Measure}; {@code alone} is {@link Stage#alone}. */
     default Measure on(boolean alone) {
         NetworkMeasure measure = this;
         return new Measure() {

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** How many files, connections among them, Linux lets this process and those that it starts have open. */
+/** The Linux limit of open files, including connections, for this process and its children. */
 final class OpenFiles {
     private static final Path LIMITS = Path.of("/proc/self/limits");
     private static final Pattern LIMIT = Pattern.compile("^Max open files +(\\d+|unlimited)", Pattern.MULTILINE);
@@ -16,7 +16,7 @@ final class OpenFiles {
     static long limit() throws IOException {
         Matcher limit = LIMIT.matcher(Files.readString(LIMITS));
         if (!limit.find()) {
-            throw new IOException(LIMITS + " does not tell how many files may be open");
+            throw new IOException(LIMITS + " does not contain the limit of open files");
         }
         return limit.group(1).equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(limit.group(1));
     }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Appends to streams in turn, each at its time, whether those before it have been answered or not. */
+/** Appends to streams in turn, each at its due time, whether or not earlier ones have been answered. */
 final class PacedAppends implements ResponseListener {
     private final List<HttpLink> links;
     private final List<String> streams;
@@ -19,7 +19,7 @@ final class PacedAppends implements ResponseListener {
         this.streams = streams;
     }
 
-    /** Appends until the window is over; from the thread that measures. */
+    /** Appends until the window ends; call it on the measuring thread. */
     void run(int perSecond, Window window) {
         long interval = TimeUnit.SECONDS.toNanos(1) / perSecond;
         for (long due = System.nanoTime(); !window.isOver(due); due += interval) {
@@ -28,7 +28,7 @@ final class PacedAppends implements ResponseListener {
         }
     }
 
-    /** Appends once to each stream, now. */
+    /** Appends once to each stream immediately. */
     void once() {
         for (int i = 0; i < streams.size(); i++) {
             append(System.nanoTime());
@@ -56,12 +56,12 @@ final class PacedAppends implements ResponseListener {
 
     @Override
     public void body(ByteBuf bytes) {
-        // The status says all.
+        // The status is sufficient.
     }
 
     @Override
     public void end() {
-        // Who follows the stream will tell.
+        // The clients that follow the stream will notice.
     }
 
     @Override
@@ -69,12 +69,12 @@ final class PacedAppends implements ResponseListener {
         errors.incrementAndGet();
     }
 
-    /** Appends that were sent. */
+    /** Number of appends sent. */
     long count() {
         return count;
     }
 
-    /** Appends that were refused or never answered. */
+    /** Number of appends that were refused or never answered. */
     long errors() {
         return errors.get();
     }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** What can be measured, in the order in which it is. */
+/** The parts that can be measured, in order. */
 enum Part {
     REDIS(RespRates::new),
     HTTP(HttpAppends::new),
@@ -21,18 +21,18 @@ enum Part {
         this.measure = measure;
     }
 
-    /** A fresh measure; a quick one shows that it works, and says nothing of speed. */
+    /** Creates the measure; a quick one shows that it works, but not how fast it is. */
     NetworkMeasure measure(boolean quick) {
         return measure.apply(quick);
     }
 
-    /** As people write it. */
+    /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Takes what people write. */
+    /** Parses the name on the command line. */
     static final class Converter implements ITypeConverter<Part> {
         @Override
         public Part convert(String text) {
@@ -40,7 +40,8 @@ enum Part {
                     .filter(part -> part.toString().equals(text))
                     .findAny()
                     .orElseThrow(
-                            () -> new TypeConversionException("no part is called " + text + "; there are " + names()));
+                            () -> new TypeConversionException("no part is called " + text + "; the parts are"
+                                    + " " + names()));
         }
 
         private static String names() {

@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Redis, as it is found on the path.
+ * Redis from the PATH.
  *
- * @param options beside those for address and directory
+ * @param options in addition to those for address and directory
  */
 public record Redis(String name, String durability, List<String> options) implements Subject {
     private static final String PROGRAM = "redis-server";
 
-    /** As durable as it gets. */
+    /** The most durable setting. */
     public static Redis forced() {
         return new Redis(
                 "Redis, appendfsync always",
@@ -22,7 +22,7 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "always"));
     }
 
-    /** As it comes with append-only files: a second may be lost with the power. */
+    /** The default of append-only files: a power failure may lose the last second. */
     public static Redis everySecond() {
         return new Redis(
                 "Redis, appendfsync everysec",
@@ -30,7 +30,7 @@ public record Redis(String name, String durability, List<String> options) implem
                 List.of("--save", "", "--appendonly", "yes", "--appendfsync", "everysec"));
     }
 
-    /** What the answers cost without any durability. */
+    /** The cost of answers without any durability. */
     static Redis inMemory() {
         return new Redis(
                 "Redis, no persistence", "none: lost with the process", List.of("--save", "", "--appendonly", "no"));

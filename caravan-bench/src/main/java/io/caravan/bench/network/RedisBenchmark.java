@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The program {@code redis-benchmark}: 50 connections that push values of 200 bytes onto 10,000 lists in random order.
+ * Runs {@code redis-benchmark}: 50 connections push values of 200 bytes onto 10,000 lists in random order.
  *
- * <p>Its own test {@code rpush} knows one list only, so it is given the command.
+ * <p>Its built-in {@code rpush} test uses a single list, so the command is given explicitly.
  */
 final class RedisBenchmark {
     static final String PROGRAM = "redis-benchmark";
-    /** As people would type it. */
+    /** The command line, for the report. */
     static final String COMMAND_LINE =
             PROGRAM + " -c 50 -r 10000 -P DEPTH -n COUNT --csv rpush list:__rand_int__ VALUE_OF_200_BYTES";
 
@@ -31,30 +31,30 @@ final class RedisBenchmark {
     private final Path directory;
 
     /**
-     * What came of a run.
+     * The result of a run.
      *
-     * @param cpuTime what the program itself has used of processors
+     * @param cpuTime processor time of the program itself
      */
     record Outcome(double requestsPerSecond, Duration cpuTime) {}
 
     /**
-     * Describes runs of the program.
+     * Prepares runs of the program.
      *
-     * @param directory for what it puts out
+     * @param directory for the program's output
      */
     RedisBenchmark(Path directory) {
         this.directory = directory;
     }
 
-    /** Says that the program is not there; null when it is. */
+    /** Returns a message when the program is not on the PATH; null when it is. */
     static @Nullable String missing() {
         return Executables.missing(PROGRAM);
     }
 
     /**
-     * Runs it.
+     * Runs the program.
      *
-     * @param depth requests that a connection sends before it waits for the answers
+     * @param depth number of requests that a connection sends before it waits for the answers
      */
     Outcome run(InetSocketAddress server, int depth, int count) throws IOException {
         Path log = Files.createTempFile(directory, PROGRAM, ".csv");
@@ -63,7 +63,7 @@ final class RedisBenchmark {
             int status = program.awaitExit(PATIENCE);
             Matcher rate = RATE.matcher(program.output());
             if (status != 0 || !rate.find()) {
-                throw new IOException(PROGRAM + " ended with status " + status + " and said: " + program.output());
+                throw new IOException(PROGRAM + " ended with status " + status + " and printed: " + program.output());
             }
             return new Outcome(
                     Double.parseDouble(rate.group(1)), EndedChildren.cpuTime().minus(cpuBefore));

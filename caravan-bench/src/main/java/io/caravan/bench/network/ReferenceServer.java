@@ -13,12 +13,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Durable Streams protocol's own server, on Node, with file storage.
+ * The Durable Streams reference server, on Node, with file storage.
  *
- * <p>It keeps a hundred files open at most, one a stream, and answers 404 to an append whose file it closes meanwhile; so
- * a load on more streams has errors.
+ * <p>It keeps at most a hundred files open, one for each stream, and answers 404 to an append whose file it closes
+ * meanwhile. So a load on more streams causes errors.
  *
- * <p>Its packages, in the versions of a lock file of ours, are installed by {@code npm} beside this program's jar, once.
+ * <p>{@code npm} installs its packages, pinned by a lock file, once beside this program's jar.
  */
 public final class ReferenceServer implements Subject {
     private static final String NODE = "node";
@@ -26,7 +26,7 @@ public final class ReferenceServer implements Subject {
     private static final String MAIN = "server.js";
     private static final List<String> FILES = List.of("package.json", "package-lock.json", MAIN);
     private static final String RESOURCES = "reference/";
-    /** The last thing that an installation makes. */
+    /** The file that an installation creates last. */
     private static final String MARK = ".installed";
 
     private static final Path HOME = Installations.home("reference-server");
@@ -53,7 +53,7 @@ public final class ReferenceServer implements Subject {
         return Files.exists(HOME.resolve(MARK)) ? null : install();
     }
 
-    /** Says why it could not be installed; null when it could. */
+    /** Returns why the installation failed; null when it succeeded. */
     private static @Nullable String install() throws IOException {
         Path home = Files.createDirectories(HOME);
         for (String file : FILES) {
@@ -65,7 +65,7 @@ public final class ReferenceServer implements Subject {
             }
         }
         Path log = home.resolve("npm.log");
-        // Not ci: it refuses a lock file that lacks optional packages of some other operating system.
+        // Not npm ci, which rejects a lock file that lacks the optional packages of other operating systems.
         List<String> command = List.of(
                 NPM,
                 "--prefix",

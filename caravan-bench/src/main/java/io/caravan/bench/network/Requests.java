@@ -8,9 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Requests of the Durable Streams protocol, as bytes. Streams are of text, so that events carry values as they are. */
+/**
+ * Encoded requests of the Durable Streams protocol. Streams contain text, so that events carry the values unchanged.
+ */
 public final class Requests {
-    /** The header of an answer that tells where the next read begins. */
+    /** The response header with the offset of the next read. */
     static final String NEXT_OFFSET = "Stream-Next-Offset";
 
     private static final String ROOT = "/v1/stream/";
@@ -32,7 +34,7 @@ public final class Requests {
     }
 
     /**
-     * A read that waits.
+     * A read that waits for values.
      *
      * @param mode {@code long-poll} or {@code sse}
      */
@@ -48,7 +50,7 @@ public final class Requests {
         return Unpooled.wrappedBuffer(text.getBytes(StandardCharsets.US_ASCII));
     }
 
-    /** Creates the streams of a server, one after the other, over a connection of their own. */
+    /** Creates the streams of a server, one after another, over a separate connection. */
     public static void createAll(InetSocketAddress http, List<String> streams)
             throws IOException, InterruptedException {
         try (HttpClient client = new HttpClient(http)) {
@@ -57,9 +59,9 @@ public final class Requests {
     }
 
     /**
-     * Creates the streams, one after the other.
+     * Creates the streams, one after another.
      *
-     * @return where each begins
+     * @return the start offset of each stream
      */
     static List<String> createAll(HttpLink link, List<String> streams) throws IOException, InterruptedException {
         List<String> offsets = new ArrayList<>();
@@ -68,7 +70,7 @@ public final class Requests {
             link.send(create(stream), answer);
             String offset = answer.await().get(NEXT_OFFSET);
             if (offset == null) {
-                throw new IOException("the server created a stream, but told no " + NEXT_OFFSET);
+                throw new IOException("the server created a stream, but sent no " + NEXT_OFFSET);
             }
             offsets.add(offset);
         }

@@ -7,7 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 
-/** {@code LRANGE} of a whole document. What comes is counted and not looked at, beyond the first line. */
+/** Reads a whole document with {@code LRANGE}. Parses only the first line, and counts the rest. */
 final class RespDrain implements Drain {
     private static final byte[] REQUEST = RespConnection.ascii("LRANGE " + BigDocument.NAME + " 0 -1\r\n");
     private static final int RECEIVE_BYTES = 1 << 20;
@@ -41,7 +41,7 @@ final class RespDrain implements Drain {
 
     private static void receive(SocketChannel channel, ByteBuffer buffer) throws IOException {
         if (channel.read(buffer) < 0) {
-            throw new EOFException("the server closed the connection within a document");
+            throw new EOFException("the server closed the connection in the middle of a document");
         }
     }
 
@@ -50,7 +50,7 @@ final class RespDrain implements Drain {
         received.get(0, bytes);
         String found = new String(bytes, StandardCharsets.US_ASCII);
         if (!found.equals(expected)) {
-            throw new IOException("an array of " + expected.strip() + " values expected, found " + found.strip());
+            throw new IOException("expected an array of " + expected.strip() + " values, but found " + found.strip());
         }
     }
 }

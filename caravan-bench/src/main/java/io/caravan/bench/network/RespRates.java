@@ -7,12 +7,12 @@ import io.caravan.bench.report.Table;
 import java.io.IOException;
 import java.util.List;
 
-/** Requests a second over RESP at several depths of pipelining, and the processor time that each costs the server. */
+/** Requests a second over RESP at several pipelining depths, and the server's processor time for each. */
 final class RespRates implements NetworkMeasure {
     private static final String WORKLOAD = "RPUSH";
     private static final List<Subject> SUBJECTS = List.of(Caravan.asDelivered(), Redis.forced(), Redis.inMemory());
     private static final int[] DEPTHS = {1, 16, 64};
-    /** Per depth; a few seconds each. */
+    /** Number of requests at each depth; takes a few seconds each. */
     private static final int[] COUNTS = {120_000, 800_000, 1_600_000};
 
     private static final int WARM_UP_DEPTH = 16;
@@ -65,8 +65,8 @@ final class RespRates implements NetworkMeasure {
         return new Table(
                 "Appends over RESP",
                 "`" + RedisBenchmark.COMMAND_LINE + "`, each server fresh and warmed up by "
-                        + WARM_UP_COUNT / divisor + " requests; at great depths the program itself, which has one"
-                        + " thread, is a limit.",
+                        + WARM_UP_COUNT / divisor + " requests; at high depths, the single-threaded program itself"
+                        + " is the limit.",
                 results);
     }
 }

@@ -3,21 +3,21 @@ package io.caravan.bench.network;
 import io.netty.buffer.ByteBuf;
 import io.netty.handler.codec.http.HttpResponse;
 
-/** Is told of the response to one request, on the event loop. */
+/** Receives the response to one request, on the event loop. */
 interface ResponseListener {
     /** Status and headers. */
     void head(HttpResponse head);
 
     /**
-     * Part of the body.
+     * A part of the body.
      *
-     * @param bytes valid during the call
+     * @param bytes valid only during the call
      */
     void body(ByteBuf bytes);
 
     /** The response is complete. */
     void end();
 
-    /** The connection ended first; nothing else follows. */
+    /** The connection closed before the end of the response; no further call follows. */
     void lost(String why);
 }

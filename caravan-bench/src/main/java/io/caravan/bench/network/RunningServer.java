@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** A fresh server, alone in its process, with a directory of its own that goes when it is closed. */
+/** A fresh server in its own process, with a directory that is deleted on close. */
 public final class RunningServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final long POLL_NANOS = 5_000_000;
@@ -27,9 +27,9 @@ public final class RunningServer implements AutoCloseable {
     }
 
     /**
-     * Starts a server and waits until it serves.
+     * Starts a server and waits until it is ready.
      *
-     * @param work a directory that is there, for a directory of the server's
+     * @param work an existing directory, in which the server's directory is created
      */
     public static RunningServer start(Subject subject, Path work) throws IOException {
         Path directory = Files.createTempDirectory(work, "server");
@@ -50,10 +50,11 @@ public final class RunningServer implements AutoCloseable {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (!process.output().contains(subject.announcement())) {
             if (!process.alive()) {
-                throw new IOException(subject.name() + " ended before it served; it said: " + process.output());
+                throw new IOException(subject.name() + " exited before it was ready; it printed: " + process.output());
             }
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException(subject.name() + " did not serve within " + PATIENCE.toSeconds() + " s; it said: "
+                throw new IOException(subject.name() + " was not ready within " + PATIENCE.toSeconds() + " s; it"
+                        + " printed: "
                         + process.output());
             }
             LockSupport.parkNanos(POLL_NANOS);
@@ -68,7 +69,7 @@ public final class RunningServer implements AutoCloseable {
         return new InetSocketAddress(Ports.HOST, ports.http());
     }
 
-    /** Processor time it has used, in steps of 10 ms. */
+    /** Processor time that the server has used, in steps of 10 ms. */
     public Duration cpuTime() throws IOException {
         return process.cpuTime();
     }
@@ -77,12 +78,12 @@ public final class RunningServer implements AutoCloseable {
         return ServerMemory.of(process.pid());
     }
 
-    /** Bytes of living objects on the heap, after a full collection. The server must be a JVM. */
+    /** Bytes of live objects on the heap, after a full collection. The server must be a JVM. */
     long liveHeapBytes() throws IOException {
         return LiveHeap.bytes(process.pid(), directory.resolve("heap"));
     }
 
-    /** Kills it: what it has on the disk is of no more use. */
+    /** Kills the server, because its data is no longer needed. */
     @Override
     public void close() throws IOException {
         process.kill();

@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Appends to a fresh Caravan server with its defaults, in a process of its own, for who compares them with other ways. */
+/**
+ * Appends to a fresh Caravan server with default settings, in its own process, for comparison with other ways to
+ * append.
+ */
 public final class ServerAppends implements AutoCloseable {
     private static final Subject SUBJECT = Caravan.asDelivered();
     private static final int STREAMS = 64;
@@ -36,12 +39,12 @@ public final class ServerAppends implements AutoCloseable {
         server = RunningServer.start(SUBJECT, work);
     }
 
-    /** Why nothing can be measured over RESP here; null when it can. */
+    /** Why RESP cannot be measured here; null when it can. */
     public static @Nullable String missingForResp() {
         return RedisBenchmark.missing();
     }
 
-    /** Makes the server warm for RESP. */
+    /** Warms up the server for RESP. */
     public void warmUp() throws IOException {
         benchmark.run(server.resp(), WARM_UP_DEPTH, WARM_UP_COUNT / divisor);
     }
@@ -49,7 +52,7 @@ public final class ServerAppends implements AutoCloseable {
     /**
      * Appends of 200 bytes to 10,000 lists over 50 connections.
      *
-     * @param depth requests under way on each
+     * @param depth outstanding requests on each connection
      * @return {@link Figure#REQUESTS_PER_SECOND} and processor times
      */
     public Measurement resp(int depth) throws IOException {
@@ -59,7 +62,7 @@ public final class ServerAppends implements AutoCloseable {
     /**
      * Appends of 200 bytes to 64 streams over 64 connections, after a warm-up of the same length.
      *
-     * @param depth requests under way on each
+     * @param depth outstanding requests on each connection
      * @return {@link Figure#REQUESTS_PER_SECOND}, waits and processor times
      */
     public Measurement http(int depth) throws IOException, InterruptedException {
@@ -71,7 +74,7 @@ public final class ServerAppends implements AutoCloseable {
         return measurement;
     }
 
-    /** Ends the server and deletes what it stored. */
+    /** Stops the server and deletes its data. */
     @Override
     public void close() throws IOException {
         server.close();

@@ -13,17 +13,17 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code scripts/bench server}: the server, as its clients see it, beside its peers. */
+/** {@code scripts/bench server}: the server, measured by its clients, beside its peers. */
 @Command(
         name = "server",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Caravan's server, with its defaults, in a process of its own, beside its peers on the same machine: each is"
-                    + " started fresh and alone, in turn, several times, each time another one first; figures are medians. The force times of the"
-                    + " machine itself are measured in every run.",
-            "redis-server, redis-benchmark, node and npm are taken from the PATH; npm installs the Node server once,"
-                    + " beside this program. What is missing is said in its row."
+            "Caravan's server, with default settings and in its own process, beside its peers on the same machine."
+                    + " Each is started fresh and alone, in turn, several times in a rotating order; figures are"
+                    + " medians. Every run also measures the force times of the machine.",
+            "Uses redis-server, redis-benchmark, node and npm from the PATH; npm installs the Node server once,"
+                    + " beside this program. If something is missing, its row says so."
         })
 public final class ServerCommand implements Callable<Integer> {
     @Option(
@@ -36,13 +36,13 @@ public final class ServerCommand implements Callable<Integer> {
                 "redis: requests a second of redis-benchmark, RPUSH of 200 bytes on 10,000 lists from 50 connections, at"
                         + " -P 1, 16 and 64, and the server's processor time. Peers: Redis with appendfsync always,"
                         + " Redis without persistence.",
-                "http: durable appends a second over HTTP from 64 connections, with one request under way on each, or"
-                        + " 16. Peer: the Durable Streams protocol's own server on Node, with file storage.",
-                "tails: time from when an append over HTTP is due to its value at a client that follows the stream, by"
-                        + " long poll and by server-sent events. Peer: as above.",
-                "document: 1 GiB in one document, in values of 64 KiB and of 1 KiB, read by LRANGE and by GET; the"
-                        + " server has 64 MiB of heap; its memory before and after. Peer, for LRANGE: Redis.",
-                "connections: memory that 10,000 idle connections and 1,000 live tails cost the server."
+                "http: durable appends a second over HTTP from 64 connections, with one or 16 outstanding requests"
+                        + " on each. Peer: the Durable Streams reference server on Node, with file storage.",
+                "tails: time from when an append over HTTP is due until a client that follows the stream has its"
+                        + " value, by long poll and by server-sent events. Peer: as above.",
+                "document: reads of one document of 1 GiB, in values of 64 KiB and of 1 KiB, by LRANGE and by GET,"
+                        + " from a server with 64 MiB of heap; its memory before and after. Peer, for LRANGE: Redis.",
+                "connections: the server's memory for 10,000 idle connections and for 1,000 live tails."
             })
     private @Nullable List<Part> only;
 

@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Memory that a process has in use, as Linux tells it, in bytes.
+ * Memory in use by a process, as reported by Linux, in bytes.
  *
- * @param resident all that it has in memory, with pages of files that it maps and that the system may take back
- * @param residentPeak the most that it ever had
- * @param anonymous the part that is not of files
+ * @param resident everything in memory, including pages of mapped files, which the system may reclaim
+ * @param residentPeak the maximum of it so far
+ * @param anonymous the part that is not backed by files
  */
 record ServerMemory(long resident, long residentPeak, long anonymous) {
     private static final long KIB = 1024;
@@ -32,7 +32,7 @@ record ServerMemory(long resident, long residentPeak, long anonymous) {
     private static long bytes(Path status, Map<String, String> fields, String name) throws IOException {
         String value = fields.get(name);
         if (value == null || !value.endsWith(" kB")) {
-            throw new IOException(status + " does not tell " + name + " in kB, but " + value);
+            throw new IOException(status + " does not give " + name + " in kB, but " + value);
         }
         return Long.parseLong(value.substring(0, value.length() - " kB".length())) * KIB;
     }

@@ -8,19 +8,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where servers are started, for one run of all parts.
+ * Starts servers for one run of all parts.
  *
  * @param alone whether Caravan is measured without its peers
  */
 public record Stage(Turn turn, boolean alone) {
 
-    /** What is done to a server. */
+    /** A task on a running server. */
     @FunctionalInterface
     public interface Task {
         void run(RunningServer server) throws IOException, InterruptedException;
     }
 
-    /** On the disk to measure. */
+    /** The working directory on the disk to measure. */
     public Path work() {
         return turn.work();
     }
@@ -35,7 +35,7 @@ public record Stage(Turn turn, boolean alone) {
         turn.say(what);
     }
 
-    /** Starts a system, does the task and ends it; when it cannot be run here, the results say why. */
+    /** Starts a system, runs the task and stops the system; when it cannot run here, the results say why. */
     public void with(Subject subject, String workload, Results results, Task task)
             throws IOException, InterruptedException {
         String missing = missing(subject);
@@ -50,6 +50,6 @@ public record Stage(Turn turn, boolean alone) {
     }
 
     private @Nullable String missing(Subject subject) throws IOException {
-        return alone && !(subject instanceof Caravan) ? "left out, as asked" : subject.missing();
+        return alone && !(subject instanceof Caravan) ? "left out by --alone" : subject.missing();
     }
 }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.LongConsumer;
 
-/** A value of text that says when it was due to be appended, by {@link System#nanoTime()}. All are of one length. */
+/** A text value that contains its due time, in {@link System#nanoTime()}. All have the same length. */
 final class StampedValue {
     static final int BYTES = 200;
 
@@ -23,9 +23,9 @@ final class StampedValue {
     }
 
     /**
-     * Tells the stamps of all values that lie one behind the other.
+     * Passes on the stamps of consecutive values.
      *
-     * @throws NumberFormatException when there is anything else
+     * @throws NumberFormatException when the bytes contain anything else
      */
     static void stamps(ByteBuf values, LongConsumer stamps) {
         while (values.isReadable()) {

@@ -7,7 +7,9 @@ import java.util.Objects;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A client that follows a stream on a connection of its own and tells the stamp of each value. Runs on the event loop. */
+/**
+ * A client that follows a stream on its own connection and passes on the stamp of each value. Runs on the event loop.
+ */
 abstract sealed class Tail implements ResponseListener permits LongPollTail, EventStreamTail {
     private final HttpLink link;
     private final String stream;
@@ -16,15 +18,15 @@ abstract sealed class Tail implements ResponseListener permits LongPollTail, Eve
     private String offset;
     private @Nullable HttpResponse head;
 
-    /** Why it follows no more; null while all is well. */
+    /** Why it stopped following; null while all is well. */
     private volatile @Nullable String problem;
 
     /**
-     * Makes one that has not begun.
+     * Creates a tail that has not started.
      *
-     * @param mode as the protocol calls it
-     * @param offset of the first value to tell
-     * @param stamps told on the event loop
+     * @param mode in the protocol's terms
+     * @param offset of the first value to read
+     * @param stamps receives the stamps on the event loop
      */
     Tail(HttpLink link, String stream, String mode, String offset, LongConsumer stamps) {
         this.link = link;
@@ -34,12 +36,12 @@ abstract sealed class Tail implements ResponseListener permits LongPollTail, Eve
         this.stamps = stamps;
     }
 
-    /** Asks for what comes next. */
+    /** Requests the next values. */
     final void ask() {
         link.send(Requests.tail(stream, offset, mode), this);
     }
 
-    /** Where the next question begins. */
+    /** The offset of the next request. */
     final void moveTo(String next) {
         offset = next;
     }
@@ -80,7 +82,7 @@ abstract sealed class Tail implements ResponseListener permits LongPollTail, Eve
         problem = why;
     }
 
-    /** Part of a response that is a success. */
+    /** Handles a part of a successful response. */
     abstract void take(ByteBuf bytes);
 
     /** The response is complete. */

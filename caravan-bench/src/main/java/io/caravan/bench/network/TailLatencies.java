@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The time from when an append was due to when a client that follows the stream has the value. */
+/** Measures the time from when an append was due until a client that follows the stream has its value. */
 final class TailLatencies implements NetworkMeasure {
     private static final int STREAMS = 50;
     private static final int APPENDS_PER_SECOND = 200;
@@ -55,8 +55,8 @@ final class TailLatencies implements NetworkMeasure {
         return new Table(
                 "From append to tail",
                 STREAMS + " streams, each followed by one client; " + APPENDS_PER_SECOND
-                        + " appends a second in all, at fixed times however slow the answers are. The time counts from"
-                        + " when an append was due. Both ends are one client: " + HttpClient.DESCRIPTION + ".",
+                        + " appends a second in total, at fixed times however slow the answers are. Times count from"
+                        + " when an append was due. One client appends and follows: " + HttpClient.DESCRIPTION + ".",
                 results);
     }
 }

@@ -2,7 +2,7 @@ package io.caravan.bench.network;
 
 import java.time.Duration;
 
-/** A time to measure in, by {@link System#nanoTime()}, after a time to warm up. */
+/** The period of a measurement, after a warm-up, in {@link System#nanoTime()}. */
 record Window(long startNanos, long endNanos) {
 
     static Window after(Duration warmUp, Duration length) {
@@ -22,12 +22,12 @@ record Window(long startNanos, long endNanos) {
         return endNanos - startNanos;
     }
 
-    /** Waits until it starts. */
+    /** Waits for the start of the window. */
     void awaitStart() throws InterruptedException {
         await(startNanos);
     }
 
-    /** Waits until it is over. */
+    /** Waits for the end of the window. */
     void awaitEnd() throws InterruptedException {
         await(endNanos);
     }

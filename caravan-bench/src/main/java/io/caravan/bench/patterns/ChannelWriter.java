@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
 
-/** Writes at rising positions of a file that stays open, with one call for each write. */
+/** Writes at increasing positions of an open file, with one call for each write. */
 final class ChannelWriter implements Writer {
     private final FileChannel channel;
     private final ByteBuffer bytes;
@@ -23,13 +23,13 @@ final class ChannelWriter implements Writer {
         this.forces = forces;
     }
 
-    /** Forces by a call of its own. */
+    /** Forces with a separate call. */
     static ChannelWriter forcing(Path path, int writeBytes) throws IOException {
         FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         return new ChannelWriter(channel, SomeBytes.buffer(writeBytes), writeBytes, true);
     }
 
-    /** Writes each into blocks of its own, as much of them as it takes. */
+    /** Starts each write at a new block. */
     static ChannelWriter inBlocks(Path path, int writeBytes) throws IOException {
         FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
         int blocks = (writeBytes + SomeBytes.BLOCK_BYTES - 1) / SomeBytes.BLOCK_BYTES;
@@ -37,7 +37,7 @@ final class ChannelWriter implements Writer {
         return new ChannelWriter(channel, SomeBytes.buffer(blockBytes), blockBytes, true);
     }
 
-    /** Opens with options that say what a write means: what was written needs no force, or gets none. */
+    /** Opens a file with options that make forces unnecessary, or for writes that are never forced. */
     static ChannelWriter with(Path path, int writeBytes, OpenOption... options) throws IOException {
         Set<OpenOption> all = Set.of(options);
         FileChannel channel = FileChannel.open(path, all);
@@ -50,7 +50,7 @@ final class ChannelWriter implements Writer {
         write(bytes);
     }
 
-    /** Writes something else, in place of what it was opened for. */
+    /** Writes the given bytes instead of the default ones. */
     void write(ByteBuffer other) throws IOException {
         long at = position;
         while (other.hasRemaining()) {

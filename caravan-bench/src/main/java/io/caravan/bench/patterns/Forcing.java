@@ -1,6 +1,6 @@
 package io.caravan.bench.patterns;
 
-/** What is forced to the disk. */
+/** When writes are forced to the disk. */
 enum Forcing {
     NEVER("not forced"),
     EACH("forced each write"),
@@ -14,12 +14,12 @@ enum Forcing {
         this.durability = durability;
     }
 
-    /** As it stands in the table. */
+    /** The text in the table. */
     String durability() {
         return durability;
     }
 
-    /** Whether it is time, when so many bytes have been written since the last force. */
+    /** Whether to force after this many bytes since the last force. */
     boolean due(long unforcedBytes) {
         return this == EACH || this == BATCH && unforcedBytes >= BATCH_BYTES;
     }

@@ -3,16 +3,16 @@ package io.caravan.bench.patterns;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Gathers writes in memory, and hands on a batch as one write when it is forced: as the store's log does. */
+/** Gathers writes in memory and passes on a batch as one write when it is forced, like the store's log. */
 final class GatheringWriter implements Writer {
     private final ChannelWriter batches;
     private final ByteBuffer batch = SomeBytes.buffer(Forcing.BATCH_BYTES);
     private final byte[] bytes;
 
     /**
-     * Gathers.
+     * Creates a gathering writer.
      *
-     * @param batches writes of a batch each
+     * @param batches the writer of the batches
      */
     GatheringWriter(ChannelWriter batches, int writeBytes) {
         this.batches = batches;
@@ -24,7 +24,7 @@ final class GatheringWriter implements Writer {
         batch.put(bytes);
     }
 
-    /** What is not full is written whole, as blocks are. */
+    /** A partial batch is written in full, like a block. */
     @Override
     public void force() throws IOException {
         if (batch.position() > 0) {

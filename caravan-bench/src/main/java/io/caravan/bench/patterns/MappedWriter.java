@@ -6,7 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Copies into a file that is mapped and in memory, and forces the part that was written. */
+/** Copies into a mapped file that is in memory, and forces the written part. */
 final class MappedWriter implements Writer {
     private final MappedByteBuffer mapped;
     private final byte[] bytes;

@@ -2,7 +2,7 @@ package io.caravan.bench.patterns;
 
 import java.nio.ByteBuffer;
 
-/** No file at all: copies from memory to memory, which no write can be faster than. */
+/** Copies from memory to memory without a file: the upper bound of any write. */
 final class MemoryWriter implements Writer {
     private final ByteBuffer memory;
     private final byte[] bytes;

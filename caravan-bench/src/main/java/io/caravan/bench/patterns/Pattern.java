@@ -5,7 +5,7 @@ import java.io.IOException;
 /**
  * One way to write a file.
  *
- * @param granuleBytes it can write multiples of this only
+ * @param granuleBytes all writes must be multiples of this
  */
 record Pattern(String name, int granuleBytes, Opener opener) {
 
@@ -15,7 +15,7 @@ record Pattern(String name, int granuleBytes, Opener opener) {
         Writer open(PatternFiles files, int writeBytes) throws IOException;
     }
 
-    /** One that writes any size. */
+    /** Creates a pattern that can write any size. */
     Pattern(String name, Opener opener) {
         this(name, 1, opener);
     }

@@ -8,16 +8,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** The files that are written in one run: a new one, one that only has its size, one whose blocks are all written. */
+/** The files of one run: a new one, one with a size but no blocks, and one whose blocks are all written. */
 final class PatternFiles implements AutoCloseable {
     private final Path grown;
     private final Path recycled;
     private final long bytes;
 
     /**
-     * Writes the file that is written before.
+     * Prepares the file whose blocks are written in advance.
      *
-     * @param bytes what is written at most: the size of the files that have one
+     * @param bytes the most that a run writes: the size of the files that have one
      */
     PatternFiles(Path directory, long bytes) throws IOException {
         this.bytes = bytes;
@@ -32,13 +32,13 @@ final class PatternFiles implements AutoCloseable {
         return bytes;
     }
 
-    /** A file that is not there. */
+    /** A file that does not exist. */
     Path missing() throws IOException {
         Files.deleteIfExists(grown);
         return grown;
     }
 
-    /** A file that has its size and no blocks: as much of an allocation as Java offers. */
+    /** A file with a size but no blocks, which is all the preallocation that Java offers. */
     Path sized() throws IOException {
         Path path = missing();
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
@@ -48,12 +48,12 @@ final class PatternFiles implements AutoCloseable {
         return path;
     }
 
-    /** A file that was written, all of it, and forced. */
+    /** A file that has been completely written and forced. */
     Path recycled() {
         return recycled;
     }
 
-    /** Deletes them; what was not forced never goes to the disk. */
+    /** Deletes the files, so that unforced data never reaches the disk. */
     @Override
     public void close() throws IOException {
         Files.deleteIfExists(grown);

@@ -14,7 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-/** All patterns of one forcing, each at every size of write. */
+/** Runs all patterns of one kind of forcing at every write size. */
 final class PatternSweep implements Measure {
     static final Figure MB_PER_SECOND = new Figure("MB/s", "%,.2f");
     private static final Figure WRITES_PER_SECOND = new Figure("writes/s", "%,.0f");
@@ -25,7 +25,7 @@ final class PatternSweep implements Measure {
     private static final int BYTES_PER_KIB = 1024;
     private static final double BYTES_PER_MB = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** The clock is not read more often than this when writes are cheap, as reading it costs as much as a small copy. */
+    /** How seldom the clock is read when writes are cheap: reading it costs as much as a small copy. */
     private static final int WRITES_PER_LOOK = 16;
 
     private final Forcing forcing;
@@ -61,12 +61,12 @@ final class PatternSweep implements Measure {
         }
     }
 
-    /** The sizes that a pattern is measured at. */
+    /** The write sizes of a pattern. */
     List<Integer> sizes(Pattern pattern) {
         return sizes().stream().filter(pattern::takes).toList();
     }
 
-    /** With batches, only what is not larger than they are. */
+    /** With batches, only sizes up to that of a batch. */
     List<Integer> sizes() {
         int max = forcing == Forcing.BATCH ? Forcing.BATCH_BYTES : MAX_WRITE_BYTES;
         return IntStream.iterate(MIN_WRITE_BYTES, bytes -> bytes <= max, bytes -> bytes * STEP)
@@ -120,7 +120,8 @@ final class PatternSweep implements Measure {
                 "Writes, " + forcing.durability(),
                 String.format(
                         Locale.ROOT,
-                        "Each cell: one file, written at rising positions for %d ms or to %d MiB, whichever comes first. %s",
+                        "In each cell, one file is written at increasing positions for %d ms or up to %d MiB,"
+                                + " whichever comes first. %s",
                         TimeUnit.NANOSECONDS.toMillis(limitNanos),
                         limitBytes / MAX_WRITE_BYTES,
                         notes()),
@@ -128,21 +129,24 @@ final class PatternSweep implements Measure {
     }
 
     private String notes() {
-        String files = "\"Sized\" is a file that got its length and no blocks, as Java cannot allocate any; \"written"
-                + " before\" one whose blocks were all written and forced: what a log has that fills its files with zeros"
-                + " beforehand and uses them again.";
+        String files = "\"Sized\" is a file with its length but without blocks, as Java cannot allocate any;"
+                + " \"written before\" is one whose blocks were all written and forced, like those of a log that"
+                + " fills its files with zeros in advance and recycles them.";
         return switch (forcing) {
             case NEVER ->
-                files + " Nothing is forced, so these are speeds of the operating system's memory, but for direct I/O,"
-                        + " which takes whole blocks of 4 KiB only and waits for the disk, though not for its cache.";
+                files + " Nothing is forced, so these are speeds of the page cache, except for direct I/O, which"
+                        + " writes whole blocks of 4 KiB only and waits for the disk, but not for a flush of the"
+                        + " disk's cache.";
             case EACH ->
                 files
-                        + " Forced by `FileChannel.force(false)`, `MappedByteBuffer.force` of the part, or `DSYNC`, as direct I/O"
-                        + " is too; a file that is opened for each write is forced before it is closed. \"The"
-                        + " machine\" writes each into 4 KiB blocks of its own, beginning to end.";
+                        + " Forced by `FileChannel.force(false)`, by `MappedByteBuffer.force` of the written part,"
+                        + " or by `DSYNC`, which direct I/O also uses; a file that is opened for each write is"
+                        + " forced before it is closed. \"The machine\" writes whole 4 KiB blocks, new ones for each"
+                        + " write.";
             case BATCH ->
-                files + " \"Gathered\" batches are put together in memory and written with one call, as Caravan's log"
-                        + " is; the others are written write by write, and forced together. Direct I/O is forced by `DSYNC`.";
+                files + " \"Gathered\" batches are assembled in memory and written with one call, like Caravan's"
+                        + " log; the others are written one by one and forced together. Direct I/O is forced by"
+                        + " `DSYNC`.";
         };
     }
 

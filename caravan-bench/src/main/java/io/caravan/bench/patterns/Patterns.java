@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** The ways to write that are compared, by what is forced. The last one of each is the machine's own limit. */
+/** The compared ways to write, by kind of forcing. The last of each is the machine's own limit. */
 final class Patterns {
     private static final String REOPENED = "open, append, close";
     private static final String GROWING = "held open, growing";

@@ -6,7 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Opens the file for each write, appends, forces if it shall, and closes it. */
+/** For each write, opens the file, appends, forces if required, and closes it. */
 final class ReopeningWriter implements Writer {
     private final Path path;
     private final ByteBuffer bytes;

@@ -3,9 +3,9 @@ package io.caravan.bench.patterns;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
-/** What is written: bytes that no disk can make smaller, at an address that direct I/O takes. */
+/** The bytes to write: incompressible, and aligned for direct I/O. */
 final class SomeBytes {
-    /** Where direct I/O wants memory, positions and lengths to begin. */
+    /** Alignment of memory, positions and lengths for direct I/O. */
     static final int BLOCK_BYTES = 4096;
 
     private static final long SEED = 1;
@@ -19,7 +19,7 @@ final class SomeBytes {
     }
 
     static ByteBuffer buffer(int length) {
-        // A block more than what alignment may cut off at the start, as it cuts the end to whole blocks as well.
+        // Two extra blocks, because alignment may cut off part of a block at either end.
         ByteBuffer aligned = ByteBuffer.allocateDirect(length + 2 * BLOCK_BYTES).alignedSlice(BLOCK_BYTES);
         return aligned.put(array(length)).flip().slice();
     }

@@ -6,7 +6,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Writes to a buffered stream, and flushes it after each write or only when all is written. */
+/** Writes to a buffered stream, and flushes it after each write or only at the end. */
 final class StreamWriter implements Writer {
     private final OutputStream stream;
     private final byte[] bytes;

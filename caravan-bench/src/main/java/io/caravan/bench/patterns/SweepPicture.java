@@ -6,7 +6,7 @@ import io.caravan.bench.report.Results;
 import java.util.List;
 import org.knowm.xchart.XYChart;
 
-/** Speed over the size of the writes, one line for each pattern. */
+/** Speed over write size, with a line for each pattern. */
 final class SweepPicture {
     private final PatternSweep sweep;
     private final Forcing forcing;
@@ -33,7 +33,7 @@ final class SweepPicture {
         return new Picture(name(), title(), caption(), chart);
     }
 
-    /** The machine's limit for batches does not depend on the writes that they are made of: it is a level. */
+    /** The machine's limit for batches does not depend on the size of the writes, so it is a horizontal line. */
     private double speed(Pattern pattern, int writeBytes) {
         boolean level = forcing == Forcing.BATCH && pattern.name().startsWith(Charts.MACHINE);
         int size = level ? sweep.sizes(pattern).get(0) : writeBytes;
@@ -59,14 +59,15 @@ final class SweepPicture {
     private String caption() {
         return switch (forcing) {
             case NEVER ->
-                "What a small write costs when a crash may take it: a call each is what costs, and opening the file for"
-                        + " each costs most. Both axes are logarithmic; the dashed line is a copy in memory.";
+                "The cost of a small write that a crash may lose: the system call dominates, and opening the file"
+                        + " for each write costs most. Both axes are logarithmic; the dashed line is a copy in memory.";
             case EACH ->
-                "What a write costs when it must survive: the force, almost whatever its size. A file whose blocks were"
-                        + " written before needs no change of the file system's own records. Both axes are logarithmic.";
+                "The cost of a write that must survive a crash: the force dominates, almost regardless of size. A"
+                        + " file whose blocks were written before needs no change to the file system's metadata."
+                        + " Both axes are logarithmic.";
             case BATCH ->
                 "Small writes that share a force: gathered in memory and written with one call to a file that was"
-                        + " written before, they come near what the disk gives for a force of 64 KiB, the dashed line. Both"
+                        + " written before, they approach the disk's limit for a force of 64 KiB, the dashed line. Both"
                         + " axes are logarithmic.";
         };
     }

@@ -8,16 +8,16 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench write-patterns}: what a write costs, by how it is done. */
+/** {@code scripts/bench write-patterns}: the cost of a write, by how it is done. */
 @Command(
         name = "write-patterns",
         mixinStandardHelpOptions = true,
         description = {
-            "What a write costs, from 16 bytes to 1 MiB, by how it is done: a file that is opened for each write, held"
-                    + " open, buffered, mapped, or written directly; growing, or written before; not forced, forced each"
-                    + " time, or forced 64 KiB at a time.",
-            "It is why Caravan's log is gathered in memory and written into files that were written before. The machine's"
-                    + " own limits are measured beside it, in every run."
+            "The cost of a write of 16 bytes to 1 MiB, by how it is done: to a file that is opened for each write,"
+                    + " held open, buffered, mapped, or written with direct I/O; growing, or written before; not"
+                    + " forced, forced each time, or forced 64 KiB at a time.",
+            "The results are why Caravan gathers its log in memory and writes it to files that were written before."
+                    + " Every run also measures the machine's own limits."
         })
 public final class WritePatternsCommand implements Callable<Integer> {
     @Mixin

@@ -2,15 +2,15 @@ package io.caravan.bench.patterns;
 
 import java.io.IOException;
 
-/** An open file, and the one way in which it is written. */
+/** An open file with one way to write it. */
 interface Writer extends AutoCloseable {
-    /** Writes once, as many bytes as it was opened for. */
+    /** Makes one write of the size that the file was opened for. */
     void write() throws IOException;
 
-    /** Returns when all that was written is on the disk. */
+    /** Returns when everything written is on the disk. */
     default void force() throws IOException {}
 
-    /** Hands over to the operating system what this has held back. */
+    /** Passes buffered bytes to the operating system. */
     default void flush() throws IOException {}
 
     @Override

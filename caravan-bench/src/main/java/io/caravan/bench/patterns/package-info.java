@@ -1,7 +1,7 @@
 /**
- * The ways to write a file, at every size of write: the classic comparison of what a small write costs (open, append and
- * close each time; hold the file open; buffer), and beside it what decides the matter when writes are to survive: whether
- * the file's blocks were there before, what is forced, and how much with one force.
+ * Compares ways to write a file, at many write sizes: the classic comparison of the cost of a small write (open, append
+ * and close each time; hold the file open; buffer), and the factors that matter when writes must survive a crash:
+ * whether the file's blocks exist already, what is forced, and how much with one force.
  *
  * <p>A {@link io.caravan.bench.patterns.Pattern} opens a {@link io.caravan.bench.patterns.Writer}, which
  * {@link io.caravan.bench.patterns.PatternSweep} drives through all sizes. There are three sweeps: nothing forced, each

@@ -13,18 +13,18 @@ import net.openhft.chronicle.queue.rollcycles.LargeRollCycles;
 import net.openhft.chronicle.wire.DocumentContext;
 
 /**
- * One Chronicle Queue, an excerpt an entry: the id and the value.
+ * One Chronicle Queue, with an excerpt for each entry: the id and the value.
  *
- * <p>It has no lists, so a read goes through the whole queue in order and passes over what is of other documents. Its
- * roll cycle indexes sparsely and never ends within a measurement, its blocks are of 64 MiB, and there is no pretoucher,
- * which would be another thread on the same cores. Synced, each commit is {@code sync()} in mode SYNC: an msync that waits,
- * as far as was appended.
+ * <p>It has no lists, so a read scans the whole queue in order and skips the entries of other documents. Its roll cycle
+ * indexes sparsely and never ends within a measurement. Its blocks have 64 MiB. There is no pretoucher, which would be
+ * another thread on the same cores. When synced, each commit is {@code sync()} in mode SYNC: an msync of everything
+ * appended that waits.
  */
 final class ChronicleStore implements PeerStore {
     private static final int BLOCK_BYTES = 64 << 20;
 
     static {
-        // It tells the world of its start otherwise: on the terminal, and over the network.
+        // Otherwise it announces its start on the terminal and over the network.
         System.setProperty("chronicle.announcer.disable", "true");
         System.setProperty("chronicle.analytics.disable", "true");
     }
@@ -42,7 +42,7 @@ final class ChronicleStore implements PeerStore {
                 .syncMode(synced ? SyncMode.SYNC : SyncMode.NONE)
                 .build();
         appender = queue.createAppender();
-        // It is handed from the thread that opens to the one that appends; both are never at it at once.
+        // The opening thread hands it to the appending one; they never use it at the same time.
         appender.singleThreadedCheckDisabled(true);
     }
 
@@ -86,7 +86,7 @@ final class ChronicleStore implements PeerStore {
             scan(id, id + 1, sink);
         }
 
-        /** Goes through the queue once. */
+        /** Scans the queue once. */
         @Override
         public void readAll(long ids, Sink sink) {
             scan(0, ids, sink);

@@ -8,10 +8,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * A thread in front of a store, so that many writers share a commit: it takes all that has been asked for by now, appends
- * it, commits once, and tells everybody; meanwhile the next batch gathers. A writer waits for its future.
+ * A thread in front of a store that lets many writers share a commit: it takes all waiting requests, appends them,
+ * commits once, and notifies their writers, while the next batch gathers. A writer waits for its future.
  *
- * <p>A commit that fails fails its writers. Closing lets what was asked for before finish, and leaves the store open.
+ * <p>A failed commit fails all its writers. Closing completes earlier requests, and leaves the store open.
  */
 public final class GroupCommit implements AutoCloseable {
     private static final Request END = new Request(0, new byte[0]);
@@ -30,13 +30,13 @@ public final class GroupCommit implements AutoCloseable {
         }
     }
 
-    /** Starts the thread, which from now on is the only one that may append to the store. */
+    /** Starts the thread, which from now on must be the only one that appends to the store. */
     public GroupCommit(PeerStore store) {
         this.store = store;
         thread.start();
     }
 
-    /** Asks for an append; the future is done when it is committed. */
+    /** Requests an append; the future completes when it is committed. */
     public CompletableFuture<Void> append(long id, byte[] value) {
         Request request = new Request(id, value);
         requests.add(request);

@@ -13,10 +13,11 @@ import org.lmdbjava.GetOp;
 import org.lmdbjava.Txn;
 
 /**
- * LMDB, a key an entry, written through its memory map ({@code MDB_WRITEMAP}), which is its fastest way.
+ * LMDB with a key for each entry, written through its memory map ({@code MDB_WRITEMAP}), its fastest mode.
  *
- * <p>A batch is one write transaction. Synced, its commit waits for the disk; not synced, {@code MDB_NOSYNC}. The map is of
- * 8 GiB in a file that takes what is used of it. A reader keeps one read transaction and renews it for every list.
+ * <p>A batch is one write transaction. When synced, its commit waits for the disk; otherwise {@code MDB_NOSYNC} is set.
+ * The map has 8 GiB, in a file that occupies only what is used. A reader keeps one read transaction and renews it for
+ * every list.
  */
 final class LmdbStore implements PeerStore {
     private static final long MAP_BYTES = 8L << 30;

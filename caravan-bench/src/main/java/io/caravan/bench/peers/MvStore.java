@@ -9,10 +9,10 @@ import org.h2.mvstore.type.ByteArrayDataType;
 import org.h2.mvstore.type.LongDataType;
 
 /**
- * The store of the H2 database alone, a map from key to value, with its own types for both and without compression.
+ * The storage engine of the H2 database: a map from key to value, with H2's own types for both and without compression.
  *
- * <p>Commits come from us only ({@code autoCommitDisabled}), so there is no thread that would write in between. Synced,
- * a commit is followed by {@code sync()}. The cache holds 512 MiB.
+ * <p>Only the benchmark commits ({@code autoCommitDisabled}), so no background thread writes in between. When synced,
+ * {@code sync()} follows each commit. The cache holds 512 MiB.
  */
 final class MvStore implements PeerStore {
     private static final int CACHE_MIB = 512;

@@ -11,7 +11,7 @@ import org.lmdbjava.Env;
 import org.rocksdb.RocksDB;
 import org.sqlite.SQLiteConfig;
 
-/** The stores that Caravan is measured beside. */
+/** The stores that Caravan is compared with. */
 public enum Peer {
     CHRONICLE("Chronicle Queue", ChronicleStore::new, ChronicleQueue.class),
     ROCKSDB("RocksDB, batches", RocksStore::batches, RocksDB.class),
@@ -35,27 +35,27 @@ public enum Peer {
         PeerStore open(Path directory, boolean synced) throws IOException;
     }
 
-    /** Its name, for people. */
+    /** The name for people. */
     public String title() {
         return title;
     }
 
-    /** Its library's name and version, as the library's file is called. */
+    /** The library's name and version, from its file name. */
     public String version() {
         CodeSource source = library.getProtectionDomain().getCodeSource();
         String file = source == null ? library.getName() : source.getLocation().getPath();
         return file.substring(file.lastIndexOf('/') + 1).replaceFirst("\\.jar$", "");
     }
 
-    /** Whether it finds a list by its id; one that does not has to go through everything that was ever appended. */
+    /** Whether it can find a list by its id; otherwise it has to scan everything ever appended. */
     public boolean findsLists() {
         return this != CHRONICLE;
     }
 
     /**
-     * Opens the store in this directory, which is created when it is missing.
+     * Opens the store in this directory, and creates the directory if it is missing.
      *
-     * @param synced whether a commit returns only when what it holds is forced to the disk
+     * @param synced whether a commit returns only after its contents are forced to the disk
      */
     public PeerStore open(Path directory, boolean synced) throws IOException {
         return opener.open(Files.createDirectories(directory), synced);

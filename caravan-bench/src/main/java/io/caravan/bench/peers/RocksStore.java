@@ -16,11 +16,11 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * RocksDB with its write-ahead log on, a key an entry.
+ * RocksDB with its write-ahead log and a key for each entry.
  *
- * <p>Log files are recycled, so that a sync need not write a file's length; there is no compression, because the values do
- * not compress; the block cache holds 512 MiB. In batches, a commit is one write of all that was appended, synced if that
- * is asked for. By single puts, each append is a write of its own that is not synced, and a commit syncs the log.
+ * <p>Log files are recycled, so that a sync need not write a file's length. There is no compression, because the values
+ * do not compress. The block cache holds 512 MiB. In batches, a commit is one write of everything appended, which is
+ * synced if requested. With single puts, each append is an unsynced write, and a commit syncs the log.
  */
 final class RocksStore implements PeerStore {
     private static final long CACHE_BYTES = 512L << 20;
@@ -74,7 +74,7 @@ final class RocksStore implements PeerStore {
                 database.put(writeOptions, key.array(), value);
             }
         } catch (RocksDBException problem) {
-            throw new IOException("RocksDB does not take a value of " + id, problem);
+            throw new IOException("RocksDB failed to put a value of " + id, problem);
         }
     }
 
@@ -88,7 +88,7 @@ final class RocksStore implements PeerStore {
                 database.syncWal();
             }
         } catch (RocksDBException problem) {
-            throw new IOException("RocksDB does not commit", problem);
+            throw new IOException("RocksDB failed to commit", problem);
         }
     }
 
@@ -116,7 +116,7 @@ final class RocksStore implements PeerStore {
             this.database = database;
         }
 
-        /** An iterator a list: it ends by itself at the list's end, and no key has to be fetched. */
+        /** One iterator for each list: it stops at the list's end, so no key has to be fetched. */
         @Override
         public void read(long id, Sink sink) throws IOException {
             first.putLong(0, EntryKeys.first(id));
@@ -129,7 +129,7 @@ final class RocksStore implements PeerStore {
                 }
                 entries.status();
             } catch (RocksDBException problem) {
-                throw new IOException("RocksDB does not read " + id, problem);
+                throw new IOException("RocksDB failed to read " + id, problem);
             }
         }
 

@@ -13,11 +13,11 @@ import org.sqlite.SQLiteConfig.JournalMode;
 import org.sqlite.SQLiteConfig.SynchronousMode;
 
 /**
- * SQLite through JDBC in WAL mode, a row an entry, whose integer key is the table's own order.
+ * SQLite through JDBC in WAL mode, with a row for each entry, whose integer key is the table's rowid.
  *
- * <p>A batch is one transaction of a prepared insert. Synced, {@code synchronous=FULL}: a commit waits for the disk; not
- * synced, {@code OFF}. The log is copied back after 10,000 pages instead of 1,000, the cache holds 256 MiB, and reads go
- * through a memory map. Each reader has a connection of its own.
+ * <p>A batch is one transaction of a prepared insert. When synced, {@code synchronous=FULL}: a commit waits for the
+ * disk; otherwise {@code OFF}. The log is checkpointed after 10,000 pages instead of 1,000, the cache holds 256 MiB,
+ * and reads use a memory map. Each reader has its own connection.
  */
 final class SqliteStore implements PeerStore {
     private static final int CHECKPOINT_PAGES = 10_000;
@@ -60,7 +60,7 @@ final class SqliteStore implements PeerStore {
             insert.setBytes(2, value);
             insert.executeUpdate();
         } catch (SQLException problem) {
-            throw new IOException("SQLite does not take a value of " + id, problem);
+            throw new IOException("SQLite failed to insert a value of " + id, problem);
         }
     }
 
@@ -69,7 +69,7 @@ final class SqliteStore implements PeerStore {
         try {
             connection.commit();
         } catch (SQLException problem) {
-            throw new IOException("SQLite does not commit", problem);
+            throw new IOException("SQLite failed to commit", problem);
         }
     }
 
@@ -78,7 +78,7 @@ final class SqliteStore implements PeerStore {
         try {
             return new Reader(config.createConnection(url));
         } catch (SQLException problem) {
-            throw new IOException("cannot read SQLite by " + url, problem);
+            throw new IOException("cannot read SQLite through " + url, problem);
         }
     }
 
@@ -112,7 +112,7 @@ final class SqliteStore implements PeerStore {
                     }
                 }
             } catch (SQLException problem) {
-                throw new IOException("SQLite does not read " + id, problem);
+                throw new IOException("SQLite failed to read " + id, problem);
             }
         }
 

@@ -15,10 +15,10 @@ import jetbrains.exodus.env.Transaction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Xodus' environment, a key an entry in a store without duplicates.
+ * A Xodus environment with a key for each entry, in a store without duplicates.
  *
- * <p>A batch is one exclusive transaction. Synced, its log writes are durable ({@code setLogDurableWrite}). Statistics and
- * management beans are off. A reader has a read-only transaction a list.
+ * <p>A batch is one exclusive transaction. When synced, its log writes are durable ({@code setLogDurableWrite}).
+ * Statistics and management beans are off. A reader uses one read-only transaction for each list.
  */
 final class XodusStore implements PeerStore {
     private final Environment environment;

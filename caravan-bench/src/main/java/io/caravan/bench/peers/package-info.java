@@ -1,10 +1,11 @@
 /**
- * Other stores that a JVM can embed, made to hold append-only lists, so that Caravan can be measured beside them.
+ * Other embeddable stores behind a common interface of append-only lists, to measure beside Caravan.
  *
- * <p>{@link io.caravan.bench.peers.Peer} lists them. Each is a small {@link io.caravan.bench.peers.PeerStore} whose comment
- * says which settings it has and why they are the best that are honest. All but the queue keep an entry under the key
- * {@link io.caravan.bench.peers.EntryKeys} makes: the document, then a count that rises with every entry of the store, so
- * that a list is a range of keys. {@link io.caravan.bench.peers.GroupCommit} stands in front of one when many writers wait.
+ * <p>{@link io.caravan.bench.peers.Peer} lists them. Each is a small {@link io.caravan.bench.peers.PeerStore} whose
+ * comment explains its settings, which are the best that are fair. All but the queue store an entry under a key of
+ * {@link io.caravan.bench.peers.EntryKeys}: the document, then a number that increases with every entry of the store,
+ * so that a list is a range of keys. {@link io.caravan.bench.peers.GroupCommit} runs in front of a store when many
+ * writers wait.
  */
 @NullMarked
 package io.caravan.bench.peers;

@@ -7,8 +7,8 @@ import java.util.concurrent.ExecutionException;
 import org.HdrHistogram.Histogram;
 
 /**
- * When appends that were due at even intervals were acknowledged. Acknowledgements come in the order of the appends, on the
- * store's thread; the figures are for whoever has {@linkplain #awaitLast awaited the last}.
+ * Acknowledgement times of appends that were due at even intervals. Acknowledgements arrive in the order of the
+ * appends, on the store's thread. Read the figures only after {@linkplain #awaitLast waiting for the last one}.
  */
 final class AckTimes implements WriteCallback {
     private static final int DIGITS = 3;
@@ -60,7 +60,7 @@ final class AckTimes implements WriteCallback {
         last.get();
     }
 
-    /** From when an append was due to its acknowledgement. */
+    /** Times from when an append was due to its acknowledgement. */
     Histogram nanos() {
         return nanos;
     }
@@ -69,7 +69,7 @@ final class AckTimes implements WriteCallback {
         return count;
     }
 
-    /** From the first append to the last acknowledgement. */
+    /** Time from the first append to the last acknowledgement. */
     long tookNanos() {
         return lastNanos - startNanos;
     }

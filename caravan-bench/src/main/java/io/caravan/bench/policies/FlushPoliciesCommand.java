@@ -13,8 +13,8 @@ import picocli.CommandLine.Mixin;
         mixinStandardHelpOptions = true,
         description = {
             "How long a durable append takes, and how often the disk is forced, by flush policy and load: immediate,"
-                    + " adaptive and fixed delays, at 100 to 1,000,000 appends a second and under 64 writers that wait.",
-            "The force time of the machine is measured in every run; with the rate it gives the best wait in theory, W*."
+                    + " adaptive and fixed delays, at 100 to 1,000,000 appends a second and with 64 writers that wait.",
+            "Every run measures the machine's force time, which with the rate gives the theoretically best wait, W*."
         })
 public final class FlushPoliciesCommand implements Callable<Integer> {
     @Mixin

@@ -4,7 +4,7 @@ import io.caravan.FlushPolicy;
 import java.time.Duration;
 import java.util.List;
 
-/** The flush policies that are compared. */
+/** The compared flush policies. */
 record NamedPolicy(String name, FlushPolicy policy) {
     private static final int MICROS_PER_MILLI = 1000;
     private static final int NANOS_PER_MICRO = 1000;

@@ -7,9 +7,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One producer that appends at a fixed rate, each at its moment whether those before are durable or not. Times count from
- * when an append was due, so a store that falls behind is charged for it. It waits as the store's flusher does: it parks,
- * and spins the last stretch.
+ * One producer that appends at a fixed rate, each append when it is due, whether or not earlier ones are durable. Times
+ * count from when an append was due, so a store that falls behind is charged for it. Like the store's flusher, it parks
+ * for most of a wait and spins at its end.
  */
 final class OpenLoopAppends {
     private static final double NANOS_PER_SECOND = 1e9;
@@ -24,8 +24,8 @@ final class OpenLoopAppends {
     /**
      * Plans the appends.
      *
-     * @param perSecond offered
-     * @param nanos for how long; a store that is too slow gets twice as long, and what is not sent then never is
+     * @param perSecond offered rate
+     * @param nanos duration; a store that is too slow gets twice as long, after which the remaining appends are dropped
      */
     OpenLoopAppends(Workload workload, int perSecond, long nanos) {
         this.workload = workload;
@@ -34,7 +34,7 @@ final class OpenLoopAppends {
         patienceNanos = 2 * nanos;
     }
 
-    /** Runs the plan; returns when all that was sent is durable. */
+    /** Runs the plan; returns when all sent appends are durable. */
     AckTimes run(ListStore store) throws InterruptedException, ExecutionException {
         long start = System.nanoTime();
         AckTimes acks = new AckTimes(start, intervalNanos);

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.knowm.xchart.XYChart;
 
-/** What each policy costs in time and in forces, over the rate. */
+/** The cost of each policy in time and in forces, over the rate. */
 final class PolicyPictures {
     private static final String OFFERED = "appends a second, offered";
 
@@ -26,22 +26,22 @@ final class PolicyPictures {
                         "p50, us",
                         Figure.P50_MICROS,
                         "Half of the appends were durable within this time from when they were due; the dashed line is one"
-                                + " force of 4 KiB. A fixed delay is right at one rate; where a line leaves for the top, appends"
-                                + " wait for others. Whether the store kept up stands in the table."),
+                                + " force of 4 KiB. A fixed delay is right at one rate only; where a line rises"
+                                + " steeply, appends wait for others. The table shows whether the store kept up."),
                 picture(
                         "tail",
                         "Time to a durable append at p99, by flush policy",
                         "p99, us",
                         Figure.P99_MICROS,
-                        "All but one in a hundred appends were durable within this time from when they were due; the dashed"
+                        "99 of 100 appends were durable within this time from when they were due; the dashed"
                                 + " line is the p99 of one force of 4 KiB."),
                 picture(
                         "forces",
                         "Forces of the log, by flush policy",
                         "forces a second",
                         PolicySweep.FORCES_PER_SECOND,
-                        "How often the disk was forced for the same appends: the fewer, the more each force covers. The"
-                                + " dashed line is how often the disk can be forced at all."));
+                        "How often the disk was forced for the same appends: the fewer, the more each force covers."
+                                + " The dashed line is the disk's maximum rate of forces."));
     }
 
     private Picture picture(String name, String title, String yTitle, Figure figure, String caption) {

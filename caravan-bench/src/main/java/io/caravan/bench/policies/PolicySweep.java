@@ -26,7 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** One store after the other, each with its policy, at all rates and under many writers that wait. */
+/** Runs one store for each policy, one after another, at all rates and with many writers that wait. */
 final class PolicySweep implements Measure {
     static final List<Integer> RATES = List.of(100, 1_000, 10_000, 100_000, 1_000_000);
     static final String WAITING = "64 writers that wait for each";
@@ -72,7 +72,7 @@ final class PolicySweep implements Measure {
         }
     }
 
-    /** The policies share all of their code but for one number. */
+    /** Warms up once for all policies, because they share all their code except one number. */
     private void warmUp(Path work) throws IOException, InterruptedException, ExecutionException {
         withStore(work, NamedPolicy.ALL.get(0), store -> {
             offered(WARM_RATE, cellMillis).run(store);
@@ -80,7 +80,7 @@ final class PolicySweep implements Measure {
         });
     }
 
-    /** One force of the least that a disk writes: the level below which no durable append can come. */
+    /** One force of the smallest unit that a disk writes: the lower bound of a durable append. */
     private void machine(Path work) throws IOException {
         try (ForceProbe probe = new ForceProbe(work, ForceProbe.SMALL_BLOCK_BYTES, probes)) {
             Measurement force = probe.run();
@@ -115,7 +115,7 @@ final class PolicySweep implements Measure {
         });
     }
 
-    /** A fresh store is still making the files that it will need next, and keeps the disk busy with it. */
+    /** A fresh store keeps the disk busy by preparing the files that it needs next. */
     private void settle(ListStore store) throws InterruptedException, ExecutionException {
         offered(SETTLING_RATE, cellMillis / 2).run(store);
     }
@@ -150,13 +150,16 @@ final class PolicySweep implements Measure {
         });
     }
 
-    /** A force is counted after what it covers was acknowledged: one more append makes sure that the last is counted. */
+    /**
+     * A force is counted after its appends are acknowledged, so one more append makes sure that the last one is
+     * counted.
+     */
     private long forcesUpToNow(ListStore store) throws InterruptedException, ExecutionException {
         store.append(workload.id(0), workload.value(0)).get();
         return store.stats().forces();
     }
 
-    /** Runs on a fresh store, and leaves nothing of it. */
+    /** Runs on a fresh store, which is deleted afterwards. */
     private static void withStore(Path work, NamedPolicy policy, StoreTask task)
             throws IOException, InterruptedException, ExecutionException {
         Path path = work.resolve("store");
@@ -188,12 +191,14 @@ final class PolicySweep implements Measure {
         return new Table(
                 "Flush policies by load",
                 "Values of 64 to 318 bytes to 10,000 documents. Offered: one producer, for " + cellMillis
-                        + " ms at each rate, each append sent when it is due whether those before are durable or not; times"
-                        + " count from when it was due. A store that falls behind is given twice the time, and appends/s"
-                        + " tells what it achieved. Producer and flusher both spin before a moment that is near, each on a"
-                        + " core. A policy's store goes through all rates, from the lowest on. \"" + Charts.MACHINE
-                        + "\" writes and forces 4 KiB in an allocated file, by hand: tau. W* is sqrt(tau / lambda), the"
-                        + " best wait at that rate in theory; `adaptive` never waits longer than a force takes.",
+                        + " ms at each rate; each append is sent when it is due, whether or not earlier ones are"
+                        + " durable, and times count from then. A store that falls behind is given twice the time,"
+                        + " and appends/s shows what it achieved. Producer and flusher both spin shortly before they"
+                        + " are due, each on its own core. A policy's store runs at all rates, starting with the"
+                        + " lowest. \"" + Charts.MACHINE
+                        + "\" writes and forces 4 KiB in an allocated file, by hand: tau. W* is sqrt(tau / lambda),"
+                        + " the theoretically best wait at that rate; `adaptive` never waits longer than a force"
+                        + " takes.",
                 results);
     }
 

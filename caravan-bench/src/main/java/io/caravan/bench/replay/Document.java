@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A document, rebuilt from its retained entries alone.
  *
- * <p>It holds the entries to their order: each transaction follows the one before it, and a snapshot says what the text
- * is at that point anyway.
+ * <p>It checks the order of the entries: each transaction must follow the previous one, and a snapshot must equal the
+ * text at that point.
  */
 final class Document implements Entries.Reader {
     private TextBuffer text;
@@ -27,7 +27,7 @@ final class Document implements Entries.Reader {
     public void transaction(int index, List<Patch> patches) {
         if (index != transactions) {
             throw new IllegalStateException(
-                    "the retained entries have transaction " + index + " where " + transactions + " belongs");
+                    "the retained entries contain transaction " + index + " in place of " + transactions);
         }
         patches.forEach(text::apply);
         transactions++;
@@ -38,7 +38,7 @@ final class Document implements Entries.Reader {
     public void snapshot(int index, int[] snapshot) {
         TextBuffer saved = TextBuffer.of(snapshot);
         if (!empty && (index != transactions || !text.equals(saved))) {
-            throw new IllegalStateException("the retained entries lead to another text after " + transactions
+            throw new IllegalStateException("the retained entries produce a different text after " + transactions
                     + " transactions than the snapshot after " + index);
         }
         text = saved;
@@ -50,7 +50,7 @@ final class Document implements Entries.Reader {
         return text;
     }
 
-    /** How many transactions it holds. */
+    /** Number of transactions in the text. */
     int transactions() {
         return transactions;
     }

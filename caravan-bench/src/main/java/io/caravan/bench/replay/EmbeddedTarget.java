@@ -70,7 +70,7 @@ final class EmbeddedTarget implements Target {
 
     @Override
     public void kill() {
-        throw new UnsupportedOperationException("this store lives in the replay's own process");
+        throw new UnsupportedOperationException("this store runs in the replay's own process");
     }
 
     @Override

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a document server would store: a transaction or a snapshot, in few bytes.
+ * The compact encoding of what a document server would store: a transaction or a snapshot.
  *
  * <pre>
  *   transaction:  'T' index count { position deleted length codePoint... }...
@@ -24,7 +24,7 @@ final class Entries {
 
     private Entries() {}
 
-    /** Takes what an entry says. */
+    /** Receives a decoded entry. */
     interface Reader {
         void transaction(int index, List<Patch> patches);
 
@@ -62,7 +62,7 @@ final class Entries {
             default -> throw new IllegalStateException("not an entry of a replay: kind " + kind);
         }
         if (in.hasRemaining()) {
-            throw new IllegalStateException(in.remaining() + " bytes too many in an entry of kind " + kind);
+            throw new IllegalStateException(in.remaining() + " extra bytes in an entry of kind " + kind);
         }
     }
 

@@ -1,18 +1,18 @@
 package io.caravan.bench.replay;
 
-/** What passes between a {@link HostedTarget} and its {@link StoreHost}; the ordinal is the frame's type. */
+/** The messages between a {@link HostedTarget} and its {@link StoreHost}; the ordinal is the frame's type. */
 enum HostMessage {
     /** Request: append the body. */
     APPEND,
-    /** Request: append the body and drop all before it. */
+    /** Request: append the body and drop everything before it. */
     SNAPSHOT,
-    /** Request: tell the retained entries. */
+    /** Request: return the retained entries. */
     READ,
     /** Reply: durable. */
     DURABLE,
-    /** Reply: not done; the body says why. */
+    /** Reply: failed; the body says why. */
     FAILED,
-    /** Reply: the retained entries, each its length and its bytes. */
+    /** Reply: the retained entries, each as its length and its bytes. */
     ENTRIES;
 
     private static final HostMessage[] ALL = values();

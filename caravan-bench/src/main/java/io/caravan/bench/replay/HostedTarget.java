@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A document in a store inside a child JVM of ours, which can be killed. */
+/** A document in a store inside a child JVM, which can be killed. */
 final class HostedTarget implements Target {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -46,7 +46,7 @@ final class HostedTarget implements Target {
                 ChildJvm.start(StoreHost.class.getName(), List.of(socket.path().toString(), directory.toString()), log);
         SocketChannel channel = socket.accept(child, PATIENCE);
         if (channel == null) {
-            throw new IOException("the store's process ended at once; its output is in " + log);
+            throw new IOException("the store's process exited immediately; its output is in " + log);
         }
         Frames.Reader replies = new Frames.Reader(channel);
         host = new Host(child, channel, new Frames.Writer(channel), new Pipeline<>(() -> next(replies)));

@@ -1,10 +1,10 @@
 package io.caravan.bench.replay;
 
 /**
- * One change of a text. All counts are of Unicode code points.
+ * One change to a text, counted in Unicode code points.
  *
- * @param position where it happens
- * @param deleted how many code points go
- * @param inserted the code points that come in their place
+ * @param position start of the change
+ * @param deleted number of code points to delete
+ * @param inserted the code points to insert
  */
 record Patch(int position, int deleted, int[] inserted) {}

@@ -16,24 +16,25 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays one trace as a document server would, and checks what the target kept.
+ * Replays one trace as a document server would, and checks what the target has retained.
  *
- * <p>A window of appends is under way at any time. After a kill the document is rebuilt from what the target retained;
- * it must hold every acknowledged transaction and nothing that was not sent, and the replay goes on from there.
+ * <p>A window of appends is outstanding at any time. After a kill, the document is rebuilt from what the target has
+ * retained. It must contain every acknowledged transaction and nothing that was not sent; the replay continues from
+ * there.
  */
 final class Player {
     private static final long PATIENCE_SECONDS = 60;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** Latencies are kept to three digits. */
+    /** Latencies are recorded with three significant digits. */
     private static final int DIGITS = 3;
 
     /**
-     * How to play.
+     * The options of a replay.
      *
-     * @param window appends under way at most
-     * @param snapshotEvery transactions from one snapshot to the next
-     * @param kills how often the target is killed on the way
-     * @param seed where it is killed
+     * @param window maximum number of outstanding appends
+     * @param snapshotEvery number of transactions between snapshots
+     * @param kills how often the target is killed during the replay
+     * @param seed of the moments of the kills
      */
     record Options(int window, int snapshotEvery, int kills, long seed) {}
 
@@ -58,7 +59,7 @@ final class Player {
         text = TextBuffer.of(trace.startContent());
     }
 
-    /** Plays it all; a difference is a {@link ReplayException}. */
+    /** Replays the whole trace; throws a {@link ReplayException} on any difference. */
     ReplayReport play() throws IOException, InterruptedException {
         open();
         Deque<Integer> kills = killPoints();
@@ -83,7 +84,7 @@ final class Player {
     private void open() throws IOException {
         target.open();
         if (!target.retained().isEmpty()) {
-            throw new ReplayException("the document is there already");
+            throw new ReplayException("the document exists already");
         }
     }
 
@@ -159,7 +160,7 @@ final class Player {
 
     private static void checkText(TextBuffer is, TextBuffer should, String when) {
         if (!is.equals(should)) {
-            throw new ReplayException("the text rebuilt from the retained entries is not what was written, " + when
+            throw new ReplayException("the text rebuilt from the retained entries differs from the written one, " + when
                     + ": " + is.length() + " code points instead of " + should.length());
         }
     }
@@ -174,7 +175,7 @@ final class Player {
                 ReplayReport.micros(ackNanos.getValueAtPercentile(50))));
     }
 
-    /** Keeps count of what is durable. */
+    /** Counts the durable transactions. */
     private final class Acknowledger implements Target.Acknowledgement {
         private final int transactions;
         private final Semaphore room = window;

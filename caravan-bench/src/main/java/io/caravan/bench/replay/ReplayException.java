@@ -1,6 +1,6 @@
 package io.caravan.bench.replay;
 
-/** The target did not keep what it had acknowledged, or does not work at all. */
+/** The target lost what it had acknowledged, or failed. */
 final class ReplayException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -19,23 +19,23 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/replay}: plays recorded editing sessions through a store or a server. */
+/** {@code scripts/replay}: replays recorded editing sessions against a store or a server. */
 @Command(
         name = "replay",
         mixinStandardHelpOptions = true,
         description = {
-            "Plays recorded editing sessions as a document server would: each transaction is one append, and every so"
-                    + " many a snapshot of the text makes all before it unnecessary.",
+            "Replays recorded editing sessions as a document server would: each transaction is one append, and"
+                    + " regular snapshots of the text replace everything before them.",
             "At the end, and after each kill, the text is rebuilt from the retained entries alone and compared with the"
-                    + " recorded one. Exits with 1 when it differs or anything acknowledged is missing."
+                    + " recorded one. Exits with 1 if it differs or anything acknowledged is missing."
         },
         footer = {
             "",
             "Examples:",
             "  replay session.json.gz                             a store in this process",
             "  replay session.json.gz --kill 5                    a store in a child process, killed 5 times",
-            "  replay session.json.gz --server 127.0.0.1:6380     a server that runs already",
-            "  replay session.json.gz --server spawn --kill 5     a server of its own, killed 5 times"
+            "  replay session.json.gz --server 127.0.0.1:6380     a running server",
+            "  replay session.json.gz --server spawn --kill 5     a new server, killed 5 times"
         })
 public final class ReplayMain implements Callable<Integer> {
     private static final String SPAWN = "spawn";
@@ -50,13 +50,14 @@ public final class ReplayMain implements Callable<Integer> {
     @Option(
             names = "--server",
             paramLabel = "HOST:PORT|spawn",
-            description = "play over RESP to this server, or to one that is started for it; default: an embedded store")
+            description = "replay over RESP against this server, or with spawn against a new one; default: an"
+                    + " embedded store")
     private @Nullable String server;
 
     @Option(
             names = "--kill",
             paramLabel = "N",
-            description = "kill the store's process with SIGKILL N times on the way, reopen, check and go on")
+            description = "kill the store's process with SIGKILL N times during the replay; reopen, check and continue")
     private int kills;
 
     @Option(
@@ -65,7 +66,8 @@ public final class ReplayMain implements Callable<Integer> {
             description = "seed of the moments of the kills; default: the time, printed")
     private long seed = System.currentTimeMillis();
 
-    @Option(names = "--window", paramLabel = "N", description = "appends under way at most; default ${DEFAULT-VALUE}")
+    @Option(names = "--window", paramLabel = "N", description = "maximum number of outstanding appends; default"
+            + " ${DEFAULT-VALUE}")
     private int window = 64;
 
     @Option(
@@ -77,7 +79,8 @@ public final class ReplayMain implements Callable<Integer> {
     @Option(
             names = "--dir",
             paramLabel = "DIR",
-            description = "where stores go: missing or empty; default: a temporary directory, deleted on success")
+            description = "directory for stores; must be missing or empty; default: a temporary directory, deleted"
+                    + " on success")
     private @Nullable Path directory;
 
     @Spec
@@ -136,7 +139,7 @@ public final class ReplayMain implements Callable<Integer> {
         int colon = hostAndPort.lastIndexOf(':');
         check(colon > 0 && hostAndPort.substring(colon + 1).matches("\\d{1,5}"), "--server must be HOST:PORT or spawn");
         int port = Integer.parseInt(hostAndPort.substring(colon + 1));
-        check(port >= 1 && port <= MAX_PORT, "--server: there is no port " + port);
+        check(port >= 1 && port <= MAX_PORT, "--server: invalid port " + port);
         return new InetSocketAddress(hostAndPort.substring(0, colon), port);
     }
 
@@ -144,7 +147,7 @@ public final class ReplayMain implements Callable<Integer> {
         check(kills >= 0, "--kill must be 0 or more");
         check(
                 kills == 0 || server == null || server.equals(SPAWN),
-                "--kill cannot kill a server that was started elsewhere; use --server spawn to play to one that can be");
+                "--kill cannot kill a server that was started elsewhere; use --server spawn");
         check(window >= 1, "--window must be 1 or more");
         check(snapshotEvery >= 1, "--snapshot-every must be 1 or more");
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");

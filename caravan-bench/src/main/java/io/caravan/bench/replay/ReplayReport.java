@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
-/** What a replay did and how long it took. */
+/** The result of a replay. */
 record ReplayReport(
         String target,
         int transactions,
@@ -63,7 +63,7 @@ record ReplayReport(
                 longest);
     }
 
-    /** Collects the figures on the way. */
+    /** Collects the figures during a replay. */
     static final class Builder {
         private final List<Long> reopenNanos = new ArrayList<>();
         private long nanos;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A document behind a server that speaks RESP: RPUSH appends, and a snapshot is RPUSH and LTRIM in one go. */
+/** A document behind a RESP server: RPUSH appends, and a snapshot is RPUSH and LTRIM in one transaction. */
 final class RespTarget implements Target {
     private static final byte[] RPUSH = RespConnection.ascii("RPUSH");
     private static final byte[] LTRIM = RespConnection.ascii("LTRIM");
@@ -36,19 +36,19 @@ final class RespTarget implements Target {
         this.process = process;
     }
 
-    /** On a server that runs already. */
+    /** A document on a running server. */
     static RespTarget running(InetSocketAddress server, String key) {
         return new RespTarget(server, key, null);
     }
 
-    /** On a server of ours. */
+    /** A document on a server that this target starts. */
     static RespTarget spawned(ServerProcess process, String key) {
         return new RespTarget(null, key, process);
     }
 
     @Override
     public String description() {
-        return (process == null ? "the server at " + address : "a server process of ours") + ", over RESP";
+        return (process == null ? "the server at " + address : "a server started for the replay") + ", over RESP";
     }
 
     @Override
@@ -90,11 +90,11 @@ final class RespTarget implements Target {
         retainedCount = 1;
     }
 
-    /** For the first of two requests: the second one tells of success. */
+    /** For the first of two requests: the reply to the second one reports success. */
     private record OnlyFailures(Acknowledgement acknowledgement) implements Acknowledgement {
         @Override
         public void durable() {
-            // The reply to the next request says so.
+            // The reply to the next request reports it.
         }
 
         @Override
@@ -134,7 +134,7 @@ final class RespTarget implements Target {
 
     private static String text(Reply reply) throws IOException {
         if (reply.text() == null) {
-            throw new IOException("a number or a word expected, the server sent something else");
+            throw new IOException("expected a number or a string, but the server sent something else");
         }
         return reply.text();
     }
@@ -148,7 +148,7 @@ final class RespTarget implements Target {
     @Override
     public void kill() throws IOException {
         if (process == null) {
-            throw new UnsupportedOperationException("this server is not ours to kill");
+            throw new UnsupportedOperationException("cannot kill a server that was started elsewhere");
         }
         link().replies().abandon();
         int status = process.kill();
@@ -168,7 +168,7 @@ final class RespTarget implements Target {
         disconnect();
     }
 
-    /** Deletes the document: it is of no use to anyone once the replay is over. */
+    /** Deletes the document, which is useless after the replay. */
     @Override
     public void close() throws IOException {
         try {

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The child process that holds the store of a {@link HostedTarget}, so that it can be killed. */
+/** The child process with the store of a {@link HostedTarget}, which can be killed. */
 final class StoreHost {
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 

@@ -3,38 +3,41 @@ package io.caravan.bench.replay;
 import java.io.IOException;
 import java.util.List;
 
-/** Where a replayed document lives. Used by one thread; acknowledgements come on another, in order. */
+/** The home of a replayed document. Used by one thread; acknowledgements arrive on another, in order. */
 interface Target extends AutoCloseable {
 
-    /** Is told once what became of an append; never after {@link #kill()} has returned. */
+    /** Notified once of the outcome of an append; never after {@link #kill()} has returned. */
     interface Acknowledgement {
         void durable();
 
         void failed(String problem);
     }
 
-    /** In words, for the report. */
+    /** A description for the report. */
     String description();
 
-    /** Makes the document's store ready, if it is not; starts its process if it has one. */
+    /** Opens the document's store if it is not open, and starts its process if it has one. */
     void open() throws IOException;
 
     /** Appends an entry. */
     void append(byte[] entry, Acknowledgement acknowledgement) throws IOException;
 
-    /** Appends an entry and drops all before it. */
+    /** Appends an entry and drops everything before it. */
     void snapshot(byte[] entry, Acknowledgement acknowledgement) throws IOException;
 
-    /** The retained entries, oldest first. Nothing may be under way. */
+    /** Returns the retained entries, oldest first. No append may be outstanding. */
     List<byte[]> retained() throws IOException;
 
-    /** Kills the store's process with SIGKILL; every acknowledgement that got out is delivered before this returns. */
+    /** Kills the store's process with SIGKILL; every acknowledgement that was sent is delivered before this returns. */
     void kill() throws IOException;
 
-    /** Closes the store cleanly, so that the next {@link #open()} reads what is on disk; nothing to do where it is not ours. */
+    /**
+     * Closes the store cleanly, so that the next {@link #open()} reads from the disk; does nothing for a store that was
+     * started elsewhere.
+     */
     void shut() throws IOException;
 
-    /** Lets go of everything. */
+    /** Releases all resources. */
     @Override
     void close() throws IOException;
 }

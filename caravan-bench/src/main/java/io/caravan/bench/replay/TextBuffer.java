@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A text of code points with a gap where it was last changed, so that typing costs no more than the typed. */
+/** A gap buffer of code points: typing costs in proportion to what is typed. */
 final class TextBuffer {
     private static final int MIN_GAP = 1024;
 
@@ -22,7 +22,7 @@ final class TextBuffer {
         return new TextBuffer(text.codePoints().toArray());
     }
 
-    /** Takes the array over. */
+    /** Takes ownership of the array. */
     static TextBuffer of(int[] codePoints) {
         return new TextBuffer(codePoints);
     }

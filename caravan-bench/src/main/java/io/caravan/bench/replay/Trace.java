@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param startContent the text before
  * @param endContent the text after all transactions
- * @param transactions each some patches, applied in order
+ * @param transactions lists of patches, applied in order
  */
 record Trace(String startContent, String endContent, List<List<Patch>> transactions) {
 

@@ -28,7 +28,7 @@ final class TraceReader {
         this.json = json;
     }
 
-    /** Reads the file, and checks that its transactions lead from its start to its end. */
+    /** Reads the file, and checks that its transactions turn its start into its end. */
     static Trace read(Path file) throws IOException {
         Trace trace;
         try (InputStream in = new GZIPInputStream(new BufferedInputStream(Files.newInputStream(file)), BUFFER_BYTES);
@@ -37,10 +37,10 @@ final class TraceReader {
         }
         try {
             if (!trace.textAfter(trace.transactions().size()).equals(TextBuffer.of(trace.endContent()))) {
-                throw new IOException(file + ": its transactions do not lead to its endContent");
+                throw new IOException(file + ": its transactions do not produce its endContent");
             }
         } catch (IndexOutOfBoundsException outside) {
-            throw new IOException(file + ": a patch lies outside of the text", outside);
+            throw new IOException(file + ": a patch is outside the text", outside);
         }
         return trace;
     }
@@ -99,7 +99,7 @@ final class TraceReader {
 
     private void expect(JsonToken is, JsonToken should) throws IOException {
         if (is != should) {
-            throw new IOException("not a recorded editing session: " + should + " expected at "
+            throw new IOException("not a recorded editing session: expected " + should + " at "
                     + json.currentLocation().offsetDescription() + ", found " + is);
         }
     }

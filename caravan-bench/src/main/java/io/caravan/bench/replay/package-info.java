@@ -1,10 +1,10 @@
 /**
- * Replay of recorded editing sessions, as a document server would meet them.
+ * Replays recorded editing sessions as a document server would see them.
  *
  * <p>{@link io.caravan.bench.replay.TraceReader} reads a {@link io.caravan.bench.replay.Trace}; the {@link
  * io.caravan.bench.replay.Player} appends each transaction to a document in a {@link io.caravan.bench.replay.Target},
- * and now and then a snapshot of the text, which makes all before it unnecessary. In the end, and after each kill on
- * the way, the text is rebuilt from the retained entries alone ({@link io.caravan.bench.replay.Document}) and compared.
+ * and regularly a snapshot of the text, which replaces everything before it. At the end, and after each kill, the text
+ * is rebuilt from the retained entries alone ({@link io.caravan.bench.replay.Document}) and compared.
  */
 @NullMarked
 package io.caravan.bench.replay;

@@ -18,16 +18,16 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * Charts of one look. A system has the same colour in all of them; the colours are those that Okabe and Ito chose for
- * eyes that do not tell red from green.
+ * Charts in a common style. A system has the same colour in all of them; the colours are the palette of Okabe and Ito,
+ * which is safe for colour-blind readers.
  */
 public final class Charts {
-    /** What the hardware allows, drawn as a dashed line. */
+    /** The limit of the hardware, drawn as a dashed line. */
     public static final String MACHINE = "the machine";
 
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
-    /** Never in powers of ten, which a logarithmic axis has by itself. */
+    /** Never in powers of ten, the default of a logarithmic axis. */
     private static final String NUMBERS = "#,##0.####";
 
     private static final Color GRID = new Color(0xDDDDDD);
@@ -59,7 +59,7 @@ public final class Charts {
 
     private Charts() {}
 
-    /** A chart of lines, without any yet. */
+    /** Creates an empty line chart. */
     public static XYChart lines(String title, String xTitle, String yTitle) {
         XYChart chart = new XYChartBuilder()
                 .width(WIDTH)
@@ -72,7 +72,7 @@ public final class Charts {
         return chart;
     }
 
-    /** A chart of bars, without any yet. */
+    /** Creates an empty bar chart. */
     public static CategoryChart bars(String title, String xTitle, String yTitle) {
         CategoryChart chart = new CategoryChartBuilder()
                 .width(WIDTH)
@@ -119,7 +119,7 @@ public final class Charts {
         chart.getStyler().setYAxisLogarithmic(true);
     }
 
-    /** Adds a line; points whose value is not a number are left out, and a line without points altogether. */
+    /** Adds a line; leaves out points that are NaN, and a line without points. */
     public static void add(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         Map<Double, Double> points = measured(xs, ys);
         if (points.isEmpty()) {
@@ -132,7 +132,7 @@ public final class Charts {
         series.setMarker(system.startsWith(MACHINE) ? SeriesMarkers.NONE : SeriesMarkers.CIRCLE);
     }
 
-    /** Adds a system's bars, one for each of the chart's categories; one whose value is not a number is left out. */
+    /** Adds a system's bars, one for each of the chart's categories; leaves out those that are NaN. */
     public static void add(CategoryChart chart, String system, List<String> categories, List<Double> values) {
         List<Double> bars =
                 values.stream().map(value -> value.isNaN() ? 0 : value).toList();

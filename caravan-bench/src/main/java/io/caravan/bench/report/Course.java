@@ -13,40 +13,41 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** How often a benchmark's parts are run, where, and what becomes of the figures: a mixin for its command. */
+/** How often and where a benchmark runs its parts, and where its figures go: a mixin for its command. */
 public final class Course {
     private static final int RUNS = 5;
 
-    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, says nothing of speed")
+    @Option(names = "--quick", description = "tiny counts and one run: shows that it works, but not how fast it is")
     private boolean quick;
 
-    @Option(names = "--runs", paramLabel = "N", description = "times that each is run; default 5, with --quick 1")
+    @Option(names = "--runs", paramLabel = "N", description = "number of runs of each part; default 5, with --quick 1")
     private @Nullable Integer runs;
 
     @Option(
             names = "--out",
             paramLabel = "DIR",
             description =
-                    "where the figures go, as a .md and a .json named like this command, with pictures; a report.html of"
-                            + " all that is there is made anew; default: nowhere")
+                    "where to write the figures, as a .md and a .json named like this command, with pictures; also"
+                            + " rebuilds report.html from all reports in DIR; default: nowhere")
     private @Nullable Path out;
 
     @Option(
             names = "--dir",
             paramLabel = "DIR",
             description =
-                    "on the disk to measure: missing or empty; default: a temporary directory; emptied afterwards")
+                    "working directory on the disk to measure; must be missing or empty, and is emptied afterwards;"
+                            + " default: a temporary directory")
     private @Nullable Path directory;
 
     @Spec(Spec.Target.MIXEE)
     private @Nullable CommandSpec command;
 
-    /** Whether counts are to be tiny. */
+    /** Whether to use tiny counts. */
     public boolean quick() {
         return quick;
     }
 
-    /** Runs them all as often as is asked for, and tells the figures. */
+    /** Runs all parts as often as requested, and prints the figures. */
     public void run(List<Measure> measures) throws IOException, InterruptedException {
         check(directory == null || Directories.missingOrEmpty(directory), "--dir must be missing or empty");
         check(runs == null || runs >= 1, "--runs must be 1 or more");
@@ -55,7 +56,7 @@ public final class Course {
         }
     }
 
-    /** The report is written after every run, so that what was measured is there even if something fails later. */
+    /** Written after every run, so that a later failure does not lose the figures. */
     private void measure(Path work, List<Measure> measures) throws IOException, InterruptedException {
         Map<String, String> facts = Machine.facts(work);
         int times = runs != null ? runs : quick ? 1 : RUNS;

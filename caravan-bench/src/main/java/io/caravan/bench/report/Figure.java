@@ -3,9 +3,10 @@ package io.caravan.bench.report;
 import java.util.Locale;
 
 /**
- * What can be measured. These are the figures that several benchmarks share; what only one of them measures it names itself.
+ * A measured quantity. The constants are those that several benchmarks share; the others are defined by their own
+ * benchmark.
  *
- * @param title with the unit, as the head of a column
+ * @param title with the unit; the column's heading
  * @param format of a value, see {@link java.util.Formatter}
  */
 public record Figure(String title, String format) {
@@ -48,7 +49,7 @@ public record Figure(String title, String format) {
     public static final Figure FORCES = new Figure("forces", "%,.0f");
     public static final Figure BYTES_PER_FORCE = new Figure("bytes a force", "%,.0f");
 
-    /** A value as people read it. */
+    /** Formats a value for people. */
     public String text(double value) {
         return String.format(Locale.ROOT, format, value);
     }

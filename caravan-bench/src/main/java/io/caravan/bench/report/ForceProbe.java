@@ -5,9 +5,9 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import org.HdrHistogram.Histogram;
 
-/** What no durable append can be faster than: one write and force of a block in a file that was allocated before. */
+/** The lower bound of a durable append: one write and force of a block in a preallocated file. */
 public final class ForceProbe implements AutoCloseable {
-    /** The least that a disk writes. */
+    /** The smallest unit that a disk writes. */
     public static final int SMALL_BLOCK_BYTES = 4096;
 
     private static final int DIGITS = 3;
@@ -21,7 +21,7 @@ public final class ForceProbe implements AutoCloseable {
     /**
      * Prepares the file.
      *
-     * @param count of blocks, each written and forced once
+     * @param count number of blocks; each is written and forced once
      */
     public ForceProbe(Path directory, int blockBytes, int count) throws IOException {
         this.blockBytes = blockBytes;
@@ -35,7 +35,7 @@ public final class ForceProbe implements AutoCloseable {
         return run(Long.MAX_VALUE);
     }
 
-    /** Writes and forces blocks until the time is over, or there are no more. */
+    /** Writes and forces blocks until the time is up or all are written. */
     public Measurement run(long atMostNanos) throws IOException {
         Histogram nanos = new Histogram(DIGITS);
         ByteBuffer block = ByteBuffer.allocateDirect(blockBytes);

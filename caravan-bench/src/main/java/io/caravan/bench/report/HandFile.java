@@ -7,7 +7,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** A file that is really allocated before it is used: zero-filled and forced, as recycled log segments are. */
+/** A file whose blocks are really allocated before use: zero-filled and forced, like recycled log segments. */
 public final class HandFile implements AutoCloseable {
     private static final int CHUNK_BYTES = 1 << 20;
 
@@ -17,7 +17,7 @@ public final class HandFile implements AutoCloseable {
         channel = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
-    /** Makes it at least so large. */
+    /** Grows the file to at least this size. */
     public void prepare(long bytes) throws IOException {
         ByteBuffer zeros = ByteBuffer.allocateDirect(CHUNK_BYTES);
         for (long size = channel.size(); size < bytes; size += CHUNK_BYTES) {

@@ -6,17 +6,20 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** What the machine allows: forces small and large, copies, page faults, the clock, waking a thread. By hand, within a second. */
+/**
+ * Measures the machine's own limits within a second: small and large forces, copies, page faults, the clock, waking a
+ * thread.
+ */
 public final class MachineLimits implements Measure {
     private static final String BY_HAND = "by hand";
     private static final String FORCED = "forced";
     private static final String NOTHING_STORED = "nothing stored";
     private static final int BYTES_PER_KIB = 1024;
     private static final int BYTES_PER_MIB = 1 << 20;
-    /** No size of block takes longer. */
+    /** Time limit for each block size. */
     private static final long FORCES_NANOS = TimeUnit.MILLISECONDS.toNanos(150);
 
-    /** So many blocks of a size at most, as the file has to be written before. */
+    /** At most this many blocks of one size, because the file has to be written in advance. */
     private record Forces(int blockBytes, int count) {
         String workload() {
             String size = blockBytes < BYTES_PER_MIB
@@ -38,7 +41,7 @@ public final class MachineLimits implements Measure {
     private final Results results = new Results();
     private final boolean quick;
 
-    /** Measures; a quick one shows that it works, and says nothing of speed. */
+    /** Creates the measure; a quick one shows that it works, but not how fast the machine is. */
     public MachineLimits(boolean quick) {
         this.quick = quick;
     }
@@ -73,13 +76,13 @@ public final class MachineLimits implements Measure {
     public Table table() {
         return new Table(
                 "The machine",
-                "In every run, before anything else. Forces: for "
+                "Measured in every run, before anything else. Forces: at most "
                         + TimeUnit.NANOSECONDS.toMillis(FORCES_NANOS)
-                        + " ms at most of each size, in a file whose blocks were written before. The page is one of an allocated"
-                        + " file that the operating system has in memory, mapped anew. The memory for a new file is asked for"
-                        + " eight times in a row, by writes of 64 KiB; where that takes longer than a copy, a host had to give"
-                        + " what it had taken back. A thread is woken by another one's hand-over through a queue; it has it"
-                        + " then.",
+                        + " ms of each size, in a file whose blocks were written before. The page belongs to a fresh"
+                        + " mapping of an allocated file that is in the page cache. The memory for a new file is"
+                        + " requested eight times in a row, by writes of 64 KiB; where that takes longer than a"
+                        + " copy, the host of a virtual machine had reclaimed memory and must return it. A thread is"
+                        + " woken by a hand-over through a queue; the time ends when it has received the item.",
                 results);
     }
 }

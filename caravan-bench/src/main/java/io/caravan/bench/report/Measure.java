@@ -3,15 +3,15 @@ package io.caravan.bench.report;
 import java.io.IOException;
 import java.util.List;
 
-/** One part of a benchmark: does the same to several systems in turn, and keeps what came out. */
+/** One part of a benchmark: runs the same workload on several systems in turn and keeps the results. */
 public interface Measure {
     /** Measures every system once. */
     void run(Turn turn) throws IOException, InterruptedException;
 
-    /** What has been measured so far. */
+    /** The tables of the results so far. */
     Table table();
 
-    /** Of what has been measured so far. */
+    /** The pictures of the results so far. */
     default List<Picture> pictures() {
         return List.of();
     }

@@ -18,13 +18,13 @@ public final class Measurement {
         return figures;
     }
 
-    /** Adds one figure, in its own unit. */
+    /** Adds a figure, in the figure's unit. */
     public Measurement with(Figure figure, double value) {
         figures.put(figure, value);
         return this;
     }
 
-    /** The value of a figure that was measured. */
+    /** The value of a measured figure. */
     public double get(Figure figure) {
         Double value = figures.get(figure);
         if (value == null) {
@@ -69,9 +69,9 @@ public final class Measurement {
     }
 
     /**
-     * Adds the usual points of a distribution.
+     * Adds the usual percentiles of a distribution.
      *
-     * @param unit of what was recorded
+     * @param unit of the recorded values
      */
     public Measurement latencies(Histogram times, TimeUnit unit) {
         double perMilli = NANOS_PER_MILLI / unit.toNanos(1);

@@ -10,7 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** What nothing that copies can be faster than, and what nothing that writes into a mapped file is spared. */
+/** The lower bounds of copying memory and of writing into a mapped file. */
 final class MemoryProbe {
     private static final int PAGE_BYTES = 4096;
     private static final int WRITE_BYTES = 64 << 10;
@@ -22,9 +22,9 @@ final class MemoryProbe {
     private MemoryProbe() {}
 
     /**
-     * Copies from memory to memory, all of it touched before.
+     * Copies memory that has been touched before.
      *
-     * @param bytes of a copy; more than caches hold, to tell of memory
+     * @param bytes size of a copy; larger than the caches, so that it measures memory
      */
     static Measurement copy(int bytes, int copies) {
         ByteBuffer from = ByteBuffer.allocateDirect(bytes);
@@ -39,8 +39,8 @@ final class MemoryProbe {
     }
 
     /**
-     * Fills a new file piece by piece, and forces nothing: the operating system has to find memory for it. On a virtual
-     * machine whose host takes back what is free that can be much slower than the copy into it.
+     * Fills a new file piece by piece without forcing it: the operating system has to allocate memory for it. On a
+     * virtual machine whose host reclaims free memory, that can be much slower than the copy itself.
      */
     static Measurement newFile(Path directory, int pieceBytes, int pieces) throws IOException {
         Path path = directory.resolve("memory-probe");
@@ -65,7 +65,7 @@ final class MemoryProbe {
         }
     }
 
-    /** Writes once into each page of a fresh mapping of an allocated file, whose pages the operating system has. */
+    /** Writes once into each page of a fresh mapping of an allocated file that is in the page cache. */
     static Measurement firstTouches(Path directory, int pages) throws IOException {
         Path path = directory.resolve("page-probe");
         Histogram nanos = new Histogram(DIGITS);

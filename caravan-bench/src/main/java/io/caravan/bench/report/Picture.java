@@ -18,7 +18,7 @@ import org.knowm.xchart.internal.chartpart.Chart;
  */
 public record Picture(String name, String title, String caption, Chart<?, ?> chart) {
 
-    /** Writes a PNG and an SVG, whose names begin as said. */
+    /** Writes a PNG and an SVG, whose names start with the given prefix. */
     void writeTo(Path directory, String prefix) throws IOException {
         String file = directory.resolve(prefix + name).toString();
         try {

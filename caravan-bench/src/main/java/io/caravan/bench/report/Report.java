@@ -21,11 +21,11 @@ public final class Report {
     private final List<Picture> pictures;
 
     /**
-     * Makes a report of what has been measured by now.
+     * Creates a report of the results so far.
      *
      * @param name of the files
      * @param facts about the machine
-     * @param measures what their tables and pictures are taken from
+     * @param measures the source of the tables and pictures
      */
     public Report(String name, Map<String, String> facts, List<Measure> measures) {
         this.name = name;
@@ -64,13 +64,13 @@ public final class Report {
         return text.toString();
     }
 
-    /** Markdown that reads well as it is. */
+    /** Markdown that is also readable as plain text. */
     @Override
     public String toString() {
         StringBuilder text = new StringBuilder();
         facts.forEach((name, value) ->
                 text.append("- ").append(name).append(": ").append(value).append('\n'));
-        text.append("\nMedians of all runs, with the least and the greatest where they differ.\n");
+        text.append("\nMedians of all runs, with the minimum and maximum where they differ.\n");
         tables.forEach(table -> appendTable(text, table));
         return text.toString();
     }

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * One page of everything that was measured into a directory: the pictures and tables of each suite, and what they were
- * measured on. It has all within itself, and needs no network.
+ * One page with all results in a directory: each suite's pictures, tables and machine. It is self-contained and needs
+ * no network.
  */
 public final class ReportPage {
     private static final String JSON = ".json";
@@ -30,7 +30,7 @@ public final class ReportPage {
         this.directory = directory;
     }
 
-    /** Writes {@code report.html}, from the reports that are in the directory. */
+    /** Writes {@code report.html} from the reports in the directory. */
     public static void write(Path directory) throws IOException {
         Files.writeString(directory.resolve("report.html"), new ReportPage(directory).page());
     }
@@ -47,7 +47,7 @@ public final class ReportPage {
         return html.append("</body></html>\n").toString();
     }
 
-    /** In the order of the suites; what is no suite comes behind them. */
+    /** In the order of the suites; reports of other commands come last. */
     private Map<String, JsonNode> reports() throws IOException {
         List<String> names = new ArrayList<>(Suites.NAMES);
         try (Stream<Path> files = Files.list(directory)) {

@@ -5,15 +5,15 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** All runs of all measurements, in the order in which they were first made. */
+/** All runs of all measurements, in the order of their first run. */
 public final class Results {
 
     /**
-     * What a row of the table is about.
+     * Identifies a row of a table.
      *
      * @param workload what was done
-     * @param system by what
-     * @param durability what had happened to a write when it counted
+     * @param system what did it
+     * @param durability what was guaranteed of a write when it was counted
      */
     public record Row(String workload, String system, String durability) {}
 
@@ -34,7 +34,7 @@ public final class Results {
         rows.computeIfAbsent(row, key -> new ArrayList<>()).add(measurement);
     }
 
-    /** Adds a row that has no figures, and says why where the durability would stand. */
+    /** Adds a row without figures that gives the reason in place of the durability. */
     public void absent(String workload, String system, String why) {
         rows.putIfAbsent(new Row(workload, system, "not measured: " + why), new ArrayList<>());
     }
@@ -43,7 +43,7 @@ public final class Results {
         return rows.keySet();
     }
 
-    /** Figures of a row; only those that were measured. */
+    /** The measured figures of a row. */
     public Map<Figure, Spread> spreads(Row row) {
         Map<Figure, List<Double>> runs = new LinkedHashMap<>();
         for (Measurement run : rows.getOrDefault(row, List.of())) {
@@ -56,13 +56,13 @@ public final class Results {
         return spreads;
     }
 
-    /** The median of a row's figure; not a number when it was not measured. */
+    /** The median of a row's figure; NaN when it was not measured. */
     public double median(Row row, Figure figure) {
         Spread spread = spreads(row).get(figure);
         return spread == null ? Double.NaN : spread.median();
     }
 
-    /** The figures that any row has, in the order in which they first appeared. */
+    /** The figures that occur in any row, in the order of their first appearance. */
     public List<Figure> figures() {
         return rows.values().stream()
                 .flatMap(List::stream)

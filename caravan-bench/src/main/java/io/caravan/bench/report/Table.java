@@ -6,9 +6,10 @@ import java.util.Map;
 /**
  * One table of a report.
  *
- * @param title empty when the report has only this one
- * @param notes what a reader has to know about all rows, in Markdown; may be empty
- * @param remarks what he has to know about some, in a column of its own; without any there is no column
+ * @param title empty when this is the report's only table
+ * @param notes what the reader must know about all rows, in Markdown; may be empty
+ * @param remarks what the reader must know about single rows, in a separate column; the column is omitted when there
+ *     are none
  */
 public record Table(String title, String notes, Results results, Map<Row, String> remarks) {
 

@@ -4,7 +4,7 @@ import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** What nothing that tells time or waits for another thread is spared. */
+/** The costs of reading the clock and of waking another thread. */
 final class ThreadProbe {
     private static final int DIGITS = 3;
     private static final long FALLING_ASLEEP_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
@@ -12,7 +12,7 @@ final class ThreadProbe {
 
     private ThreadProbe() {}
 
-    /** Reads the clock, twice in a row. */
+    /** Measures two consecutive readings of the clock. */
     static Measurement clock(int readings) {
         Histogram nanos = new Histogram(DIGITS);
         for (int i = 0; i < readings; i++) {
@@ -24,7 +24,7 @@ final class ThreadProbe {
                 .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
-    /** Hands something to a thread that sleeps until it comes, and takes the time until that thread has it. */
+    /** Hands an item to a sleeping thread, and measures the time until that thread has it. */
     static Measurement wakeUps(int wakeUps) throws InterruptedException {
         SynchronousQueue<Long> queue = new SynchronousQueue<>();
         Histogram nanos = new Histogram(DIGITS);
@@ -33,7 +33,7 @@ final class ThreadProbe {
         for (int i = 0; i < wakeUps; i++) {
             awaitSleep(sleeper);
             if (!queue.offer(System.nanoTime(), PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-                throw new IllegalStateException("the thread to be woken did not take what it was woken for");
+                throw new IllegalStateException("the woken thread did not take the item it was given");
             }
         }
         sleeper.join();
@@ -42,7 +42,7 @@ final class ThreadProbe {
                 .with(Figure.P99_NANOS, nanos.getValueAtPercentile(99));
     }
 
-    /** A thread that is about to sleep says so already, so it is given time to. */
+    /** A thread reports that it is waiting shortly before it really sleeps, so give it time. */
     private static void awaitSleep(Thread sleeper) {
         while (sleeper.isAlive() && sleeper.getState() != Thread.State.WAITING) {
             Thread.onSpinWait();

@@ -1,6 +1,6 @@
 /**
- * What all measurements share: figures of a run, the runs of a row, tables of rows for people and programs, and the times
- * that the machine itself needs.
+ * The parts that all measurements share: the figures of a run, the runs of a row, tables for people and programs, and
+ * the machine's own limits.
  */
 @NullMarked
 package io.caravan.bench.report;

@@ -15,7 +15,7 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.NoSuchKeyException;
 import software.amazon.awssdk.services.s3.model.S3Object;
 
-/** A bucket, as somebody sees it who goes past the archive. */
+/** Direct access to a bucket, bypassing the archive. */
 public final class Bucket implements AutoCloseable {
     private final URI endpoint;
     private final String name;
@@ -35,12 +35,12 @@ public final class Bucket implements AutoCloseable {
         return name;
     }
 
-    /** Makes it. */
+    /** Creates the bucket. */
     public void create() throws IOException {
-        await("make the bucket", client.createBucket(request -> request.bucket(name)));
+        await("create the bucket", client.createBucket(request -> request.bucket(name)));
     }
 
-    /** All keys that begin so. */
+    /** All keys with this prefix. */
     public List<String> keys(String prefix) throws IOException {
         List<String> keys = new ArrayList<>();
         await(
@@ -52,7 +52,7 @@ public final class Bucket implements AutoCloseable {
         return keys;
     }
 
-    /** The size of all objects whose keys begin so. */
+    /** The total size of all objects with this key prefix. */
     public long bytes(String prefix) throws IOException {
         AtomicLong bytes = new AtomicLong();
         await(
@@ -63,7 +63,7 @@ public final class Bucket implements AutoCloseable {
         return bytes.get();
     }
 
-    /** A whole object, or null when there is none. */
+    /** Reads a whole object; null when it does not exist. */
     public byte @Nullable [] get(String key) throws IOException {
         try {
             return await(
@@ -80,7 +80,7 @@ public final class Bucket implements AutoCloseable {
         }
     }
 
-    /** Puts an object, whatever was there. */
+    /** Puts an object, replacing an existing one. */
     public void put(String key, byte[] content) throws IOException {
         await(
                 "put " + key,

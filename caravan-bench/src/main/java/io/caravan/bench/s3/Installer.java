@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the commands that put a program into a directory, once. */
+/** Installs a program into a directory once, by running commands. */
 final class Installer {
-    /** The last thing that an installation makes; in it, what was installed. */
+    /** The file that an installation creates last; it contains the installed version. */
     private static final String MARK = ".installed";
 
     private static final Duration PATIENCE = Duration.ofMinutes(8);
@@ -20,16 +20,16 @@ final class Installer {
     private final String version;
 
     /**
-     * Makes an installer.
+     * Creates an installer.
      *
-     * @param version of what is installed; another one is installed anew
+     * @param version of the program; a different installed version is replaced
      */
     Installer(Path home, String version) {
         this.home = home;
         this.version = version;
     }
 
-    /** Returns why it failed; null when all is there. */
+    /** Returns why the installation failed; null when the program is installed. */
     @Nullable
     String run(Map<String, String> environment, List<List<String>> commands) throws IOException {
         Path mark = home.resolve(MARK);

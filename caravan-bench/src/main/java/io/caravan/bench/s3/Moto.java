@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Moto's server, in a Python environment of its own. Takes any credentials. */
+/** Moto's server, in its own Python virtual environment. Accepts any credentials. */
 final class Moto implements S3Program {
     private static final String PYTHON = "python3";
     private static final String VERSION = "moto[server]==5.2.5";

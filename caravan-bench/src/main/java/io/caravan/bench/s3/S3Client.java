@@ -5,11 +5,11 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 
-/** The SDK's own client, for what is done to an S3 server by hand. */
+/** The SDK's own client, for direct requests to an S3 server. */
 public final class S3Client {
     private S3Client() {}
 
-    /** A client's settings, as far as our servers ask for them. */
+    /** The client settings that our servers require. */
     public static S3AsyncClientBuilder builder(URI endpoint) {
         return S3AsyncClient.builder()
                 .endpointOverride(endpoint)

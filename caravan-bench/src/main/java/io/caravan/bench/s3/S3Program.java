@@ -6,10 +6,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** How an S3 server is installed and started. */
+/** Installs and starts an S3 server. */
 interface S3Program {
     /**
-     * Installs it if it is not, which may take minutes and need a network.
+     * Installs the program if necessary, which may take minutes and need a network.
      *
      * @return why it cannot run here, in words; null when it can
      */
@@ -17,18 +17,18 @@ interface S3Program {
     String install() throws IOException;
 
     /**
-     * The command that runs it, on the loopback address, until it is killed.
+     * The command that runs the server on the loopback address until it is killed.
      *
-     * @param data a directory that is there, for its objects
+     * @param data an existing directory for its objects
      */
     List<String> command(Path data, int port);
 
-    /** Variables that it needs beside those of this program. */
+    /** Environment variables in addition to those of this program. */
     Map<String, String> environment();
 
-    /** Whether its objects outlive its process. */
+    /** Whether its objects survive its process. */
     boolean keepsObjects();
 
-    /** Removes what it shows as objects after a kill and are none. */
+    /** Removes leftovers of a kill that the server would list as objects. */
     default void tidy(Path data) throws IOException {}
 }

@@ -11,7 +11,7 @@ final class S3ProxyMain {
     private S3ProxyMain() {}
 
     /**
-     * Serves.
+     * Starts the server.
      *
      * @param arguments the directory for the objects, and the port
      */

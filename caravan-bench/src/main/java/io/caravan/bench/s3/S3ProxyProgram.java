@@ -12,7 +12,10 @@ import org.jspecify.annotations.Nullable;
 
 /** s3proxy over a directory, from this program's own class path. */
 final class S3ProxyProgram implements S3Program {
-    /** It writes to a file of the key's name and this, which it renames: a kill leaves it, and then it shows it. */
+    /**
+     * It writes to a file named after the key plus this suffix and renames it; after a kill, it lists the leftover file
+     * as an object.
+     */
     private static final Pattern HALF_PUT =
             Pattern.compile(".*-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
 

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** An S3 server in a process of its own, on a port of the loopback address that stays the same when it is started again. */
+/** An S3 server in its own process, on a loopback port that stays the same after a restart. */
 public final class S3Server implements AutoCloseable {
     static final String HOST = "127.0.0.1";
 
@@ -35,9 +35,9 @@ public final class S3Server implements AutoCloseable {
     }
 
     /**
-     * Starts a server of software that is installed, and waits until it answers.
+     * Starts an installed server, and waits until it answers.
      *
-     * @param work a directory, for one of the server's objects and one for what it puts out
+     * @param work directory for the server's objects and output
      */
     public static S3Server start(S3Software software, Path work) throws IOException {
         Path data = Files.createDirectories(work.resolve("s3"));
@@ -63,7 +63,7 @@ public final class S3Server implements AutoCloseable {
         }
     }
 
-    /** Anything that it says to a stranger will do. */
+    /** Any answer to an unauthenticated request will do. */
     private void awaitAnswer() throws IOException {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
@@ -97,19 +97,22 @@ public final class S3Server implements AutoCloseable {
         return URI.create("http://" + HOST + ":" + port);
     }
 
-    /** Sends SIGKILL, and waits until it is gone; what it has put out and its objects stay, if it {@linkplain S3Software#keepsObjects() keeps} them. */
+    /**
+     * Sends SIGKILL, and waits until the process is gone. Its output stays, and so do its objects if it {@linkplain
+     * S3Software#keepsObjects() keeps} them.
+     */
     public void kill() throws IOException {
         process.kill();
     }
 
-    /** Starts it again after a kill, and waits until it answers. */
+    /** Restarts the server after a kill, and waits until it answers. */
     public void restart() throws IOException {
         software.tidy(data);
         process = process(software, data, log, port);
         awaitAnswer();
     }
 
-    /** Sends SIGSTOP: it stands still, its connections open, until {@link #resume()}. */
+    /** Sends SIGSTOP: suspends the server, with its connections open, until {@link #resume()}. */
     public void pause() throws IOException {
         process.pause();
     }
@@ -119,7 +122,7 @@ public final class S3Server implements AutoCloseable {
         process.resume();
     }
 
-    /** Leaves no process behind. */
+    /** Kills the process if it is still running. */
     @Override
     public void close() {
         process.close();

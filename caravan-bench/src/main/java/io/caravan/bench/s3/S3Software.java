@@ -7,13 +7,13 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The S3 servers that there are to choose from. */
+/** The available S3 servers. */
 public enum S3Software {
     /** Python; keeps its objects in memory. */
     MOTO(new Moto()),
     /** Go; keeps its objects in files. */
     VERSITYGW(new Versitygw()),
-    /** Java; keeps its objects in files. Comes with this program. */
+    /** Java; keeps its objects in files. Included with this program. */
     S3PROXY(new S3ProxyProgram());
 
     private final S3Program program;
@@ -23,7 +23,7 @@ public enum S3Software {
     }
 
     /**
-     * Installs it if it is not, which may take minutes and need a network.
+     * Installs the program if necessary, which may take minutes and need a network.
      *
      * @return why it cannot run here, in words; null when it can
      */
@@ -31,7 +31,7 @@ public enum S3Software {
         return program.install();
     }
 
-    /** Whether its objects outlive its process. */
+    /** Whether its objects survive its process. */
     public boolean keepsObjects() {
         return program.keepsObjects();
     }
@@ -48,7 +48,7 @@ public enum S3Software {
         return program.environment();
     }
 
-    /** As people write it. */
+    /** The name on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

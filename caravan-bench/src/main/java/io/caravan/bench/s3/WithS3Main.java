@@ -8,27 +8,28 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code scripts/with-s3}: runs a command beside an S3 server that is started for it. */
+/** {@code scripts/with-s3}: runs a command with an S3 server started for it. */
 @Command(
         name = "with-s3",
         mixinStandardHelpOptions = true,
         description = {
             "Starts an S3 server on a free port of the loopback address, with an empty bucket '" + WithS3Main.BUCKET
-                    + "', runs a command, and ends the server. Exits with the command's status; with "
+                    + "', runs a command, and stops the server. Exits with the command's status, or with "
                     + WithS3Main.UNAVAILABLE + " when the server cannot run here.",
-            "The command finds the server's address in CARAVAN_TEST_S3_ENDPOINT, the bucket in CARAVAN_TEST_S3_BUCKET,"
-                    + " and credentials where the AWS SDK looks for them."
+            "The command gets the server's address in CARAVAN_TEST_S3_ENDPOINT, the bucket in"
+                    + " CARAVAN_TEST_S3_BUCKET, and credentials where the AWS SDK looks for them."
         },
         footer = {"", "Example:", "  with-s3 moto mvn -pl caravan-server -am test -Dtest=S3EndpointTest"})
 final class WithS3Main implements Callable<Integer> {
     static final String BUCKET = "caravan";
-    /** As sysexits.h has it. */
+    /** EX_UNAVAILABLE of sysexits.h. */
     static final int UNAVAILABLE = 69;
 
     @Parameters(index = "0", paramLabel = "SERVER", description = "One of ${COMPLETION-CANDIDATES}.")
     private S3Software software = S3Software.S3PROXY;
 
-    @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "What to run, and its arguments.")
+    @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The command to run, with its"
+            + " arguments.")
     private List<String> command = List.of();
 
     private WithS3Main() {}

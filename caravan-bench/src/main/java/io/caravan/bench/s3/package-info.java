@@ -1,6 +1,6 @@
 /**
- * S3 servers that others have made, in processes of their own: {@link io.caravan.bench.s3.S3Software} says which there are
- * and installs them, an {@link io.caravan.bench.s3.S3Server} is one that runs, and can be killed.
+ * Third-party S3 servers in separate processes: {@link io.caravan.bench.s3.S3Software} lists and installs them; an
+ * {@link io.caravan.bench.s3.S3Server} is a running one, which can be killed.
  */
 @NullMarked
 package io.caravan.bench.s3;

@@ -10,7 +10,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.IntFunction;
 
-/** Threads that begin together and do the same until the time is over. */
+/** Threads that start together and repeat the same operation until the time is up. */
 final class Crew implements AutoCloseable {
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -25,11 +25,11 @@ final class Crew implements AutoCloseable {
     }
 
     /**
-     * Runs a crew and returns the operations a second of all its threads together.
+     * Runs a crew and returns the operations a second of all its threads.
      *
-     * @param operations between two looks at the clock
-     * @param operation makes what a thread, by its number, does again and again
-     * @param settle done once at the end, within the time
+     * @param operations number of operations between two readings of the clock
+     * @param operation creates the operation that a thread repeats, by the thread's number
+     * @param settle run once at the end, as part of the measured time
      */
     double run(int operations, IntFunction<Callable<?>> operation, Runnable settle) throws InterruptedException {
         CyclicBarrier start = new CyclicBarrier(threads);
@@ -70,7 +70,7 @@ final class Crew implements AutoCloseable {
         }
     }
 
-    /** Ends the threads. */
+    /** Stops the threads. */
     @Override
     public void close() {
         executor.shutdownNow();

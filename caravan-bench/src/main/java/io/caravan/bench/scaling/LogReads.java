@@ -6,7 +6,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.zip.CRC32C;
 
-/** What no replay can beat: the same log, read from the operating system's memory, and its checksum. */
+/** The upper bound of a replay: reads the same log from the page cache and computes its checksum. */
 final class LogReads {
     private static final int PIECE_BYTES = 1 << 20;
     private static final double NANOS_PER_MICRO = 1e3;
@@ -16,7 +16,7 @@ final class LogReads {
     /**
      * Reads a store's log once.
      *
-     * @param bytes of it, from the start
+     * @param bytes number of bytes to read, from the start
      */
     static double megabytesPerSecond(Path directory, long bytes) throws IOException {
         ByteBuffer piece = ByteBuffer.allocateDirect(PIECE_BYTES);
@@ -28,7 +28,7 @@ final class LogReads {
                 done += read(file, bytes - done, piece, crc);
             }
         }
-        // Bytes in a microsecond are megabytes in a second.
+        // Bytes per microsecond equal megabytes per second.
         return done / ((System.nanoTime() - start) / NANOS_PER_MICRO);
     }
 

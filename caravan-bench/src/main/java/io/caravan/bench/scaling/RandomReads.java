@@ -2,10 +2,7 @@ package io.caravan.bench.scaling;
 
 import java.util.SplittableRandom;
 
-/**
- * What a lookup in a large table cannot beat: reads of memory of which each tells where the next one is, all over a
- * buffer, one cache line each.
- */
+/** The lower bound of a lookup in a large table: dependent reads of memory across a buffer, one cache line each. */
 final class RandomReads {
     private static final int LINE_LONGS = 8;
     private static final int READS = 10_000;
@@ -13,7 +10,7 @@ final class RandomReads {
     private final long[] buffer;
     private long at;
 
-    /** Prepares a buffer of about so many bytes, whose lines form one cycle in random order (Sattolo's shuffle). */
+    /** Prepares a buffer of about this size, whose lines form one cycle in random order (Sattolo's shuffle). */
     RandomReads(long bytes, long seed) {
         int lines = (int) Math.max(2, bytes / (LINE_LONGS * Long.BYTES));
         buffer = new long[lines * LINE_LONGS];
@@ -46,12 +43,12 @@ final class RandomReads {
             count += READS;
             now = System.nanoTime();
         }
-        // Keeps the reads from being optimized away.
+        // Prevents the reads from being optimized away.
         at = position;
         return (double) (now - start) / count;
     }
 
-    /** Reads until the chain comes back to where it began. */
+    /** Follows the chain until it returns to its start. */
     int cycleLength() {
         int count = 0;
         long position = 0;

@@ -7,16 +7,17 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench scaling}: whether an operation costs the same however large the store is. */
+/** {@code scripts/bench scaling}: how the cost of operations depends on the size of the store. */
 @Command(
         name = "scaling",
         mixinStandardHelpOptions = true,
         description = {
-            "What an append, a read, a read of a missing list, opening, replay, checkpoint and verification take in stores"
-                    + " of 10,000 to 10,000,000 entries and of 10 to 1,000,000 lists; reads of long lists from end to"
-                    + " end; appends and reads by 1 to 64 threads; how long the store's lock was held at most.",
-            "The stores are built once and used in every run. Beside them stands what the machine allows: a random read"
-                    + " of memory as large as the index, a checksum over the same bytes, one lock under as many threads."
+            "The times of an append, a read, a read of a missing list, opening, replay, checkpoint and verification"
+                    + " in stores of 10,000 to 10,000,000 entries and of 10 to 1,000,000 lists; reads of long lists"
+                    + " from end to end; appends and reads by 1 to 64 threads; the longest time the store's lock was held.",
+            "The stores are built once and used in every run. The machine's limits are shown beside them: a random"
+                    + " read of memory as large as the index, a checksum over the same bytes, one lock with as many"
+                    + " threads."
         })
 public final class ScalingCommand implements Callable<Integer> {
     @Mixin

@@ -3,12 +3,12 @@ package io.caravan.bench.scaling;
 import java.util.Locale;
 
 /**
- * How large a store is. Lists have the ids from 0 on and all the same number of entries.
+ * The size of a store. Lists have ids from 0 and equal numbers of entries.
  *
- * @param entries a multiple of the lists
+ * @param entries a multiple of the number of lists
  */
 record Size(int entries, int lists) {
-    /** What the index of a store is to take at most. */
+    /** The target for the memory of an index. */
     private static final long AIM_BYTES_AN_ENTRY = 12;
 
     private static final long AIM_BYTES_A_LIST = 100;
@@ -17,7 +17,7 @@ record Size(int entries, int lists) {
         return entries / lists;
     }
 
-    /** Memory that the index of such a store is to take at most. */
+    /** The target for the index memory of a store of this size. */
     long aimedBytes() {
         return AIM_BYTES_AN_ENTRY * entries + AIM_BYTES_A_LIST * lists;
     }

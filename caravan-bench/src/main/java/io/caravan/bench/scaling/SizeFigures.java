@@ -2,7 +2,7 @@ package io.caravan.bench.scaling;
 
 import io.caravan.bench.report.Figure;
 
-/** What is measured of a store of some size. */
+/** The figures of a store of one size. */
 final class SizeFigures {
     static final Figure APPEND_NANOS = new Figure("append, ns", "%,.0f");
     static final Figure GET_NANOS = new Figure("get of 10 entries, ns", "%,.0f");

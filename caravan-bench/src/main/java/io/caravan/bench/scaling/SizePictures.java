@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.knowm.xchart.XYChart;
 
-/** Lines over the size of stores, both axes logarithmic. */
+/** Lines over the size of the store, with both axes logarithmic. */
 enum SizePictures {
     BY_ENTRIES("entries", size -> size.entries(), true),
     BY_LISTS("lists", size -> size.lists(), false);
@@ -25,12 +25,12 @@ enum SizePictures {
         this.ofOpening = ofOpening;
     }
 
-    /** Whether opening after a kill is shown, and so must be measured. */
+    /** Whether opening after a kill is shown, and must therefore be measured. */
     boolean ofOpening() {
         return ofOpening;
     }
 
-    /** Draws what has been measured so far. */
+    /** Draws the results so far. */
     List<Picture> of(Results results, List<Size> sizes) {
         Picture operations = operations(results, sizes, "One operation, by " + axis + " in the store");
         return ofOpening ? List.of(operations, openings(results, sizes)) : List.of(operations);
@@ -39,7 +39,7 @@ enum SizePictures {
     private Picture operations(Results results, List<Size> sizes, String title) {
         XYChart chart = chart(title, "nanoseconds");
         if (this == BY_ENTRIES) {
-            // Elsewhere one size alone has such lists.
+            // Otherwise only one size has such lists.
             add(chart, "get of 10 entries", results, sizes, SizeFigures.GET_NANOS);
         }
         add(chart, "append, not waited for", results, sizes, SizeFigures.APPEND_NANOS);
@@ -49,9 +49,9 @@ enum SizePictures {
         return new Picture(
                 "operations-by-" + axis,
                 title,
-                "Flat is good. The dashed line is a read of memory at a random place in a buffer as large as the index,"
-                        + " each after the one before: where it rises, the index no longer fits the processor's caches."
-                        + " An operation needs a few such reads, of which several may be under way at once.",
+                "Flat is good. The dashed line is a dependent read at a random place in a buffer as large as the"
+                        + " index: where it rises, the index no longer fits the processor's caches. An operation"
+                        + " needs a few such reads, some of which may overlap.",
                 chart);
     }
 

@@ -6,15 +6,18 @@ import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
 /**
- * One thread's operations on lists that are drawn at random, each for a while; the mean time of one, in nanoseconds.
- * What is read is checked against what must be there.
+ * One thread's operations on random lists, each for a given time; measures the mean time of one, in nanoseconds. Checks
+ * that reads return the expected entries.
  */
 final class StoreOperations {
-    /** Appends between two flushes, and reads between two looks at the clock. */
+    /** Number of appends between two flushes, and of reads between two readings of the clock. */
     static final int APPENDS = 20_000;
 
     private static final int READS = 200;
-    /** Reads that are drawn beforehand, a power of two: more than are made in a while, or enough to need the whole index. */
+    /**
+     * Number of reads drawn in advance, a power of two: more than one measurement makes, or enough to touch the whole
+     * index.
+     */
     private static final int READ_AHEAD = 1 << 20;
 
     private final ListStore store;
@@ -26,9 +29,9 @@ final class StoreOperations {
     private final byte[] value = new byte[StoreShelf.VALUE_BYTES];
 
     /**
-     * Operations for a while each.
+     * Creates operations that run for a given time each.
      *
-     * @param nextSequences of the store's lists, by id; kept up to date
+     * @param nextSequences the next sequence of each list, by id; kept up to date
      */
     StoreOperations(ListStore store, Size size, int[] nextSequences, long durationNanos, long seed) {
         this.store = store;
@@ -38,7 +41,7 @@ final class StoreOperations {
         this.random = new SplittableRandom(seed);
     }
 
-    /** Counts what it is shown. */
+    /** Counts the entries it receives. */
     private static final class Counting implements EntryStream {
         private long count;
 
@@ -50,11 +53,11 @@ final class StoreOperations {
 
         @Override
         public void finished() {
-            // The number of entries says all.
+            // The number of entries is sufficient.
         }
     }
 
-    /** Appends without waiting, then a flush; after each round, not timed, as many entries are trimmed away. */
+    /** Appends without waiting, then flushes. After each round, trims as many entries, untimed. */
     double append() {
         long nanos = 0;
         long count = 0;
@@ -85,12 +88,12 @@ final class StoreOperations {
         return timed(() -> store.get(random.nextInt(size.lists()), entries), size.entriesPerList());
     }
 
-    /** Reads lists that are not there. */
+    /** Reads missing lists. */
     double getMissing() {
         return timed(() -> store.get(size.lists() + (long) random.nextInt(size.lists()), entries), 0);
     }
 
-    /** Reads the last entry; which it is was looked up before the clock starts. */
+    /** Reads the last entry, whose sequence is looked up before the clock starts. */
     double getLast() {
         int[] ids = new int[READ_AHEAD];
         int[] last = new int[READ_AHEAD];
@@ -108,20 +111,20 @@ final class StoreOperations {
     }
 
     private double timed(Runnable read, int expectedEntries) {
-        // What was just opened is read for the first time here, and not timed.
+        // The first reads of a freshly opened store are not timed.
         readOn(read);
         entries.count = 0;
         long start = System.nanoTime();
         long count = readOn(read);
         long now = System.nanoTime();
         if (entries.count != count * expectedEntries) {
-            throw new IllegalStateException(count + " reads of " + expectedEntries + " entries of a store of " + size
-                    + " showed " + entries.count);
+            throw new IllegalStateException(count + " reads of " + expectedEntries + " entries of a store of"
+                    + " " + size + " returned " + entries.count);
         }
         return (double) (now - start) / count;
     }
 
-    /** Reads until the time is over; returns how often. */
+    /** Reads until the time is up; returns the number of reads. */
     private long readOn(Runnable read) {
         long count = 0;
         long end = System.nanoTime() + durationNanos;

@@ -21,16 +21,16 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores that were built once and are used again: each closed cleanly, and beside it, if asked for, an image of its files as they were
- * while it was open, which is what a killed process leaves. No checkpoint was made before the image, so that opening it
+ * Stores that are built once and reused. Each is closed cleanly. If requested, the shelf also keeps an image of the
+ * files of the open store, as a killed process would leave them. There is no checkpoint before the image, so opening it
  * replays every append.
  */
 final class StoreShelf {
-    /** Of a value. Small, so that ten million of them fit the time and the disk. */
+    /** Length of a value: small, so that ten million fit the time and the disk. */
     static final int VALUE_BYTES = 24;
 
     private static final int GROUP = 1_000;
-    /** More log than any of the stores writes. */
+    /** More log than any store writes. */
     private static final long NEVER = 1L << 40;
 
     private static final String TEMPORARY = FileNames.TEMPORARY_ENDING;
@@ -40,20 +40,20 @@ final class StoreShelf {
     private final Map<Size, Built> stores = new HashMap<>();
 
     /**
-     * An empty shelf.
+     * Creates an empty shelf.
      *
-     * @param images whether stores are to have images
+     * @param images whether to keep images of the stores
      */
     StoreShelf(Path work, boolean images) {
         this.work = work;
         this.images = images;
     }
 
-    /** Fails loudly: a figure of writes that were refused would say nothing. */
+    /** Throws failures: the figures of refused writes would be meaningless. */
     static final WriteCallback CALLBACK = new WriteCallback() {
         @Override
         public void success(long sequence) {
-            // Nobody waits for it.
+            // Nothing waits for it.
         }
 
         @Override
@@ -65,14 +65,14 @@ final class StoreShelf {
     /**
      * A built store.
      *
-     * @param killed its image; null when it has none
-     * @param logBytes that opening the image replays
-     * @param nextSequences of its lists, by id; kept up to date by whoever appends to the store
+     * @param killed the image; null when there is none
+     * @param logBytes log bytes that opening the image replays
+     * @param nextSequences the next sequence of each list, by id; kept up to date by code that appends to the store
      */
     @SuppressWarnings("ArrayRecordComponent") // shared on purpose
     record Built(Path directory, @Nullable Path killed, long logBytes, int[] nextSequences) {}
 
-    /** The store of this size, which is built if it is not there. */
+    /** Returns the store of this size, and builds it if necessary. */
     Built get(Size size) throws IOException {
         Built built = stores.get(size);
         if (built == null) {
@@ -93,7 +93,7 @@ final class StoreShelf {
             if (killed != null) {
                 forcedCopy(directory, killed);
             }
-            // The second of two checkpoints, with that of the close, after which the log is not kept any more.
+            // With the checkpoint on close, this is the second of two, after which the log is no longer retained.
             store.checkpoint();
             int[] nextSequences = new int[size.lists()];
             Arrays.fill(nextSequences, size.entriesPerList());
@@ -101,7 +101,7 @@ final class StoreShelf {
         }
     }
 
-    /** In groups, so that the log has few frames that are not full. */
+    /** In groups, so that few frames of the log are partly filled. */
     private static void fill(ListStore store, Size size) {
         byte[] value = new byte[VALUE_BYTES];
         for (int start = 0; start < size.entries(); start += GROUP) {
@@ -115,8 +115,8 @@ final class StoreShelf {
     }
 
     /**
-     * A copy whose bytes are on the disk, so that whoever forces a file of it later pays for its own writes only.
-     * Temporary files, which the store may be making at this moment, mean nothing and are left out.
+     * Makes a forced copy, so that later forces pay for their own writes only. Leaves out temporary files, which the
+     * store may be creating at this moment.
      */
     static void forcedCopy(Path source, Path target) throws IOException {
         Directories.delete(target);
@@ -138,7 +138,7 @@ final class StoreShelf {
         }
     }
 
-    /** How the stores are opened when they are measured. */
+    /** The options for opening the stores to measure. */
     static StoreConfig config(Path directory) {
         return StoreConfig.builder(directory).durability(Durability.PROCESS).build();
     }

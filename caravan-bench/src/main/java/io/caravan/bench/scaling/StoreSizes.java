@@ -21,17 +21,16 @@ import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The same operations in stores of several sizes, each in turn. */
+/** Runs the same operations in stores of several sizes, in turn. */
 final class StoreSizes implements Measure {
     static final String CARAVAN = "Caravan";
     static final String DURABILITY = "PROCESS";
     static final String NO_DURABILITY = "memory only";
 
     private static final String KILL_NOTE =
-            " An open after a kill is that of a copy of the files as they were while the"
-                    + " store was open, before any checkpoint: it replays every append, makes all of it durable and publishes a"
-                    + " checkpoint.";
-    /** From so many entries on, what takes seconds is done in the first runs only. */
+            " Open after a kill opens a copy of the files of an open store, made before any checkpoint: it replays"
+                    + " every append, makes everything durable and publishes a checkpoint.";
+    /** From this many entries on, operations that take seconds are measured in the first runs only. */
     private static final int LARGE_ENTRIES = 10_000_000;
 
     private static final int THOROUGH_RUNS = 3;
@@ -39,7 +38,7 @@ final class StoreSizes implements Measure {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double BYTES_PER_MB = 1e6;
-    /** Below it, what else is on the Java heap says more than the store. */
+    /** Below this size, other objects on the Java heap outweigh the store. */
     private static final int LEAST_ENTRIES_OF_MEMORY = 1_000_000;
 
     private static final int USUAL_ENTRIES_PER_LIST = 10;
@@ -60,7 +59,7 @@ final class StoreSizes implements Measure {
         durationNanos = Duration.ofMillis(quick ? 5 : 120).toNanos();
     }
 
-    /** More and more entries, ten in each list. */
+    /** Increasing numbers of entries, ten in each list. */
     static StoreSizes byEntries(boolean quick) {
         List<Size> sizes = quick
                 ? List.of(new Size(1_000, 100), new Size(10_000, 1_000))
@@ -72,7 +71,7 @@ final class StoreSizes implements Measure {
         return new StoreSizes("By entries, ten in each list", sizes, SizePictures.BY_ENTRIES, quick);
     }
 
-    /** The same entries in more and more lists. */
+    /** The same number of entries in increasing numbers of lists. */
     static StoreSizes byLists(boolean quick) {
         int entries = quick ? 1_000 : 1_000_000;
         List<Size> sizes = quick
@@ -96,7 +95,7 @@ final class StoreSizes implements Measure {
         }
     }
 
-    /** Made in the first run, and warm by then. */
+    /** Created and warmed up in the first run. */
     private StoreShelf shelf(Turn turn) throws IOException {
         if (shelf == null) {
             shelf = new StoreShelf(Files.createTempDirectory(turn.work(), "shelf"), pictures.ofOpening());
@@ -147,11 +146,11 @@ final class StoreSizes implements Measure {
         VerifyReport report = DurableListStore.verify(built.directory(), VerifyReport.Progress.NONE);
         measurement.with(SizeFigures.VERIFY_MILLIS, millisSince(start));
         if (!report.clean() || report.entries() != size.entries()) {
-            throw new IOException("the store of " + size + " is not as it was built: " + report);
+            throw new IOException("the store of " + size + " is damaged: " + report);
         }
     }
 
-    /** Opens a copy of what a killed process left, if there is such an image. */
+    /** Opens a copy of the image of a killed process, if there is one. */
     private static void openKilled(Turn turn, StoreShelf.Built built, Measurement measurement) throws IOException {
         if (built.killed() == null) {
             return;
@@ -203,7 +202,7 @@ final class StoreSizes implements Measure {
         }
     }
 
-    /** Bytes of living objects, after a full collection; none is made for a store whose memory is not told. */
+    /** Bytes of live objects after a full collection; skips the collection for a store whose memory is not reported. */
     private static long usedHeap(Size size) {
         if (size.entries() < LEAST_ENTRIES_OF_MEMORY) {
             return 0;
@@ -227,16 +226,16 @@ final class StoreSizes implements Measure {
                 "Values of " + StoreShelf.VALUE_BYTES
                         + " bytes, small so that ten million fit. One thread, lists drawn at random; each operation for "
                         + Duration.ofNanos(durationNanos).toMillis()
-                        + " ms. Appends are not waited for: rounds of "
+                        + " ms. The thread does not wait for appends: rounds of "
                         + String.format(Locale.ROOT, "%,d", StoreOperations.APPENDS)
-                        + " and a flush, all of it timed; then, not timed, as many entries are trimmed, so that the store"
-                        + " keeps its size; no checkpoint falls into it. Each store is built once and is opened, closed"
-                        + " and verified in every run, with its files in the operating system's memory. Memory is what"
-                        + " the open store adds to the Java heap after a full collection; beside it the store has two log"
-                        + " buffers of 4 MiB. The machine's random reads go over a buffer of 12 bytes an entry and 100"
-                        + " bytes a list, one cache line each, of which each tells the next. Holds of the store's one lock"
-                        + " are those of the operations and of a checkpoint: every slice of its copy of the index, one in"
-                        + " 64 of the others; what the operating system took from a thread meanwhile is in them."
+                        + " and a flush, all of it timed; then as many entries are trimmed, untimed, so that the"
+                        + " store keeps its size; no checkpoint occurs meanwhile. Each store is built once, and"
+                        + " opened, closed and verified in every run, with its files in the page cache. Memory is"
+                        + " what the open store adds to the Java heap after a full collection; two log buffers of 4"
+                        + " MiB come on top. The machine's random reads are dependent reads of one cache line each,"
+                        + " in a buffer of 12 bytes an entry and 100 bytes a list. Holds of the store's one lock are those of the"
+                        + " operations and of a checkpoint: every slice of its copy of the index, one in 64 of the"
+                        + " others; they include what the operating system took from a thread meanwhile."
                         + (pictures.ofOpening() ? KILL_NOTE : ""),
                 results);
     }

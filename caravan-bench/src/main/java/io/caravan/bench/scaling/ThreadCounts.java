@@ -25,7 +25,7 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 import org.knowm.xchart.XYChart;
 
-/** Appends and reads by more and more threads. */
+/** Appends and reads by increasing numbers of threads. */
 final class ThreadCounts implements Measure {
     private static final List<Integer> COUNTS = List.of(1, 2, 4, 16, 64);
     private static final int BATCH = 100;
@@ -129,7 +129,7 @@ final class ThreadCounts implements Measure {
                 machine ? StoreSizes.NO_DURABILITY : StoreSizes.DURABILITY);
     }
 
-    /** Looks at nothing. */
+    /** Ignores all entries. */
     private static final class Ignoring implements EntryStream {
         @Override
         public boolean next(long sequence, ByteBuffer value) {
@@ -138,7 +138,7 @@ final class ThreadCounts implements Measure {
 
         @Override
         public void finished() {
-            // Nothing to conclude.
+            // Nothing to do at the end.
         }
     }
 
@@ -146,10 +146,11 @@ final class ThreadCounts implements Measure {
     public Table table() {
         return new Table(
                 "By threads",
-                "A store of " + size + ", read; one that was empty at the start of the run, appended to, with as many"
-                        + " lists; values of " + StoreShelf.VALUE_BYTES + " bytes. Each for "
+                "Reads from a store of " + size + "; appends to as many lists of a store that is empty at the start"
+                        + " of the run; values of " + StoreShelf.VALUE_BYTES + " bytes. Each for "
                         + Duration.ofNanos(durationNanos).toMillis()
-                        + " ms. The machine's row is one lock that all threads take and release: the store has one, too.",
+                        + " ms. The machine's row is one lock that all threads acquire and release, as the store has"
+                        + " one too.",
                 results);
     }
 
@@ -170,8 +171,8 @@ final class ThreadCounts implements Measure {
         return List.of(new Picture(
                 "by-threads",
                 title,
-                "Rising is good, up to the number of cores; flat beyond it. The dashed line is a lock that all threads"
-                        + " take and release, and nothing else.",
+                "Good is a rise up to the number of cores, and flat beyond it. The dashed line is a single lock that"
+                        + " all threads acquire and release.",
                 chart));
     }
 

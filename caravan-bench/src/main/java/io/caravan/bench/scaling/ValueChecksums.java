@@ -3,7 +3,7 @@ package io.caravan.bench.scaling;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** Checksums of values that lie one behind the other in memory outside the Java heap, as a mapped file does. */
+/** Checksums of consecutive values in memory outside the Java heap, like those in a mapped file. */
 final class ValueChecksums {
     private final ByteBuffer memory;
     private final int valueBytes;
@@ -14,7 +14,7 @@ final class ValueChecksums {
         this.valueBytes = valueBytes;
     }
 
-    /** Computes one for each of so many values. */
+    /** Computes the checksums of this many values. */
     void compute(int first, int count) {
         for (int i = first; i < first + count; i++) {
             crc.reset();

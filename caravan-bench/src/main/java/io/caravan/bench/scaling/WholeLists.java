@@ -21,7 +21,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import org.knowm.xchart.CategoryChart;
 
-/** Lists read from end to end, every value checked, beside the checksums of as many bytes alone. */
+/** Reads lists from end to end and checks every value, beside the checksums of as many bytes alone. */
 final class WholeLists implements Measure {
     private static final int ENTRIES = 200;
     private static final int SEED = 1;
@@ -33,7 +33,7 @@ final class WholeLists implements Measure {
     private final long durationNanos;
     private final List<Shape> shapes;
 
-    /** Which lists. */
+    /** The shape of the lists. */
     private record Shape(int lists, int valueBytes) {
         String workload() {
             return String.format(Locale.ROOT, "lists of %,d values of %,d bytes", ENTRIES, valueBytes);
@@ -96,7 +96,7 @@ final class WholeLists implements Measure {
         return measurement(shape, lists, now - start);
     }
 
-    /** Of a copy of the bytes in memory, list after list in random order, as the store reads them. */
+    /** Checksums of a copy of the bytes in memory, list by list in random order, as the store reads them. */
     private Measurement checksums(Shape shape) {
         ValueChecksums values = new ValueChecksums(shape.lists() * ENTRIES, shape.valueBytes());
         SplittableRandom random = new SplittableRandom(SEED);
@@ -119,7 +119,7 @@ final class WholeLists implements Measure {
                 .with(ENTRY_NANOS, listNanos / ENTRIES);
     }
 
-    /** Adds up the lengths of what it is shown. */
+    /** Adds up the lengths of the entries it receives. */
     private static final class ByteCount implements EntryStream {
         private long sum;
 
@@ -131,7 +131,7 @@ final class WholeLists implements Measure {
 
         @Override
         public void finished() {
-            // The bytes say all.
+            // The byte count is sufficient.
         }
     }
 
@@ -139,9 +139,9 @@ final class WholeLists implements Measure {
     public Table table() {
         return new Table(
                 "Whole lists",
-                "One thread reads lists at random from a store whose files are in memory, every value's checksum"
-                        + " compared, after a warm-up of the same length. The lists were written in turn, so that the values of one lie apart in"
-                        + " the heap; the machine's checksums go over a buffer in which they lie together.",
+                "After a warm-up of the same length, one thread reads random lists from a store whose files are in"
+                        + " memory, and verifies every value's checksum. The lists were written in turn, so the"
+                        + " values of a list are scattered in the heap; in the machine's buffer they are contiguous.",
                 results);
     }
 
@@ -155,8 +155,7 @@ final class WholeLists implements Measure {
         return List.of(new Picture(
                 "whole-lists",
                 title,
-                "More is better. The grey bar computes the same checksums over the same number of bytes and does nothing"
-                        + " else.",
+                "Higher is better. The grey bar only computes the same checksums over the same number of bytes.",
                 chart));
     }
 

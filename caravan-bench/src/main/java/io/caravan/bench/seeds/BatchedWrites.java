@@ -15,7 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 
-/** JSON documents from a file, a line each, into lists of their own by batches of 1,000, each waited for. */
+/** Writes JSON documents from a file, one a line, to a list each, in batches of 1,000 that are each waited for. */
 record BatchedWrites(String name, int documents) implements Work {
     private static final double NANOS_PER_SECOND = 1e9;
 

@@ -13,9 +13,9 @@ import java.nio.file.Path;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** A store of its own for one piece of work; its files go when it is closed. */
+/** A fresh store for one piece of work; its files are deleted on close. */
 final class FreshStore implements AutoCloseable {
-    /** Documents that OMGDB's import writes with one force. */
+    /** Number of documents that OMGDB's import writes with one force. */
     static final int BATCH = 1_000;
 
     private static final int LINE_BYTES = 200;
@@ -34,12 +34,12 @@ final class FreshStore implements AutoCloseable {
         return store;
     }
 
-    /** Where it lies. */
+    /** The store's directory. */
     Path path() {
         return path;
     }
 
-    /** Puts one document into each of so many lists, by batches that are waited for. */
+    /** Puts one document into each of this many lists, in batches that are waited for. */
     void fill(int documents) throws InterruptedException, ExecutionException {
         for (int first = 0; first < documents; first += BATCH) {
             WriteBatch batch = WriteBatch.create();
@@ -63,7 +63,7 @@ final class FreshStore implements AutoCloseable {
         return (head + "x".repeat(LINE_BYTES - head.length() - 2) + "\"}").getBytes(StandardCharsets.US_ASCII);
     }
 
-    /** Closes it, and opens it again. */
+    /** Closes and reopens the store. */
     void reopen() {
         store.close();
         store = DurableListStore.open(config);

@@ -12,9 +12,9 @@ import java.io.IOException;
 import org.HdrHistogram.Histogram;
 
 /**
- * Deltas at a fixed rate to a server, over RESP, timed from when each was due; the server always forces.
+ * Sends deltas at a fixed rate to a server over RESP, timed from when each was due; the server always forces.
  *
- * @param warmSeconds of the plan that do not count
+ * @param warmSeconds number of initial seconds that do not count
  */
 record LiveDeltas(String name, OpenLoop.Plan plan, int warmSeconds) implements Work {
     private static final double MICROS_PER_MILLI = 1e3;

@@ -11,9 +11,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reads of whole small documents, one after the other, for a while.
+ * Reads whole small documents, one after another, for a given time.
  *
- * @param hit whether the documents are there
+ * @param hit whether the documents exist
  */
 record Lookups(String name, int documents, boolean hit, int millis) implements Work {
     private static final int LOOKS_AT_THE_CLOCK_EVERY = 1_000;
@@ -43,12 +43,12 @@ record Lookups(String name, int documents, boolean hit, int millis) implements W
         long expected = hit ? lookups : 0;
         if (found.values != expected) {
             throw new IOException(
-                    lookups + " lookups found " + found.values + " documents, and should have found " + expected);
+                    lookups + " lookups found " + found.values + " documents instead of " + expected);
         }
         return new Measurement().with(MICROS_EACH, nanos / NANOS_PER_MICRO / lookups);
     }
 
-    /** Takes each value as a reader would, and counts it. */
+    /** Copies each value as a reader would, and counts it. */
     private static final class Counter implements EntryStream {
         private byte[] copy = new byte[0];
         private long values;
@@ -65,7 +65,7 @@ record Lookups(String name, int documents, boolean hit, int millis) implements W
 
         @Override
         public void finished() {
-            // Nothing is kept between lookups.
+            // There is no state to reset between lookups.
         }
     }
 }

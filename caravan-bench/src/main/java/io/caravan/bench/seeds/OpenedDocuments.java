@@ -7,7 +7,7 @@ import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 
-/** A store of JSON documents, closed cleanly, is opened. */
+/** Opens a cleanly closed store of JSON documents. */
 record OpenedDocuments(String name, int documents) implements Work {
     private static final double NANOS_PER_SECOND = 1e9;
 

@@ -7,20 +7,20 @@ import io.caravan.bench.seeds.Headline.Better;
 import io.caravan.bench.seeds.Work.Compared;
 import java.util.List;
 
-/** The posts' figures, and the work on Caravan that each is compared with. */
+/** The figures of the posts, and the work on Caravan that each is compared with. */
 final class Posts {
-    /** No work of one kind writes for longer. */
+    /** The longest time that work of one kind writes. */
     static final int MAX_SECONDS = 4;
 
     private static final List<Durability> UNSYNCED = List.of(Durability.PROCESS, Durability.SYNC);
     private static final List<Durability> SYNCED = List.of(Durability.SYNC);
 
     private static final String OMGDB_DIFFERS =
-            "OMGDB parses and checks JSON, and keeps it as text with derived caches; here a"
-                    + " document is 200 bytes of JSON as the one value of a list, named by a number. ";
+            "OMGDB parses and validates JSON, and stores it as text with derived caches; here a document is 200"
+                    + " bytes of JSON, the only value of a list with a numeric id. ";
     private static final String LOREM_DIFFERS =
-            "Go on an Apple M4; its log is written by small calls in the caller's thread, and never"
-                    + " synced. Here a key is a number and a document a list. ";
+            "Go on an Apple M4; its log is written by small calls on the caller's thread, and never synced. Here a"
+                    + " key is a number and a document a list. ";
 
     private final boolean quick;
     private final int millis;
@@ -81,12 +81,13 @@ final class Posts {
                                 workload + ", beside RocksDB",
                                 "2022: RocksDB MB/s",
                                 "post: RocksDB",
-                                "not told",
+                                "not stated",
                                 Figure.VALUE_MB_PER_SECOND,
                                 27)),
-                "A machine with an NVMe disk; what a crash would have left there is not told. Here each write is checksummed,"
-                        + " logged by another thread, copied into the heap, and found again after a crash. As many were written"
-                        + " before the clock starts; lists come in turn, and all values are the same bytes.");
+                "A machine with an NVMe disk; the post does not say what survives a crash. Here each write is"
+                        + " checksummed, logged by another thread, copied into the heap, and survives a crash. An"
+                        + " equal number of writes precedes the measurement; lists take turns, and all values are"
+                        + " the same bytes.");
     }
 
     private Compared liveService() {
@@ -101,18 +102,19 @@ final class Posts {
                                 workload + ", p50",
                                 "2022: live p50",
                                 "post: Caravan 2022",
-                                "not told",
+                                "not stated",
                                 Figure.P50_MILLIS,
                                 2),
                         less(
                                 workload + ", p98",
                                 "2022: live p98",
                                 "post: Caravan 2022",
-                                "not told",
+                                "not stated",
                                 Figure.P98_MILLIS,
                                 14)),
-                "Here client and server share this machine's cores, over RESP and the loopback, and the first 3 s of a fresh"
-                        + " server do not count; what was between client and store there is another protocol and program.");
+                "Here client and server share this machine's cores, over RESP and the loopback, and the first 3 s of"
+                        + " a fresh server do not count; there, a different protocol and program were between client"
+                        + " and store.");
     }
 
     private Compared singleInserts() {
@@ -127,7 +129,7 @@ final class Posts {
                         "synced each",
                         Figure.APPENDS_PER_SECOND,
                         2_500)),
-                OMGDB_DIFFERS + "Both wait for one force each: mostly the disks are compared.");
+                OMGDB_DIFFERS + "Both wait for one force each, so this mostly compares the disks.");
     }
 
     private Compared batches() {
@@ -142,7 +144,7 @@ final class Posts {
                         "synced a batch",
                         Figure.APPENDS_PER_SECOND,
                         100_000)),
-                OMGDB_DIFFERS + "Batches of 1,000, each waited for, and read from a file here.");
+                OMGDB_DIFFERS + "Batches of 1,000, each waited for; here they are read from a file.");
     }
 
     private Compared imported() {
@@ -151,7 +153,7 @@ final class Posts {
                 new BatchedWrites(workload, quick ? 1_000 : 50_000),
                 SYNCED,
                 List.of(less(workload, "OMGDB: import", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
-                OMGDB_DIFFERS + "There a command of its own, which starts; here within a program that runs.");
+                OMGDB_DIFFERS + "There a separate command, including its start; here inside a running program.");
     }
 
     private Compared opened() {
@@ -161,7 +163,8 @@ final class Posts {
                 SYNCED,
                 List.of(less(
                         workload, "OMGDB: import, opened", "post: OMGDB", "synced every 1,000", Figure.SECONDS, 2)),
-                "The post tells no time to open a store: this is its import again, beside opening a store that has as much.");
+                "The post gives no time to open a store: this is its import again, beside opening a store with the"
+                        + " same documents.");
     }
 
     private Compared lookups() {
@@ -170,8 +173,8 @@ final class Posts {
                 new Lookups(workload, quick ? 1_000 : 50_000, true, millis),
                 SYNCED,
                 List.of(less(workload, "OMGDB: lookup", "post: OMGDB", "a read", Work.MICROS_EACH, 220)),
-                "There a query through a secondary index; here a list by its number, its value checked and copied. Caravan has"
-                        + " no other index.");
+                "There a query through a secondary index; here a list by its id, its value verified and copied."
+                        + " Caravan has no other index.");
     }
 
     private Compared verified() {
@@ -180,7 +183,7 @@ final class Posts {
                 new VerifiedDocuments(workload, quick ? 1_000 : 50_000),
                 SYNCED,
                 List.of(less(workload, "OMGDB: verify", "post: OMGDB", "a read", Figure.SECONDS, 1)),
-                OMGDB_DIFFERS + "Both prove that what is derived follows from the log, and read every document.");
+                OMGDB_DIFFERS + "Both check derived data against the log, and read every document.");
     }
 
     private Compared sochDb() {
@@ -203,8 +206,8 @@ final class Posts {
                                 "WAL, synchronous NORMAL: synced at checkpoints",
                                 Figure.APPENDS_PER_SECOND,
                                 1_160_000)),
-                "Rust and C on an Apple with 10 cores, into one table, past SochDB's own table layer."
-                        + " Here each row is 100 bytes in a list of its own, and a write of its own.");
+                "Rust and C on an Apple with 10 cores, into one table, bypassing SochDB's own table layer. Here each"
+                        + " row is 100 bytes in its own list, and a separate write.");
     }
 
     private Compared loremWrites() {
@@ -213,7 +216,7 @@ final class Posts {
                 new WaitingWrites(workload, 1, 10, millis),
                 UNSYNCED,
                 List.of(less(workload, "LoremDB: write", "post: LoremDB", "not synced", Work.MICROS_EACH, 58)),
-                LOREM_DIFFERS + "Here another thread writes, and the caller waits until it is told.");
+                LOREM_DIFFERS + "Here another thread writes, and the caller waits until it is notified.");
     }
 
     private Compared loremHits() {
@@ -222,7 +225,7 @@ final class Posts {
                 new Lookups(workload, quick ? 1_000 : 10_000, true, millis),
                 SYNCED,
                 List.of(less(workload, "LoremDB: hit", "post: LoremDB", "a read", Work.MICROS_EACH, 5.4)),
-                LOREM_DIFFERS + "There mostly a line read from a file; here 200 bytes from a mapped one, checked.");
+                LOREM_DIFFERS + "There mostly a line read from a file; here 200 bytes from a mapped file, verified.");
     }
 
     private Compared loremMisses() {
@@ -232,8 +235,8 @@ final class Posts {
                 SYNCED,
                 List.of(less(workload, "LoremDB: miss", "post: LoremDB", "a read", Work.MICROS_EACH, 0.065)),
                 LOREM_DIFFERS
-                        + "There a Bloom filter; here the index, under the store's lock, and whether a deletion is under"
-                        + " way.");
+                        + "There a Bloom filter; here the index, under the store's lock, and a check for a pending"
+                        + " deletion.");
     }
 
     private Compared loremThreads() {
@@ -242,6 +245,6 @@ final class Posts {
                 new WaitingWrites(workload, 10, 10, millis),
                 UNSYNCED,
                 List.of(less(workload, "LoremDB: 10 threads", "post: LoremDB", "not synced", Work.MICROS_EACH, 18.6)),
-                LOREM_DIFFERS + "Ten cores there; here ten threads that each wait, on this machine's cores.");
+                LOREM_DIFFERS + "Ten cores there; here ten waiting threads on this machine's cores.");
     }
 }

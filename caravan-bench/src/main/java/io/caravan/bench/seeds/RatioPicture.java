@@ -9,7 +9,7 @@ import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYSeries;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** How far from each headline Caravan is, as bars that begin at the headline and go to the better or to the worse side. */
+/** Caravan's ratio to each headline, as bars that start at the headline and extend to the better or worse side. */
 final class RatioPicture {
     private static final String TITLE = "Caravan here, beside what the posts said";
     private static final String FORCED = "Caravan";
@@ -23,7 +23,7 @@ final class RatioPicture {
     private final XYChart chart = Charts.lines(TITLE, "times as good as the headline (1 is the same)", "");
     private final List<String> labels = new ArrayList<>();
 
-    /** Adds one below those that are there; a ratio that is not a number is left out. */
+    /** Adds a ratio below the others; leaves out NaN. */
     void add(String label, double nearest, double forced) {
         double place = -labels.size();
         labels.add(label);
@@ -48,7 +48,7 @@ final class RatioPicture {
         }
     }
 
-    /** The picture of what was added. */
+    /** The picture of the added ratios. */
     Picture picture() {
         Charts.logX(chart);
         chart.getStyler()
@@ -63,15 +63,15 @@ final class RatioPicture {
         return new Picture(
                 "ratios",
                 TITLE,
-                "A bar to the right of 1 is so many times better than what the post said, one to the left worse. Other machines"
-                        + " and languages made the headlines; where writes were synced there too, and where reads are"
-                        + " compared, both bars are the same.",
+                "A bar to the right of 1 is that many times better than the post's figure; one to the left is worse."
+                        + " The headlines come from other machines and languages. Where writes were synced there"
+                        + " too, and for reads, both bars are the same.",
                 chart);
     }
 
     /**
-     * The label of a place; of a tick that falls between them, blanks. XChart takes ticks away until no two labels are the
-     * same, so each has a number of blanks of its own.
+     * The label of a position; blanks for a tick between positions. XChart removes ticks until all labels differ, so
+     * each blank label has a different length.
      */
     private String label(double place) {
         int index = (int) Math.round(-place);

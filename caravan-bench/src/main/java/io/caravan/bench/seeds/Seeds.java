@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 
-/** All headlines, each beside the same work here. */
+/** Measures the work of every headline beside the headline. */
 final class Seeds implements Measure {
     static final Figure RATIO = new Figure("times as good as the headline", "%,.2f");
 
@@ -33,7 +33,7 @@ final class Seeds implements Measure {
     private final int forces;
     private final int largeForces;
 
-    /** Measures; a quick one shows that it works, and says nothing of speed. */
+    /** Creates the measure; a quick one shows that it works, but not how fast it is. */
     Seeds(boolean quick) {
         this.quick = quick;
         all = new Posts(quick).all();
@@ -63,7 +63,7 @@ final class Seeds implements Measure {
         try {
             return compared.work().run(turn, level);
         } catch (ExecutionException problem) {
-            throw new IOException(compared.work().name() + " has failed", problem.getCause());
+            throw new IOException(compared.work().name() + " failed", problem.getCause());
         }
     }
 
@@ -108,11 +108,11 @@ final class Seeds implements Measure {
         }
         return new Table(
                 "What the posts said, and the same work here",
-                "Each headline stands above what Caravan does of the same work on this machine: at the level of"
-                        + " durability that comes nearest to the post's, and forced (`SYNC`). The headlines were made on"
-                        + " other machines and are copied from the posts; the ratio is above 1 where this is better, and"
-                        + " compares machines as much as programs. `us each` is a median of runs' means. Writes of one kind"
-                        + " end after " + Posts.MAX_SECONDS + " s at the latest.",
+                "Each headline is followed by Caravan's figures for the same work on this machine: at the durability"
+                        + " nearest to the post's, and forced (`SYNC`). The headlines are copied from the posts and"
+                        + " come from other machines. A ratio above 1 means that Caravan is better here; it compares"
+                        + " machines as much as programs. `us each` is the median of the runs' means. Writes of one"
+                        + " kind end after " + Posts.MAX_SECONDS + " s at the latest.",
                 results,
                 remarks);
     }

@@ -7,17 +7,18 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench seeds}: the figures of the posts that Caravan grew out of, beside the same work here. */
+/** {@code scripts/bench seeds}: published figures of earlier stores, beside the same work on Caravan. */
 @Command(
         name = "seeds",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Does what the posts that Caravan grew out of give figures of, and shows both: the first Caravan of 2022 and its"
-                    + " live service, OMGDB, SochDB and LoremDB.",
-            "The posts' figures are copied, not measured: they come from other machines. Where they did not sync, Caravan"
-                    + " runs at that level too, beside forcing every write. What else differs is said in each row.",
-            "All runs take some two minutes."
+            "Repeats the workloads of the posts that inspired Caravan and compares the figures: the first Caravan of"
+                    + " 2022 and its live service, OMGDB, SochDB and LoremDB.",
+            "The posts' figures are copied, not measured; they come from other machines. Where a post did not sync,"
+                    + " Caravan runs both at that level and with every write forced. Each row states other"
+                    + " differences.",
+            "All runs take about two minutes."
         })
 public final class SeedsCommand implements Callable<Integer> {
     @Mixin

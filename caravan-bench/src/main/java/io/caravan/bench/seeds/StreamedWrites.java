@@ -11,10 +11,10 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One producer that writes as fast as the store takes it, to lists in turn; the clock stops when the last write has reached
- * the level.
+ * One producer that writes to lists in turn at full speed; the clock stops when the last write has reached the
+ * durability level.
  *
- * @param warm whether as many are written to the same lists before, so that the store has found its size
+ * @param warm whether as many writes go to the same lists first, so that the store has reached its size
  */
 record StreamedWrites(String name, int count, int lists, int valueBytes, boolean warm) implements Work {
     private static final double BYTES_PER_MB = 1e6;
@@ -50,7 +50,7 @@ record StreamedWrites(String name, int count, int lists, int valueBytes, boolean
     private static final WriteCallback FAILING_LOUDLY = new WriteCallback() {
         @Override
         public void success(long sequence) {
-            // The flush at the end waits for all.
+            // The flush at the end waits for all writes.
         }
 
         @Override

@@ -9,7 +9,7 @@ import io.caravan.bench.report.Turn;
 import java.io.IOException;
 import java.util.concurrent.ExecutionException;
 
-/** Everything in a closed store of JSON documents is read and proved again, from each of its checkpoints. */
+/** Verifies a closed store of JSON documents from each of its checkpoints. */
 record VerifiedDocuments(String name, int documents) implements Work {
     private static final double NANOS_PER_SECOND = 1e9;
 
@@ -22,7 +22,7 @@ record VerifiedDocuments(String name, int documents) implements Work {
             VerifyReport report = DurableListStore.verify(fresh.path(), (step, done, total) -> {});
             double seconds = (System.nanoTime() - start) / NANOS_PER_SECOND;
             if (!report.clean()) {
-                throw new IOException("the store that was to be verified is not sound: " + report);
+                throw new IOException("the store to verify is damaged: " + report);
             }
             return new Measurement().with(Figure.SECONDS, seconds);
         }

@@ -15,7 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Threads that each write a small document into a list of its own and wait for it before the next, for a while.
+ * Threads that each write small documents to separate lists and wait for each write, for a given time.
  *
  * @param valueBytes 0 for a JSON document
  */

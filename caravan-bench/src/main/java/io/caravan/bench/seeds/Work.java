@@ -8,22 +8,26 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 
-/** Work that posts give figures of, as it is done on Caravan. */
+/** A workload from a post, run on Caravan. */
 interface Work {
-    /** Time that one thing takes. */
+    /** Time of one operation. */
     Figure MICROS_EACH = new Figure("us each", "%,.3f");
 
-    /** What is done, for people. */
+    /** A description for people. */
     String name();
 
-    /** At the level asked for, on files that are gone when it returns; has the figures of all its headlines. */
+    /**
+     * Runs at the given level, on files that are deleted before it returns. The result contains the figures of all its
+     * headlines.
+     */
     Measurement run(Turn turn, Durability level) throws IOException, InterruptedException, ExecutionException;
 
     /**
-     * Work, and what it is compared with.
+     * Work and the headlines that it is compared with.
      *
-     * @param levels at which it is done: what comes nearest to the headlines' own first, then {@code SYNC} if that was less
-     * @param differs what is not the same as in the post, in a sentence
+     * @param levels durability levels to run at: the one nearest to the headlines' first, then {@code SYNC} if that is
+     *     stronger
+     * @param differs how it differs from the post, in a sentence
      */
     record Compared(Work work, List<Durability> levels, List<Headline> headlines, String differs) {}
 }

@@ -1,10 +1,10 @@
 /**
- * The figures in the posts that Caravan grew out of, beside the same work on Caravan here: posts on its own first design,
- * and on stores of its kind. Each figure was made on another machine, mostly in another language, and of something that is
- * not quite the same; what differs stands beside it.
+ * Compares the figures of the posts that inspired Caravan, about its own first design and similar stores, with the same
+ * work on Caravan here. Each figure comes from another machine, mostly from another language, and from a slightly
+ * different workload; the differences are stated beside it.
  *
- * <p>{@link io.caravan.bench.seeds.Posts} names the figures and the work ({@link io.caravan.bench.seeds.Work}) that each is
- * about; {@link io.caravan.bench.seeds.Seeds} does it all, in turn.
+ * <p>{@link io.caravan.bench.seeds.Posts} lists the figures and the work ({@link io.caravan.bench.seeds.Work}) behind
+ * each; {@link io.caravan.bench.seeds.Seeds} runs all of it, in turn.
  */
 @NullMarked
 package io.caravan.bench.seeds;

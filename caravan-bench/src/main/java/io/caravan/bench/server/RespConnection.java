@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A connection that speaks RESP2, as far as a document server's client needs it. */
+/** A connection with the subset of RESP2 that a document server's client needs. */
 public final class RespConnection implements AutoCloseable {
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final byte[] LINE_END = {'\r', '\n'};
@@ -21,7 +21,7 @@ public final class RespConnection implements AutoCloseable {
     private static final int CONNECT_MILLIS = 5_000;
 
     /**
-     * What the server says: exactly one of the parts is there, or none for a null. Among the values, a number is its
+     * A reply of the server: exactly one part is set, or none for a null. In the values, a number is represented by its
      * digits, and a null is empty.
      */
     public record Reply(
@@ -50,13 +50,13 @@ public final class RespConnection implements AutoCloseable {
         }
     }
 
-    /** Hands a command to the operating system. */
+    /** Sends a command. */
     public void send(byte[]... words) throws IOException {
         write(words);
         flush();
     }
 
-    /** Adds a command to those that {@link #flush()} hands on together. */
+    /** Buffers a command until {@link #flush()}. */
     public void write(byte[]... words) throws IOException {
         header('*', words.length);
         for (byte[] word : words) {
@@ -75,7 +75,7 @@ public final class RespConnection implements AutoCloseable {
         out.write(LINE_END);
     }
 
-    /** A word of a request. */
+    /** An argument of a request. */
     public static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
     }
@@ -86,7 +86,7 @@ public final class RespConnection implements AutoCloseable {
         return kind < 0 ? null : reply((char) kind, line());
     }
 
-    /** The next reply, which must be there and no error. */
+    /** The next reply, which must exist and not be an error. */
     public Reply receiveAnswer() throws IOException {
         Reply reply = receive();
         if (reply == null) {
@@ -98,7 +98,7 @@ public final class RespConnection implements AutoCloseable {
         return reply;
     }
 
-    /** Sends a command and waits for its answer, which must be no error. */
+    /** Sends a command and waits for its reply, which must not be an error. */
     public Reply call(byte[]... words) throws IOException {
         send(words);
         return receiveAnswer();
@@ -126,7 +126,7 @@ public final class RespConnection implements AutoCloseable {
         return switch (kind) {
             case ':' -> ascii(line);
             case '$' -> line.equals("-1") ? NULL : bulk(line);
-            default -> throw new IOException("an array of strings and numbers expected, found " + kind + line);
+            default -> throw new IOException("expected an array of strings and numbers, but found " + kind + line);
         };
     }
 

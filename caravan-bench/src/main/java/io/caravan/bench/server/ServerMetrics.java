@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a server's {@code /metrics} say at one moment. */
+/** A snapshot of a server's {@code /metrics}. */
 public final class ServerMetrics {
     private final String text;
 
@@ -21,7 +21,7 @@ public final class ServerMetrics {
         return new ServerMetrics(page(http, "/metrics"));
     }
 
-    /** The text of one of the server's pages. */
+    /** Fetches the text of one of the server's pages. */
     public static String page(InetSocketAddress http, String path) throws IOException {
         URI page = URI.create("http://" + http.getHostString() + ":" + http.getPort() + path);
         HttpURLConnection connection = (HttpURLConnection) page.toURL().openConnection();
@@ -36,7 +36,7 @@ public final class ServerMetrics {
     public double sum(String name) throws IOException {
         Matcher lines = Pattern.compile("(?m)^" + name + "(?:\\{.*})? (\\S+)$").matcher(text);
         if (!lines.find()) {
-            throw new IOException("the server's /metrics have no " + name);
+            throw new IOException("the server's /metrics lack " + name);
         }
         double sum = 0;
         do {

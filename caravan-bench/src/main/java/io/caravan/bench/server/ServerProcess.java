@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The Caravan server in a process of ours, on a free port of the loopback address; can be started again and again. */
+/** The Caravan server in a child process, on a free loopback port; can be restarted any number of times. */
 public final class ServerProcess implements AutoCloseable {
     /** The server's own main class. */
     public static final String MAIN = "io.caravan.server.cli.Main";
@@ -38,13 +38,13 @@ public final class ServerProcess implements AutoCloseable {
     }
 
     /**
-     * Describes a server that is not started yet.
+     * Describes a server without starting it.
      *
      * @param mainClass takes the arguments of {@link #MAIN}
-     * @param log what its output is added to
-     * @param options of the command {@code serve}, beside those for data and address; without {@code --archive} the server
-     *     has no archive
-     * @param environment variables that it has beside those of this program
+     * @param log receives its output
+     * @param options of the {@code serve} command, in addition to those for data and addresses; without {@code
+     *     --archive} the server has no archive
+     * @param environment variables in addition to those of this program
      */
     public ServerProcess(String mainClass, Path data, Path log, List<String> options, Map<String, String> environment) {
         this.mainClass = mainClass;
@@ -54,7 +54,7 @@ public final class ServerProcess implements AutoCloseable {
         this.environment = Map.copyOf(environment);
     }
 
-    /** Has the JVM run as fast as it can, rather than start quickly: for measurements. */
+    /** Optimizes the JVM for peak speed instead of startup: for measurements. */
     public ServerProcess asDelivered() {
         flags = List.of();
         return this;
@@ -65,7 +65,7 @@ public final class ServerProcess implements AutoCloseable {
         if (child == null || !child.alive()) {
             List<String> arguments = new ArrayList<>(
                     List.of("serve", "--data", data.toString(), "--resp", HOST + ":0", "--http", HOST + ":0"));
-            // What it has is thrown away: an archive beside it would be left.
+            // The data is thrown away, so an archive beside it would be left behind.
             if (!options.contains(ARCHIVE)) {
                 arguments.addAll(List.of(ARCHIVE, "none"));
             }
@@ -74,12 +74,12 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Where it listens for RESP; waits until it does. */
+    /** The RESP address; waits until the server listens. */
     public InetSocketAddress awaitAddress() throws IOException {
         return awaitAddress(RESP);
     }
 
-    /** Where it listens for HTTP; waits until it does. */
+    /** The HTTP address; waits until the server listens. */
     public InetSocketAddress awaitHttpAddress() throws IOException {
         return awaitAddress(HTTP);
     }
@@ -94,26 +94,26 @@ public final class ServerProcess implements AutoCloseable {
                 return new InetSocketAddress(HOST, Integer.parseInt(announcement.group(1)));
             }
             if (!alive) {
-                throw new IOException("the server ended before it served; its output is in " + log);
+                throw new IOException("the server exited before it was ready; its output is in " + log);
             }
             LockSupport.parkNanos(POLL_NANOS);
         }
         throw new IOException(
-                "the server did not serve within " + PATIENCE.toSeconds() + " s; its output is in " + log);
+                "the server was not ready within " + PATIENCE.toSeconds() + " s; its output is in " + log);
     }
 
-    /** Sends SIGKILL, and returns the exit status: {@link ChildJvm#KILLED} unless it had ended before. */
+    /** Sends SIGKILL, and returns the exit status: {@link ChildJvm#KILLED} unless it had already exited. */
     public int kill() throws IOException {
         return running().kill();
     }
 
-    /** Sends SIGTERM, waits for the end and returns the exit status. */
+    /** Sends SIGTERM, waits for the exit and returns the exit status. */
     public int terminate() throws IOException {
         running().terminate();
         return awaitExit();
     }
 
-    /** Waits for a server to end by itself and returns the exit status. */
+    /** Waits for a server to exit on its own and returns the exit status. */
     public int awaitExit() throws IOException {
         return running().awaitExit();
     }
@@ -128,7 +128,7 @@ public final class ServerProcess implements AutoCloseable {
         running().resume();
     }
 
-    /** What the process has put out since it was last started. */
+    /** The output of the process since its last start. */
     public String output() throws IOException {
         return running().output();
     }
@@ -140,7 +140,7 @@ public final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Leaves no process behind. */
+    /** Kills the process if it is still running. */
     @Override
     public void close() {
         if (child != null) {

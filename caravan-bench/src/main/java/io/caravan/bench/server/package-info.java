@@ -1,4 +1,4 @@
-/** What the programs of this module need to run a Caravan server in a process of its own and to talk to it. */
+/** Runs a Caravan server in its own process and talks to it; shared by the programs of this module. */
 @NullMarked
 package io.caravan.bench.server;
 

@@ -10,7 +10,7 @@ import io.caravan.bench.report.Table;
 import io.caravan.bench.report.Turn;
 import java.util.List;
 
-/** The live-service table: every second of each server's median run, as {@link LiveService} has measured them. */
+/** The live-service table: every second of each server's median run, as measured by {@link LiveService}. */
 final class EachSecond implements Measure {
     private final Front front;
     private final LoadRuns runs;
@@ -22,7 +22,7 @@ final class EachSecond implements Measure {
 
     @Override
     public void run(Turn turn) {
-        // The other measure has.
+        // The other measure has measured everything.
     }
 
     @Override
@@ -31,8 +31,8 @@ final class EachSecond implements Measure {
         runs.subjects().forEach(subject -> add(results, subject));
         return new Table(
                 front.name() + ": each second of the median run",
-                "Of the run whose p98 was the median of its server's. What was sent and answered stands in the second in"
-                        + " which it was; the times are those of all appends that were due in a second.",
+                "From each server's run with the median p98. Requests and answers count in the second in which they"
+                        + " were sent or received; the times are those of all appends that were due in a second.",
                 results);
     }
 

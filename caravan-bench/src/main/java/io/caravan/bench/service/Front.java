@@ -8,12 +8,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** What a service is spoken to by: a protocol, and the servers that speak it. */
+/** A protocol, and the servers that speak it. */
 interface Front {
-    /** Its name in titles, and in lower case in those of files. */
+    /** The name in titles and, in lower case, in file names. */
     String name();
 
-    /** What is sent. */
+    /** The request that is sent. */
     String request();
 
     OpenLoop.Plan plan();
@@ -24,9 +24,9 @@ interface Front {
 
     InetSocketAddress address(RunningServer server);
 
-    /** Makes a server ready for the first append. */
+    /** Prepares a server for the first append. */
     void prepare(RunningServer server) throws IOException, InterruptedException;
 
-    /** What a reader has to know of this protocol's load, in a sentence. */
+    /** A note for readers on this protocol's load, in a sentence. */
     String note();
 }

@@ -12,7 +12,10 @@ import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Responses on one connection, by Netty's decoder without its threads: the load's own thread never waits for another. */
+/**
+ * Decodes the responses on one connection with Netty's decoder but without its threads: the load's thread never waits
+ * for another.
+ */
 final class HttpAnswers implements AnswerReader {
     private final EmbeddedChannel decoder = new EmbeddedChannel(new HttpResponseDecoder());
     private boolean error;
@@ -32,7 +35,7 @@ final class HttpAnswers implements AnswerReader {
     private void take(HttpObject part, Answers answers) throws IOException {
         if (part.decoderResult().isFailure()) {
             throw new IOException(
-                    "what came is no HTTP response", part.decoderResult().cause());
+                    "received something other than an HTTP response", part.decoderResult().cause());
         }
         if (part instanceof HttpResponse head) {
             error = head.status().codeClass() != HttpStatusClass.SUCCESS;

@@ -9,9 +9,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** Appends of the Durable Streams protocol; all requests are made beforehand. */
+/** Appends of the Durable Streams protocol; all requests are encoded in advance. */
 final class HttpAppends implements Protocol {
-    /** Of POST: nothing else in such a request is a capital O. */
+    /** The O of POST: such a request contains no other capital O. */
     private static final byte MARK = 'O';
 
     private static final byte[] ANSWER = "HTTP/1.1 204 No Content\r\n\r\n".getBytes(StandardCharsets.US_ASCII);

@@ -10,7 +10,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** POST of the Durable Streams protocol, beside its own server. */
+/** POST of the Durable Streams protocol, beside its reference server. */
 record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implements Front {
 
     static HttpFront of(Plan plan) {
@@ -32,7 +32,7 @@ record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implem
         return server.http();
     }
 
-    /** Streams must be there before the first append. */
+    /** Streams must exist before the first append. */
     @Override
     public void prepare(RunningServer server) throws IOException, InterruptedException {
         Requests.createAll(server.http(), protocol.streams());
@@ -40,7 +40,7 @@ record HttpFront(Plan plan, HttpAppends protocol, List<Subject> subjects) implem
 
     @Override
     public String note() {
-        return "The streams are created before, one after the other; there are few, because the reference server keeps a"
-                + " hundred files open at most.";
+        return "The streams are created first, one after another; there are few, because the reference server keeps"
+                + " at most a hundred files open.";
     }
 }

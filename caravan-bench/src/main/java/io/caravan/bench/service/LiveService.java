@@ -21,9 +21,9 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 
-/** A load at a fixed rate on each server that speaks a protocol, from the first moment of each. */
+/** A load at a fixed rate on each server of a protocol, from the moment the server is ready. */
 final class LiveService implements Measure {
-    /** A JVM has compiled what matters by then. */
+    /** By then a JVM has compiled the hot code. */
     private static final int WARM_FROM = 5;
 
     private static final double MICROS_PER_MILLI = 1e3;
@@ -39,7 +39,7 @@ final class LiveService implements Measure {
     private final Row echo;
 
     /**
-     * Measures nothing yet.
+     * Creates the measure.
      *
      * @param alone whether Caravan is measured without its peers
      */
@@ -79,7 +79,7 @@ final class LiveService implements Measure {
         Outcome outcome = new OpenLoop(front.plan(), front.protocol(), front.address(server)).run();
         double cpuMicros = (server.cpuTime().toNanos() - cpuNanos) / NANOS_PER_MICRO;
         if (outcome.clientTooSlow()) {
-            turn.say("the client could not keep up: its times say little of " + subject.name());
+            turn.say("the client could not keep up: its times say little about " + subject.name());
         }
         runs.add(subject, outcome);
         results.add(
@@ -104,14 +104,15 @@ final class LiveService implements Measure {
                 front.name() + ": a live service",
                 String.format(
                         Locale.ROOT,
-                        "%,d appends a second of %d bytes to %,d documents, over %d connections for %d s, from the first"
-                                + " moment of a fresh server. Each is sent when it is due, whether those before are"
-                                + " answered or not, and its time counts from then. An answer that is an error is a"
-                                + " failure, and so is an append without one 5 s after the last. The client is one"
-                                + " thread that keeps a core busy, and has been warmed up on an echo within its process,"
-                                + " whose last second is in the table: what the client and the machine take by themselves. What the"
-                                + " client sent late is in the times and told beside them; beyond 5 ms at p99.9 they say"
-                                + " little of the server. %s",
+                        "%,d appends a second of %d bytes to %,d documents, over %d connections for %d s, from the"
+                                + " first moment of a fresh server. Each is sent when it is due, whether or not"
+                                + " earlier ones are answered, and its time counts from then. An error answer is a"
+                                + " failure, and so is an append without an answer 5 s after the last one. The"
+                                + " client is one thread that keeps a core busy. It has been warmed up on an echo"
+                                + " server within its process; the echo's last second is in the table and shows the"
+                                + " cost of the client and the machine alone. The client's own delay is included in"
+                                + " the times and shown beside them; beyond 5 ms at p99.9 the times say little about"
+                                + " the server. %s",
                         plan.rate(),
                         plan.valueBytes(),
                         plan.documents(),
@@ -121,7 +122,7 @@ final class LiveService implements Measure {
                 results);
     }
 
-    /** A table of each second, for the report, of what this measures. */
+    /** A table of every second of these measurements, for the report. */
     Measure eachSecond() {
         return new EachSecond(front, runs);
     }

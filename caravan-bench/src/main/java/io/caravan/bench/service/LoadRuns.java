@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import org.HdrHistogram.Histogram;
 
-/** All runs of each server, in the order in which they were first run. */
+/** All runs of each server, in the order of the first runs. */
 final class LoadRuns {
     private static final int DIGITS = 3;
     private static final double TYPICAL = 98;
@@ -21,12 +21,12 @@ final class LoadRuns {
         runs.computeIfAbsent(subject, key -> new ArrayList<>()).add(outcome);
     }
 
-    /** Those that have run. */
+    /** The servers that have run. */
     Set<Subject> subjects() {
         return runs.keySet();
     }
 
-    /** The run whose p98 is the median of all; of an even number the better one of the two in the middle. */
+    /** The run with the median p98; the better of the two middle runs when their number is even. */
     Outcome median(Subject subject) {
         List<Outcome> sorted = runs.getOrDefault(subject, List.of()).stream()
                 .sorted(Comparator.comparing(run -> run.all().getValueAtPercentile(TYPICAL)))
@@ -34,7 +34,7 @@ final class LoadRuns {
         return sorted.get((sorted.size() - 1) / 2);
     }
 
-    /** Waits of all runs together, in microseconds. */
+    /** Latencies of all runs together, in microseconds. */
     Histogram waits(Subject subject) {
         Histogram waits = new Histogram(DIGITS);
         runs.getOrDefault(subject, List.of()).forEach(run -> waits.add(run.all()));

@@ -5,8 +5,8 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * The axis of a percentile plot: a percentile's place is one in how many is beyond it, so that on a logarithmic axis each
- * further nine has the same room.
+ * The axis of a percentile plot. A percentile's position is the N of "one in N is beyond it", so that on a logarithmic
+ * axis each further nine takes the same space.
  */
 final class Nines {
     private static final int POINTS_A_NINE = 20;
@@ -14,7 +14,7 @@ final class Nines {
 
     private Nines() {}
 
-    /** Places from 1 up to where {@code count} values still have one beyond it. */
+    /** Positions from 1 up to the last one that one of {@code count} values exceeds. */
     static List<Double> upTo(long count) {
         int points = (int) Math.floor(Math.log10(Math.max(1, count)) * POINTS_A_NINE);
         return IntStream.rangeClosed(0, points)
@@ -22,12 +22,12 @@ final class Nines {
                 .toList();
     }
 
-    /** The percentile at a place. */
+    /** The percentile at a position. */
     static double percentile(double place) {
         return ALL * (1 - 1 / place);
     }
 
-    /** A place as people know it: 10 is 90 %. */
+    /** The label of a position: 10 is 90 %. */
     static String label(double place) {
         int decimals = Math.max(0, (int) Math.round(Math.log10(place)) - 2);
         return String.format(Locale.ROOT, "%." + decimals + "f %%", percentile(place));

@@ -37,7 +37,7 @@ record RespFront(Plan plan, Protocol protocol, List<Subject> subjects) implement
 
     @Override
     public void prepare(RunningServer server) {
-        // A list is there with its first value.
+        // A list is created by its first value.
     }
 
     @Override

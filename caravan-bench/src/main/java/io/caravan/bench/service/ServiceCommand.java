@@ -13,21 +13,24 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/bench service}: how a live service looks to its clients, from the first second of a fresh server. */
+/**
+ * {@code scripts/bench service}: a live service as its clients experience it, from the first second of a fresh server.
+ */
 @Command(
         name = "service",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Appends at a fixed rate, from the first second of a fresh server, each sent when it is due and timed from then:"
-                    + " what was sent, acknowledged and refused in each second, and how long it had to wait.",
-            "Over RESP: Caravan as it is delivered (forced before the answer), Redis with appendfsync always, and Redis"
-                    + " with appendfsync everysec, which answers before it syncs. Over HTTP: Caravan, and the Durable"
-                    + " Streams protocol's own server on Node with file storage.",
-            "redis-server, node and npm are taken from the PATH; npm installs the Node server once, beside this program."
-                    + " What is missing is said in its row. The client keeps one core busy, and tells how late it was"
-                    + " itself. All runs take some five minutes.",
-            "A server that runs elsewhere on this machine is measured by `bench load`."
+            "Appends at a fixed rate, from the first second of a fresh server, each sent when it is due and timed"
+                    + " from then: how many were sent, acknowledged and refused in each second, and how long they"
+                    + " waited.",
+            "Over RESP: Caravan with default settings (forced before the answer), Redis with appendfsync always, and"
+                    + " Redis with appendfsync everysec, which answers before it syncs. Over HTTP: Caravan, and the"
+                    + " Durable Streams reference server on Node with file storage.",
+            "Uses redis-server, node and npm from the PATH; npm installs the Node server once, beside this program."
+                    + " If something is missing, its row says so. The client keeps one core busy, and reports its"
+                    + " own delay. All runs take about five minutes.",
+            "To measure a server that is already running on this machine, use `bench load`."
         })
 public final class ServiceCommand implements Callable<Integer> {
     private static final int RATE = 16_000;
@@ -48,13 +51,13 @@ public final class ServiceCommand implements Callable<Integer> {
             names = "--http-rate",
             paramLabel = "N",
             description = "appends a second over HTTP; default " + HTTP_RATE
-                    + ", a third of what the reference server can do at best")
+                    + ", a third of the reference server's maximum")
     private @Nullable Integer httpRate;
 
-    @Option(names = "--connections", paramLabel = "N", description = "over how many; default " + CONNECTIONS)
+    @Option(names = "--connections", paramLabel = "N", description = "number of connections; default " + CONNECTIONS)
     private @Nullable Integer connections;
 
-    @Option(names = "--seconds", paramLabel = "N", description = "how long each load lasts; default " + SECONDS)
+    @Option(names = "--seconds", paramLabel = "N", description = "duration of each load; default " + SECONDS)
     private @Nullable Integer seconds;
 
     @Option(names = "--alone", description = "Caravan without its peers")

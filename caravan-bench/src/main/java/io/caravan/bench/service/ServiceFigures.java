@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
-/** What is told of a load, or of a second of it. */
+/** The figures of a load, or of one second of it. */
 final class ServiceFigures {
     static final Figure SENT = new Figure("sent", "%,.0f");
     static final Figure ACKS = new Figure("acks", "%,.0f");
@@ -19,7 +19,7 @@ final class ServiceFigures {
 
     private ServiceFigures() {}
 
-    /** Of the seconds from one on, counted from 0, and of what was answered after the last. */
+    /** Figures from a given second on, counted from 0, including answers after the last second. */
     static Measurement from(int second, Outcome outcome) {
         List<Second> all = outcome.timeline().seconds();
         List<Second> seconds = Stream.concat(
@@ -31,7 +31,7 @@ final class ServiceFigures {
                 .with(Figure.CLIENT_LATE_MAX_MILLIS, outcome.late().getMaxValue() / MICROS_PER_MILLI);
     }
 
-    /** Of one second. */
+    /** Figures of one second. */
     static Measurement of(Second second) {
         return of(List.of(second), second.waits());
     }

@@ -19,7 +19,7 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 /** Pictures of one protocol's runs. */
 final class ServicePictures {
     private static final double MICROS_PER_MILLI = 1e3;
-    /** A time of 0 has no place on a logarithmic axis. */
+    /** A logarithmic axis cannot show a time of 0. */
     private static final double LEAST_MICROS = 1;
 
     private static final BasicStroke DOTTED =
@@ -37,10 +37,10 @@ final class ServicePictures {
     }
 
     /**
-     * Draws them.
+     * Draws the pictures.
      *
-     * @param forceMillis what the disk needs for one force
-     * @param echoMillis what the client sees of a server that does nothing
+     * @param forceMillis time of one force of the disk
+     * @param echoMillis latency of a server that does nothing
      */
     List<Picture> all(double forceMillis, double echoMillis) {
         return List.of(waits(forceMillis), distribution(echoMillis), answers());
@@ -64,12 +64,12 @@ final class ServicePictures {
         return new Picture(
                 file("waits"),
                 title,
-                "Each server's median run, from its first second on. The solid line is what 98 of 100 appends waited at"
-                        + " most, the dotted one what half of them did; lower is better.",
+                "Each server's median run, from its first second. 98 of 100 appends waited no longer than the solid"
+                        + " line, half of them no longer than the dotted one; lower is better.",
                 chart);
     }
 
-    /** In the colour of the system's line that is there. */
+    /** Uses the colour of the system's existing line. */
     private static void addMedian(XYChart chart, String system, List<Double> xs, List<Double> ys) {
         XYSeries p98 = chart.getSeries(system);
         p98.setLabel(system + ", p98");
@@ -117,8 +117,8 @@ final class ServicePictures {
         return new Picture(
                 file("distribution"),
                 title,
-                "All runs, their first seconds included. Each step to the right is ten times rarer: at 99.9 % one append of a"
-                        + " thousand waits longer than the line says.",
+                "All runs, their first seconds included. Each step to the right is ten times rarer: at 99.9 %, one"
+                        + " append in a thousand waits longer than the line shows.",
                 chart);
     }
 
@@ -140,8 +140,9 @@ final class ServicePictures {
                 title,
                 String.format(
                         Locale.ROOT,
-                        "Acknowledgements in each second of the median run; %,d were due in each. A bar that is lower leaves"
-                                + " appends waiting, which a later one makes up for. Failures are drawn where there were any.",
+                        "Acknowledgements in each second of the median run; %,d were due in each. A lower bar leaves"
+                                + " appends waiting, for which a later bar makes up. Failures are drawn where they"
+                                + " occurred.",
                         front.plan().rate()),
                 chart);
     }

@@ -13,9 +13,10 @@ import picocli.CommandLine.Option;
         name = "snapshot",
         mixinStandardHelpOptions = true,
         description = {
-            "Writes and reads snapshots of an archive in memory, by one thread: large documents of values that compress and"
-                    + " of values that do not, and documents of 20 values.",
-            "Beside them stands the SHA-256 of the same values, which every byte of a snapshot gets. Figures are medians."
+            "Writes and reads archive snapshots in memory with one thread: large documents of compressible and of"
+                    + " incompressible values, and documents of 20 values.",
+            "For comparison, computes the SHA-256 of the same values, which covers every byte of a snapshot. Figures"
+                    + " are medians."
         })
 public final class SnapshotCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "S", description = "seed of the values; default ${DEFAULT-VALUE}")

@@ -10,13 +10,13 @@ import java.util.SplittableRandom;
 /**
  * The values of a document.
  *
- * @param name what they are, for the report
+ * @param name for the report
  * @param values all of them, in order
  * @param valueBytes length of each
  */
 record SnapshotWorkload(String name, List<ByteBuffer> values, int valueBytes) {
 
-    /** Edits as an editor sends them, in JSON, put together to values of one length: they compress well. */
+    /** JSON edits as sent by an editor, combined into values of equal length; they compress well. */
     static SnapshotWorkload edits(long seed, int count, int valueBytes) {
         SplittableRandom random = new SplittableRandom(seed);
         List<ByteBuffer> values = new ArrayList<>(count);
@@ -41,7 +41,7 @@ record SnapshotWorkload(String name, List<ByteBuffer> values, int valueBytes) {
         return text.toString();
     }
 
-    /** Values that do not compress. */
+    /** Incompressible values. */
     static SnapshotWorkload noise(long seed, int count, int valueBytes) {
         SplittableRandom random = new SplittableRandom(seed);
         List<ByteBuffer> values = new ArrayList<>(count);

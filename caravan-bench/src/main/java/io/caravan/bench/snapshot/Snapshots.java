@@ -22,7 +22,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Locale;
 import java.util.UUID;
 
-/** Large and small documents to the archive's format and back, beside the hash that every byte of them gets. */
+/** Converts large and small documents to the archive's format and back, beside the hash that covers every byte. */
 final class Snapshots implements Measure {
     private static final String CARAVAN = "Caravan";
     private static final String WHERE = "in memory";
@@ -74,7 +74,7 @@ final class Snapshots implements Measure {
     }
 
     /**
-     * Writes and reads the same document so many times.
+     * Writes and reads the same document several times.
      *
      * @param warm whether the figures count
      */
@@ -148,7 +148,7 @@ final class Snapshots implements Measure {
     private static void read(byte[] object) {
         try (SnapshotReader reader = SnapshotReader.open(new ByteArrayInputStream(object), "snapshot")) {
             while (reader.next()) {
-                // Each value has been checked.
+                // The reader has already verified each value.
             }
         }
     }

@@ -1,6 +1,6 @@
 /**
- * How fast an archive's snapshots are written and read, in memory: what the format takes of an upload's or a restore's
- * time, beside the SHA-256 that every byte of them gets anyway.
+ * Measures how fast archive snapshots are written and read in memory: the format's share of the time of an upload or
+ * restore, beside the SHA-256 that covers every byte anyway.
  */
 @NullMarked
 package io.caravan.bench.snapshot;

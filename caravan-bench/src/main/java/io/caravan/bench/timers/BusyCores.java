@@ -3,12 +3,12 @@ package io.caravan.bench.timers;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A machine that is busy: as many threads as cores that do nothing but spin, until this is closed. */
+/** Keeps the machine busy until closed: as many spinning threads as there are cores. */
 final class BusyCores implements AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private volatile boolean closed;
 
-    /** Makes none busy when that is asked for, so that an idle machine can be had in the same way. */
+    /** Starts the threads, or none unless {@code busy}, so that callers treat idle and busy machines alike. */
     BusyCores(boolean busy) {
         int count = busy ? Runtime.getRuntime().availableProcessors() : 0;
         for (int i = 0; i < count; i++) {

@@ -7,9 +7,9 @@ import io.caravan.bench.report.Results;
 import java.util.List;
 import org.knowm.xchart.XYChart;
 
-/** How late the waits were over what was asked for: half of them, and all but one in a hundred. */
+/** How late waits end, by requested delay: the median and p99. */
 final class OvershootPictures {
-    /** Less cannot be drawn on a logarithmic axis, and is less than the clock tells. */
+    /** The minimum on the logarithmic axis, below the resolution of the clock. */
     private static final double LEAST_MICROS = 0.01;
 
     private final Results results;
@@ -43,9 +43,9 @@ final class OvershootPictures {
                 (busy ? "busy-" : "idle-") + percentile,
                 title,
                 meaning
-                        + " Caravan parks, and spins the last 100 us; the dashed line is a thread that only looks at the"
-                        + " clock"
-                        + (busy ? ", and is taken off its core for the others, as it never rests." : "."),
+                        + " Caravan parks, and spins for the last 100 us; the dashed line is a thread that only"
+                        + " reads the clock"
+                        + (busy ? ", which the scheduler preempts for the others because it never rests." : "."),
                 chart);
     }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.HdrHistogram.Histogram;
 
-/** Asks each way to wait for each delay, on a machine that is idle or busy, and notes how much longer it was. */
+/** Measures by how much each way to wait exceeds each requested delay, on an idle or busy machine. */
 final class Overshoots implements Measure {
     static final List<Integer> DELAYS_MICROS = List.of(50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000);
     static final Figure OVERSHOOT_P50 = new Figure("overshoot p50, us", "%,.1f");
@@ -100,16 +100,16 @@ final class Overshoots implements Measure {
 
     private String notes() {
         return (busy ? "As many threads spin as there are cores. " : "Nothing else runs in this process. ")
-                + "Each way to wait is asked " + count + " times for each delay, or for "
-                + TimeUnit.NANOSECONDS.toMillis(limitNanos)
-                + " ms, whichever comes first, so p99 of the longest delays is about the worst; overshoot is by how much"
-                + " a wait was longer than asked for. Caravan's is the flusher's own: it parks for all but the last 100"
-                + " us, and spins them. The executor's wait ends when its task begins. `Thread.sleep` rounds to"
-                + " milliseconds before Java 21. \"" + Charts.MACHINE + "\" does nothing but look at the clock: "
+                + "Each way to wait runs " + count + " times for each delay, or for"
+                + " " + TimeUnit.NANOSECONDS.toMillis(limitNanos) + " ms, whichever comes first, so the p99 of the"
+                + " longest delays is close to the maximum. Overshoot is the time by which a wait exceeds the"
+                + " requested delay. Caravan's wait is that of its flusher: it parks for all but the last 100 us,"
+                + " for which it spins. The executor's wait ends when its task starts. `Thread.sleep` rounds to"
+                + " milliseconds before Java 21. \"" + Charts.MACHINE + "\" only reads the clock: "
                 + (busy
-                        ? "it never rests, so the scheduler takes it off its core for the others."
-                        : "no wait can be more exact, and none costs more.")
-                + " CPU is that of the threads that wait: what precision costs.";
+                        ? "it never rests, so the scheduler preempts it for the others."
+                        : "no wait is more precise, and none costs more.")
+                + " CPU is that of the waiting threads: the cost of precision.";
     }
 
     @Override

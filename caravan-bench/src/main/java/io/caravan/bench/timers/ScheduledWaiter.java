@@ -6,12 +6,12 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link ScheduledExecutorService} with one thread; what counts is when the task begins, on that thread. */
+/** A {@link ScheduledExecutorService} with one thread; a wait ends when the task starts on that thread. */
 final class ScheduledWaiter implements Waiter {
     private final ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
     private final SynchronousQueue<Long> begun = new SynchronousQueue<>();
 
-    /** Of the executor's thread, once it has begun a task. */
+    /** Processor time of the executor's thread; known once it has started a task. */
     private volatile long threadId;
 
     @Override

@@ -8,15 +8,15 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code scripts/bench timers}: how late each way to wait is. */
+/** {@code scripts/bench timers}: how late each way to wait ends. */
 @Command(
         name = "timers",
         mixinStandardHelpOptions = true,
         description = {
-            "How much longer a wait is than was asked for, from 50 us to 10 ms: a scheduled executor, Thread.sleep,"
+            "By how much waits of 50 us to 10 ms exceed the requested delay: a scheduled executor, Thread.sleep,"
                     + " LockSupport.parkNanos, and parking with a spin at the end, as the store's flusher does.",
-            "First on an idle machine, then with as many spinning threads as there are cores. Run it on a machine that"
-                    + " does nothing else, or the idle one is not idle."
+            "Measures first on an idle machine, then with as many spinning threads as there are cores. Run it on an"
+                    + " otherwise idle machine."
         })
 public final class TimersCommand implements Callable<Integer> {
     @Mixin

@@ -5,14 +5,14 @@ import java.lang.management.ManagementFactory;
 /** One way to wait. */
 interface Waiter extends AutoCloseable {
     /**
-     * Waits, and tells how long it was until what should happen then did.
+     * Waits, and returns how long the wait really took.
      *
-     * @param nanos asked for
-     * @return nanoseconds from the call to the moment at which this way of waiting ended
+     * @param nanos the requested delay
+     * @return nanoseconds from the call to the end of the wait
      */
     long await(long nanos) throws InterruptedException;
 
-    /** Processor time that the waits took until now, of the thread that calls and of others that serve it, in nanoseconds. */
+    /** Processor time of all waits so far, of the calling thread and of threads that serve it, in nanoseconds. */
     default long cpuNanos() {
         return ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
     }

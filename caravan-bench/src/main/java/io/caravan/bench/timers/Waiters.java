@@ -4,7 +4,7 @@ import io.caravan.engine.PreciseSleeper;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The ways to wait that need no thread of their own. */
+/** The ways to wait without an additional thread. */
 final class Waiters {
     private static final long NANOS_PER_MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -19,7 +19,7 @@ final class Waiters {
         };
     }
 
-    /** {@link LockSupport#parkNanos(long)}, again when it returns too early. */
+    /** {@link LockSupport#parkNanos(long)}, repeated when it returns too early. */
     static Waiter park() {
         return nanos -> {
             long start = System.nanoTime();
@@ -32,7 +32,7 @@ final class Waiters {
         };
     }
 
-    /** As the store's flusher waits: parks for all but the last stretch, which it spins. */
+    /** Like the store's flusher: parks for most of the delay and spins at its end. */
     static Waiter parkAndSpin() {
         PreciseSleeper sleeper =
                 new PreciseSleeper(System::nanoTime, Runtime.getRuntime().availableProcessors());
@@ -47,7 +47,7 @@ final class Waiters {
         };
     }
 
-    /** Looks at the clock until it is time. */
+    /** Reads the clock until the delay is over. */
     static Waiter spin() {
         return nanos -> {
             long start = System.nanoTime();

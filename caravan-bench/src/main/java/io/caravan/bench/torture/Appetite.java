@@ -1,10 +1,10 @@
 package io.caravan.bench.torture;
 
-/** How what is written and what is dropped again balance. */
+/** The balance between written and dropped values. */
 enum Appetite {
     /** The store stays small over many rounds. */
     MODERATE(60, 15, 120, Integer.MAX_VALUE),
-    /** The store grows until it may not, though every kind of change still comes. */
+    /** The store grows until it runs out of space, with every kind of change still in the mix. */
     GREEDY(60, 1, 2_000, 3);
 
     private final int trims;
@@ -19,22 +19,22 @@ enum Appetite {
         this.longestTrim = longestTrim;
     }
 
-    /** Of a thousand changes, so many are trims. */
+    /** Trims in a thousand changes. */
     int trims() {
         return trims;
     }
 
-    /** Of a thousand changes, so many are deletes. */
+    /** Deletes in a thousand changes. */
     int deletes() {
         return deletes;
     }
 
-    /** A list longer than this is trimmed before anything else. */
+    /** A longer list is trimmed before anything else happens. */
     int longList() {
         return longList;
     }
 
-    /** How many values a trim may drop of a list of this length, unless it is too long. */
+    /** How many values a trim may drop from a list of this length, unless the list is too long. */
     int longestTrim(int length) {
         return length > longList ? length : Math.min(length, longestTrim);
     }

@@ -5,18 +5,18 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Decides whether a store kept its promises: all that was acknowledged is there, in order, with the right bytes;
- * nothing is there that was never sent; what was under way is there wholly or not at all; and nothing is gone again that
- * somebody had read.
+ * Decides whether a store kept its promises: every acknowledged change is there, in order, with the right bytes;
+ * nothing is there that was never sent; each change in flight is there completely or not at all; and nothing that was
+ * read has disappeared.
  */
 final class Checker {
     private final Lists lists;
     private final boolean smallDisk;
 
     /**
-     * Makes a checker.
+     * Creates a checker.
      *
-     * @param smallDisk whether appends may be refused for want of space
+     * @param smallDisk whether appends may be refused for lack of space
      */
     Checker(Lists lists, boolean smallDisk) {
         this.lists = lists;
@@ -27,14 +27,14 @@ final class Checker {
      * The verdict.
      *
      * @param problems empty when all is well
-     * @param kept intents that had an effect though no acknowledgement was heard
+     * @param kept number of intents that took effect without an acknowledgement
      */
     record Verdict(List<String> problems, long kept) {}
 
     /**
-     * Checks what was found against what was there before and what was said since.
+     * Checks the found contents against the earlier contents and everything reported since.
      *
-     * @param model what was there before; becomes what is there now
+     * @param model the earlier contents; updated to the current ones
      */
     Verdict check(StoreModel model, Ledger ledger, Contents found) {
         List<String> problems = new ArrayList<>(ledger.problems());
@@ -49,7 +49,7 @@ final class Checker {
         }
         found.lists().keySet().stream()
                 .filter(id -> !lists.known(id))
-                .forEach(id -> problems.add("list " + id + " is there, and nobody ever wrote to it"));
+                .forEach(id -> problems.add("list " + id + " exists, but was never written"));
         return new Verdict(problems, kept);
     }
 
@@ -59,10 +59,10 @@ final class Checker {
             return;
         }
         if (!smallDisk) {
-            problems.add("a change was refused for want of space, though there is enough: " + words);
+            problems.add("a change was refused for lack of space, though there is enough: " + words);
         }
         if (!words.contains("space")) {
-            problems.add("a change was refused for want of space in words that do not say so: " + words);
+            problems.add("a change was refused for lack of space, but the message does not say so: " + words);
         }
     }
 

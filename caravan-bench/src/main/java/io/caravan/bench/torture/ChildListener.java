@@ -7,22 +7,22 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
 import java.nio.charset.StandardCharsets;
 
-/** Enters what a child process says into the ledger, until the child's end of the line is closed. */
+/** Records a child process's messages in the ledger, until the child closes its end of the socket. */
 final class ChildListener {
     private final Ledger ledger;
     private final Message milestone;
 
     /**
-     * Makes a listener.
+     * Creates a listener.
      *
-     * @param milestone the message that tells that the child has got where it should
+     * @param milestone the message that shows that the child has reached its goal
      */
     ChildListener(Ledger ledger, Message milestone) {
         this.ledger = ledger;
         this.milestone = milestone;
     }
 
-    /** Reads to the end of the line. */
+    /** Reads until the socket is closed. */
     void readAll(ReadableByteChannel channel) throws IOException {
         Frames.Reader frames = new Frames.Reader(channel);
         for (Frame frame = frames.next(); frame != null; frame = frames.next()) {
@@ -44,7 +44,7 @@ final class ChildListener {
             case READ -> ledger.readChecked();
             case LIST -> enterList(body);
             case LISTED -> ledger.allListed();
-            case PROBLEM -> ledger.problem("the child says: " + text(body));
+            case PROBLEM -> ledger.problem("the child reports: " + text(body));
             case CLOSED -> ledger.closedCleanly();
         }
     }
@@ -70,8 +70,8 @@ final class ChildListener {
             body.position(body.position() + length);
         }
         if (list.nextSequence() != nextSequence || list.bytes() != bytes) {
-            ledger.problem("list " + id + ": its info says next sequence " + nextSequence + " and " + bytes
-                    + " bytes, reading it gives " + list.nextSequence() + " and " + list.bytes());
+            ledger.problem("list " + id + ": its info has next sequence " + nextSequence + " and"
+                    + " " + bytes + " bytes, but reading it gives " + list.nextSequence() + " and " + list.bytes());
         }
         ledger.list(id, list);
     }

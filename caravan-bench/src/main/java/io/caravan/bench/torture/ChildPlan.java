@@ -6,11 +6,11 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a child process is to do.
+ * The instructions for a child process.
  *
- * @param socket where it reports
+ * @param socket for its messages
  * @param directory the store
- * @param work whether to write at random; otherwise to tell what the store holds
+ * @param work whether to write at random; otherwise the child reports the store's contents
  */
 record ChildPlan(Path socket, Path directory, boolean work, Shift shift, int workers, int lists) {
     static final int MAX_VALUE_BYTES = 32 * 1024;

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.nio.channels.SocketChannel;
 import java.nio.file.Path;
 
-/** A child process that has the store embedded. */
+/** A child process with an embedded store. */
 final class ChildSession implements Session {
     private final ChildJvm child;
     private final Ledger ledger;
@@ -22,7 +22,7 @@ final class ChildSession implements Session {
     /**
      * Starts a child.
      *
-     * @param milestone what {@link #awaitMilestone()} waits for
+     * @param milestone the message that {@link #awaitMilestone()} waits for
      */
     static ChildSession start(LocalSocket socket, String mainClass, ChildPlan plan, Path log, Message milestone)
             throws IOException {
@@ -40,7 +40,7 @@ final class ChildSession implements Session {
                 new ChildListener(ledger, milestone).readAll(channel);
             }
         } catch (IOException problem) {
-            ledger.problem("no word from the child, or none that can be read: " + problem);
+            ledger.problem("no message from the child, or an unreadable one: " + problem);
         } finally {
             ledger.reachMilestone();
         }
@@ -57,7 +57,7 @@ final class ChildSession implements Session {
         return System.nanoTime() - startNanos;
     }
 
-    /** A store tells at once that it has no space, and the child passes it on before it goes on. */
+    /** A store reports immediately that it has no space, and the child passes that on before it continues. */
     @Override
     public void oneAtATime() {}
 
@@ -81,14 +81,14 @@ final class ChildSession implements Session {
         child.askToStop();
         hearOut(child.awaitExit(), 0);
         if (!ledger.closed()) {
-            ledger.problem("the child ended without having closed the store");
+            ledger.problem("the child exited without closing the store");
         }
     }
 
     private void hearOut(int status, int expectedStatus) throws InterruptedException {
         listener.join(PATIENCE.toMillis());
         if (status != expectedStatus) {
-            ledger.problem("the child ended with status " + status + " instead of " + expectedStatus);
+            ledger.problem("the child exited with status " + status + " instead of " + expectedStatus);
         }
     }
 

@@ -27,7 +27,7 @@ class Contents {
         return list == null ? 0 : list.nextSequence();
     }
 
-    /** Sum of the retained entries. */
+    /** Total number of retained entries. */
     long entries() {
         return lists.values().stream().mapToLong(ListModel::count).sum();
     }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Calls of a store: trims by count and by sequence, batches over several lists, expectations. */
+/** Calls of an embedded store: trims by count and by sequence, batches over several lists, expectations. */
 final class EmbeddedIntents extends IntentGenerator {
     private static final int MAX_BATCH_OPERATIONS = 6;
 
@@ -47,7 +47,7 @@ final class EmbeddedIntents extends IntentGenerator {
         return new Operation(Kind.TRIM_TO, id, Math.max(0, first - 2 + trimmed(id) + random().nextInt(4)));
     }
 
-    /** One in four does not hold. */
+    /** One in four is wrong. */
     private Operation expectation() {
         long id = anyId();
         long error = random().nextInt(4) == 0 ? 1 + random().nextInt(3) : 0;

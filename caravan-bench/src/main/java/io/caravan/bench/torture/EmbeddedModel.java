@@ -32,7 +32,7 @@ final class EmbeddedModel extends StoreModel {
             case TRIM_TO -> trimTo(operation.id(), operation.argument());
             case DELETE -> delete(operation.id());
             case EXPECT -> NO_SEQUENCE;
-            case KEEP -> throw new AssertionError("a store keeps no last values by count");
+            case KEEP -> throw new AssertionError("an embedded store cannot trim to a number of last values");
         };
     }
 

@@ -3,16 +3,16 @@ package io.caravan.bench.torture;
 import io.caravan.bench.LocalSocket;
 import java.io.IOException;
 
-/** A store embedded in child processes of ours. */
+/** A store embedded in child processes. */
 final class EmbeddedSubject implements Subject {
     private final TortureOptions options;
     private final String childMain;
     private final LocalSocket socket;
 
     /**
-     * Makes a subject.
+     * Creates a subject.
      *
-     * @param childMain main class of the children: {@link TortureChild} but for tests of the harness
+     * @param childMain main class of the children: {@link TortureChild}, except in tests of the harness
      */
     EmbeddedSubject(TortureOptions options, String childMain) throws IOException {
         this.options = options;

@@ -8,8 +8,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a working process has to get through while it works: it is stopped and let go on, a second process wants its store,
- * the disk fills up and gets space again. After each of these the work must go on by itself.
+ * The trials of a working process: it is suspended and resumed, a second process tries to open its store, the disk
+ * fills up and gets space again. After each trial the work must continue without help.
  */
 final class Hardships {
     private static final double PAUSE = 0.15;
@@ -18,7 +18,7 @@ final class Hardships {
     private static final long LONGEST_PAUSE_MILLIS = 400;
     private static final long PATIENCE_SECONDS = Session.PATIENCE.toSeconds() / 2;
     private static final long POLL_MILLIS = 10;
-    /** How many changes must get through before it counts as going on. */
+    /** How many changes must succeed before the work counts as continuing. */
     private static final int SOME = 10;
 
     private final Subject subject;
@@ -26,9 +26,9 @@ final class Hardships {
     private final SplittableRandom random;
 
     /**
-     * Makes hardships for any number of sessions.
+     * Creates hardships for any number of sessions.
      *
-     * @param volume to be filled up; null for none
+     * @param volume the volume to fill up; null for none
      */
     Hardships(Subject subject, @Nullable SmallVolume volume, SplittableRandom random) {
         this.subject = subject;
@@ -36,7 +36,7 @@ final class Hardships {
         this.random = random;
     }
 
-    /** Leaves the session at work, so that it can be ended in the middle of it. */
+    /** Runs the trials and leaves the session at work, so that it can be killed in the middle of it. */
     void impose(Session session, Shift shift, RoundReport report) throws IOException, InterruptedException {
         // However slow the machine is: an end before the first answers would show nothing.
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged");
@@ -63,9 +63,9 @@ final class Hardships {
             throws IOException, InterruptedException {
         String words = subject.intrude(shift);
         if (!words.contains("already open in process")) {
-            report.problem("a second process was not told that the store is open already; it said: " + words);
+            report.problem("a second process was not refused because the store is already open; it reported: " + words);
         }
-        awaitGoingOn(session, report, "after a second process had wanted the store");
+        awaitGoingOn(session, report, "after a second process tried to open the store");
         report.suffered(Trial.SECOND_PROCESS);
     }
 
@@ -73,19 +73,19 @@ final class Hardships {
         awaitMore(session.ledger()::acknowledgedCount, report, "nothing was acknowledged " + when);
     }
 
-    /** With no space appends are refused and all else goes on; with some, appends go on too. */
+    /** Without space, appends are refused and everything else continues; with space, appends continue too. */
     private void fillUp(SmallVolume disk, Session session, RoundReport report)
             throws IOException, InterruptedException {
         Ledger ledger = session.ledger();
         long refusals = ledger.refusals();
         disk.fill();
         await(() -> ledger.refusals() > refusals, report, "nothing was refused while the disk was full");
-        await(() -> ledger.releasesWithoutSpace() > 0, report, "no trim or delete got through while the disk was full");
-        awaitMore(ledger::reads, report, "no read got through while the disk was full");
+        await(() -> ledger.releasesWithoutSpace() > 0, report, "no trim or delete succeeded while the disk was full");
+        awaitMore(ledger::reads, report, "no read succeeded while the disk was full");
         report.suffered(Trial.DISK_FULL);
         if (random.nextDouble() < SPACE_BACK) {
             disk.free();
-            awaitMore(ledger::appends, report, "no append got through after space had returned");
+            awaitMore(ledger::appends, report, "no append succeeded after space had returned");
             report.suffered(Trial.SPACE_BACK);
         }
     }

@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a worker is about to ask of the store: one call, hence one change that is there wholly or not at all.
+ * A change that a worker is about to request: one call, and therefore one atomic change.
  *
- * @param number unique over all rounds and workers, rising within a worker: round, worker and count in one
- * @param call which method of the store is called
+ * @param number combines round, worker and count: unique over all rounds and workers, and increasing within a worker
+ * @param call the store's method
  * @param operations one, or any number for a batch
  */
 record Intent(long number, Call call, List<Operation> operations) {
@@ -40,7 +40,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         TRIM_TO,
         /** It has no argument. */
         DELETE,
-        /** Its argument is how many of the last values are to stay. */
+        /** Its argument is the number of last values to keep. */
         KEEP,
         /** Its argument is the sequence that the list's next append must get. */
         EXPECT
@@ -61,7 +61,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return ((long) round << ROUND_SHIFT) | ((long) worker << WORKER_SHIFT) | count;
     }
 
-    /** Its place among the worker's intents of its round. */
+    /** Its position among the worker's intents of its round. */
     static int index(long number) {
         return (int) (number & COUNT_MASK);
     }
@@ -71,7 +71,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return (int) (number >>> WORKER_SHIFT & WORKER_MASK);
     }
 
-    /** A number, readable. */
+    /** A readable form of a number. */
     static String name(long number) {
         return "r" + (number >>> ROUND_SHIFT) + "w" + worker(number) + "#" + (number & COUNT_MASK);
     }
@@ -81,7 +81,7 @@ record Intent(long number, Call call, List<Operation> operations) {
         return operations.stream().anyMatch(operation -> operation.id() == id);
     }
 
-    /** Whether it needs space, and so may be refused when there is none. */
+    /** Whether it needs space, and may therefore be refused when there is none. */
     boolean appends() {
         return operations.stream().anyMatch(operation -> operation.kind() == Kind.APPEND);
     }

@@ -7,11 +7,11 @@ import io.caravan.bench.torture.Subject.Shift;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Draws what a worker does next, by what its own lists hold. */
+/** Draws a worker's next intent from the contents of its lists. */
 abstract class IntentGenerator {
     private static final int SHORT_BYTES = 24;
     private static final int USUAL_BYTES = 400;
-    /** So that a whole batch fits the log buffer. */
+    /** Small enough for a whole batch to fit the log buffer. */
     private static final int LARGE_BYTES = 4 * 1024;
 
     private final SplittableRandom random;
@@ -23,9 +23,9 @@ abstract class IntentGenerator {
     private long count;
 
     /**
-     * Makes a generator.
+     * Creates a generator.
      *
-     * @param contents what the lists hold; how they are guarded is the caller's affair
+     * @param contents of the lists; the caller guards access to them
      * @param ids the worker's own lists
      */
     IntentGenerator(SplittableRandom random, Contents contents, List<Long> ids, Shift shift, int worker) {
@@ -77,7 +77,7 @@ abstract class IntentGenerator {
         return contents.nextSequence(id);
     }
 
-    /** How many values a trim of the list should drop: sometimes more than there are. */
+    /** How many values a trim of the list should drop; sometimes more than it has. */
     final int trimmed(long id) {
         return random.nextInt(appetite.longestTrim(length(id)) + 2);
     }

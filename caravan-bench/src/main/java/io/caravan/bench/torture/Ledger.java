@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The supervisor's record of what one process was asked and said. What is not in here was not acknowledged. */
+/**
+ * The supervisor's record of the requests to one process and its messages. What is not recorded here was not
+ * acknowledged.
+ */
 final class Ledger {
     static final long UNKNOWN = -1;
 
@@ -39,17 +42,17 @@ final class Ledger {
         }
     }
 
-    /** What a worker is about to ask. */
+    /** Records what a worker is about to request. */
     void intend(Intent intent) {
         worker(intent).intend(intent);
     }
 
-    /** The intent of this number, which was entered by the thread that asks. */
+    /** The intent with this number, which the calling thread must have recorded. */
     Intent intent(long number) {
         return worker(Intent.worker(number)).intents().get(Intent.index(number));
     }
 
-    /** The change was made, and this was told of it. */
+    /** Records that the change was made, with its result. */
     void acknowledged(Intent intent, long told) {
         enter(worker(intent).acknowledge(intent, told));
         (intent.appends() ? appends : releases).incrementAndGet();
@@ -58,12 +61,12 @@ final class Ledger {
         }
     }
 
-    /** The intent's expectation does not hold, says the store. */
+    /** Records that the store rejected the intent's expectation. */
     void conflicted(Intent intent) {
         enter(worker(intent).tell(intent, StoreModel.REFUSED));
     }
 
-    /** The store says that it has no space for the change. */
+    /** Records that the store has no space for the change. */
     void refusedForSpace(Intent intent, String words) {
         enter(worker(intent).tell(intent, StoreModel.NO_SPACE));
         if (firstRefusal == null) {
@@ -89,12 +92,12 @@ final class Ledger {
         return workers.get(worker);
     }
 
-    /** A read has been compared with what it had to show. */
+    /** Records a read that has been checked against the expected values. */
     void readChecked() {
         reads.incrementAndGet();
     }
 
-    /** A read of another worker's list, to be judged when it is known what is left. */
+    /** Records a read of another worker's list, to be judged when the remaining contents are known. */
     void saw(Sighting sighting) {
         reads.incrementAndGet();
         sightings.add(sighting);
@@ -104,7 +107,7 @@ final class Ledger {
         return sightings;
     }
 
-    /** What the process was started for has been reached, or never will be. */
+    /** Records that the process has reached its goal, or never will. */
     void reachMilestone() {
         milestone.countDown();
     }
@@ -112,7 +115,7 @@ final class Ledger {
     /** Waits for {@link #reachMilestone()}. */
     void awaitMilestone(long seconds) throws IOException, InterruptedException {
         if (!milestone.await(seconds, TimeUnit.SECONDS)) {
-            throw new IOException("the process has not got anywhere in " + seconds + " s");
+            throw new IOException("the process has not reached its goal within " + seconds + " s");
         }
     }
 
@@ -126,7 +129,7 @@ final class Ledger {
         }
     }
 
-    /** Changes that were acknowledged so far. */
+    /** Number of changes acknowledged so far. */
     long acknowledgedCount() {
         return appends.get() + releases.get();
     }
@@ -136,40 +139,40 @@ final class Ledger {
         return appends.get();
     }
 
-    /** Those of the others, which give space back, that were acknowledged after something had been refused. */
+    /** Number of the others, which free space, that were acknowledged after a refusal. */
     long releasesWithoutSpace() {
         return releasesWithoutSpace.get();
     }
 
-    /** Changes that were refused for want of space so far. */
+    /** Number of changes refused for lack of space so far. */
     long refusals() {
         return refusals.get();
     }
 
-    /** Those of them that would have given space back. */
+    /** Those of them that would have freed space. */
     long refusedReleases() {
         return refusedReleases.get();
     }
 
-    /** What the first of them was told, or null. */
+    /** The message of the first refusal, or null. */
     @Nullable
     String firstRefusal() {
         return firstRefusal;
     }
 
-    /** Reads that were checked so far. */
+    /** Number of reads checked so far. */
     long reads() {
         return reads.get();
     }
 
-    /** What the store holds, once {@link #listed()}. */
+    /** The contents of the store, once {@link #listed()}. */
     Contents found() {
         return found;
     }
 
     void list(long id, ListModel list) {
         if (found.lists().put(id, list) != null) {
-            problems.add("list " + id + " was told twice");
+            problems.add("list " + id + " was reported twice");
         }
     }
 
@@ -182,10 +185,10 @@ final class Ledger {
     }
 
     /**
-     * The store is open.
+     * Records that the store is open.
      *
      * @param nanos how long that took
-     * @param frames how many log frames were replayed for it, or {@link #UNKNOWN}
+     * @param frames number of replayed log frames, or {@link #UNKNOWN}
      */
     void opened(long nanos, long frames) {
         openNanos = nanos;
@@ -200,7 +203,7 @@ final class Ledger {
         return openNanos;
     }
 
-    /** The workers were done and the store was closed cleanly. */
+    /** Records that the workers finished and the store was closed cleanly. */
     void closedCleanly() {
         closed = true;
     }

@@ -5,13 +5,13 @@ import java.util.Deque;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
-/** What one list holds: where it starts, and a fingerprint of each retained value. */
+/** The contents of one list: its start, and a fingerprint of each retained value. */
 final class ListModel {
 
     /**
-     * A value, by what tells it from every other.
+     * A value, by its fingerprint.
      *
-     * @param origin who appended it, for a reader of a failure
+     * @param origin what appended it, for failure reports
      */
     record Item(long fingerprint, int length, String origin) {
         boolean same(Item other) {
@@ -44,7 +44,7 @@ final class ListModel {
         return bytes;
     }
 
-    /** Returns the item's sequence. */
+    /** Appends an item and returns its sequence. */
     long append(Item item) {
         items.addLast(item);
         bytes += item.length();
@@ -60,12 +60,12 @@ final class ListModel {
         return firstSequence;
     }
 
-    /** Forgets how many values were ever dropped, as who knows only positions must. */
+    /** Forgets how many values were ever dropped, for clients that see only positions. */
     void countFromZero() {
         firstSequence = 0;
     }
 
-    /** Is given each value with its position, from 0 on. */
+    /** Receives each value with its position, from 0. */
     interface Visitor {
         void visit(int position, Item item);
     }
@@ -92,12 +92,12 @@ final class ListModel {
         return digest;
     }
 
-    /** The value at the end, for a reader of a failure. */
+    /** Describes the last value, for failure reports. */
     String last() {
         return items.isEmpty() ? "nothing" : items.getLast().origin();
     }
 
-    /** Where this list and the one found in its place differ, in words; null when they do not. */
+    /** Describes how this list and the found one differ; null when they are equal. */
     @Nullable
     String difference(ListModel found) {
         if (firstSequence != found.firstSequence || nextSequence() != found.nextSequence()) {

@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Which lists there are, and which worker owns each. */
+/** All lists, and the worker that owns each. */
 final class Lists {
-    /** One list in so many has an id from anywhere in the range of long, the others have small ones. */
+    /** One list in this many has an arbitrary long as its id; the others have small ids. */
     private static final int FAR_EVERY = 5;
 
     private static final long FAR_STEP = 0x9E3779B97F4A7C15L;

@@ -1,24 +1,24 @@
 package io.caravan.bench.torture;
 
-/** What a child tells the supervisor; the ordinal is the frame's type. */
+/** The messages from a child to the supervisor; the ordinal is the frame's type. */
 enum Message {
     /** The store is open; how long that took, in nanoseconds. */
     OPENED,
-    /** What is about to be submitted, one or several intents. */
+    /** One or more intents that are about to be submitted. */
     INTENTS,
-    /** An intent's number, and the sequence its callback got. */
+    /** An intent's number, and the sequence that its callback received. */
     ACKNOWLEDGED,
     /** The number of an intent that the store refused with a sequence conflict. */
     REFUSED,
-    /** The number of an intent that the store had no space for, and the store's words. */
+    /** The number of an intent that the store had no space for, and the store's message. */
     NO_SPACE,
-    /** A read was as it had to be. */
+    /** A read returned what was expected. */
     READ,
-    /** One list that the store holds: id, first and next sequence, byte count, then each value's length and bytes. */
+    /** One list of the store: id, first and next sequence, byte count, then each value's length and bytes. */
     LIST,
-    /** No further list follows. */
+    /** All lists have been reported. */
     LISTED,
-    /** Something is wrong, in words. */
+    /** The description of a problem. */
     PROBLEM,
     /** The store has been closed. */
     CLOSED;

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads out every list that anybody ever wrote to. */
+/** Reads every list that was ever written. */
 final class ReadingClient implements ServerClients {
     private static final Pattern DOCUMENTS = Pattern.compile("^documents:(\\d+)\r?$", Pattern.MULTILINE);
 
@@ -52,17 +52,17 @@ final class ReadingClient implements ServerClients {
         }
     }
 
-    /** Documents whose last value was trimmed away count as well, so that the number is known only roughly. */
+    /** The count includes documents whose last value was trimmed, so only bounds are known. */
     private void checkDocuments(RespConnection connection) throws IOException {
         List<byte[]> info = values(call(connection, ascii("INFO"), ascii("keyspace")));
         Matcher documents = DOCUMENTS.matcher(new String(info.get(0), StandardCharsets.UTF_8));
         int known = lists.count();
         int held = ledger.found().lists().size();
         if (!documents.find()) {
-            ledger.problem("INFO tells no number of documents");
+            ledger.problem("INFO lacks the number of documents");
         } else if (Long.parseLong(documents.group(1)) > known || Long.parseLong(documents.group(1)) < held) {
-            ledger.problem("INFO tells of " + documents.group(1) + " documents, but " + held + " hold values, and only "
-                    + known + " were ever written to");
+            ledger.problem("INFO reports " + documents.group(1) + " documents, but " + held + " hold values, and only "
+                    + known + " were ever written");
         }
     }
 
@@ -70,7 +70,7 @@ final class ReadingClient implements ServerClients {
         connection.send(words);
         Reply reply = connection.receive();
         if (reply == null) {
-            throw new EOFException("the server closed the connection while it was read out");
+            throw new EOFException("the server closed the connection while its contents were read");
         }
         return reply;
     }
@@ -78,7 +78,7 @@ final class ReadingClient implements ServerClients {
     private static List<byte[]> values(Reply reply) throws IOException {
         List<byte[]> values = reply.values();
         if (values == null) {
-            throw new IOException("while it was read out, the server said: " + RespRecord.words(reply));
+            throw new IOException("while the contents were read, the server answered: " + RespRecord.words(reply));
         }
         return values;
     }

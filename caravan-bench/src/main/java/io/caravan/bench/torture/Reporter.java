@@ -16,8 +16,8 @@ import java.util.List;
  * The child's side of the record.
  *
  * <p>Each method returns when the operating system has the message, which then reaches the supervisor whatever happens
- * to this process. A callback that acknowledges does so itself, on the store's thread: nothing may come between an
- * acknowledgement and its record, or the harness would be blind to what is lost in that time.
+ * to this process. Acknowledgement callbacks report directly, on the store's thread: any delay between an
+ * acknowledgement and its record would hide losses in between.
  */
 final class Reporter {
     private final Frames.Writer frames;

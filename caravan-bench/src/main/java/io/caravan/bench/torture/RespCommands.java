@@ -6,13 +6,13 @@ import io.caravan.bench.torture.Intent.Operation;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Intents and reads as a server's client words them. */
+/** Encodes intents and reads as RESP commands. */
 final class RespCommands {
     private static final long READABLE_IDS = 1_000_000;
 
     private RespCommands() {}
 
-    /** The list's key: readable for small ids, and bytes that would break a line for others. */
+    /** The list's key: readable for small ids, and with bytes that break lines for others. */
     static byte[] key(long id) {
         return id >= 0 && id < READABLE_IDS
                 ? ascii("list:" + id)
@@ -33,7 +33,7 @@ final class RespCommands {
                         : words("LTRIM", first.id(), -first.argument(), -1);
             case DELETE ->
                 keyed("DEL", intent.operations().stream().map(Operation::id).toList());
-            case TRIM_TO, EXPECT -> throw new AssertionError("clients of a server know no sequences");
+            case TRIM_TO, EXPECT -> throw new AssertionError("RESP clients do not see sequences");
         };
     }
 
@@ -49,7 +49,7 @@ final class RespCommands {
         return words;
     }
 
-    /** A range of a list, as LRANGE counts: both ends included, the last value is -1. */
+    /** A range of a list in LRANGE's terms: both ends are inclusive, and the last value is -1. */
     static byte[][] range(long id, long first, long last) {
         return words("LRANGE", id, first, last);
     }

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Commands that a server understands: RPUSH of one or several values, LTRIM, DEL of one or several lists. */
+/** Commands of a server: RPUSH of one or more values, LTRIM, DEL of one or more lists. */
 final class RespIntents extends IntentGenerator {
     private static final int MAX_PUSHED = 6;
     private static final int MAX_DELETED = 3;

@@ -5,14 +5,13 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The contract of the list commands over RESP. A client sees positions, which start at 0 always, and no list without
- * values.
+ * The contract of the list commands over RESP. A client sees positions, which always start at 0, and no empty lists.
  */
 final class RespModel extends StoreModel {
-    /** What stands for the answer OK. */
+    /** Represents the answer OK. */
     static final long OK = 0;
 
-    /** A model of some of the lists, apart from the one that they are copied from. */
+    /** Creates an independent model of some of another model's lists. */
     static RespModel copy(Contents contents, List<Long> ids) {
         RespModel copy = new RespModel();
         for (long id : ids) {
@@ -35,7 +34,7 @@ final class RespModel extends StoreModel {
                 case TRIM -> drop(operation.id(), operation.argument());
                 case KEEP -> drop(operation.id(), length(operation.id()) - operation.argument());
                 case DELETE -> deleted += lists().remove(operation.id()) == null ? 0 : 1;
-                case TRIM_TO, EXPECT -> throw new AssertionError("clients of a server know no sequences");
+                case TRIM_TO, EXPECT -> throw new AssertionError("RESP clients do not see sequences");
             }
         }
         return switch (intent.operations().get(0).kind()) {
@@ -45,7 +44,7 @@ final class RespModel extends StoreModel {
         };
     }
 
-    /** What LRANGE must show of a list: both ends are included, and count from the end when they are negative. */
+    /** The expected answer of LRANGE: both ends are inclusive, and negative ones count from the end. */
     static ListModel range(@Nullable ListModel list, long first, long last) {
         ListModel range = new ListModel(0);
         if (list != null) {

@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
-/** The reads of one connection: of its own lists, which must be exactly as its model has them, and of others'. */
+/**
+ * The reads of one connection: of its own lists, which must match its model exactly, and of other connections' lists.
+ */
 final class RespReads {
     private final int index;
     private final Lists lists;
@@ -77,11 +79,11 @@ final class RespReads {
     private void checked(String what, @Nullable String difference) {
         record.ledger().readChecked();
         if (difference != null) {
-            record.problem("read what it had not written: " + what + " " + difference);
+            record.problem("read something else than it had written: " + what + " " + difference);
         }
     }
 
-    /** What another connection's list must show is known only when all has been heard. */
+    /** The expected contents of another connection's list are known only when all answers have arrived. */
     private void another(Sender sender) throws IOException {
         int owner = random.nextInt(lists.workers());
         long id = any(lists.of(owner));

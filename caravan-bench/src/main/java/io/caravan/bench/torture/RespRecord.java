@@ -4,7 +4,7 @@ import io.caravan.bench.server.RespConnection.Reply;
 import java.util.List;
 import java.util.function.Function;
 
-/** What one connection has asked and was told: its part of the ledger, and a model of its lists that keeps step. */
+/** One connection's requests and answers: its part of the ledger, and a model of its lists that follows the answers. */
 final class RespRecord {
     private static final String NO_SPACE = "OOM ";
 
@@ -22,7 +22,7 @@ final class RespRecord {
         ledger.problem(name + " " + words);
     }
 
-    /** Draws an intent and enters it. */
+    /** Draws an intent and records it. */
     Intent intend(IntentGenerator generator) {
         Intent intent = from(any -> generator.next());
         ledger.intend(intent);
@@ -36,13 +36,13 @@ final class RespRecord {
         }
     }
 
-    /** Enters what the server said of a change. */
+    /** Records the server's answer to a change. */
     void answered(Intent intent, Reply reply) {
         String error = reply.error();
         if (error != null && error.startsWith(NO_SPACE)) {
             ledger.refusedForSpace(intent, error);
         } else if (error != null || reply.text() == null) {
-            problem("asked for " + intent + " and was told " + words(reply));
+            problem("requested " + intent + " and was answered " + words(reply));
         } else {
             synchronized (model) {
                 model.apply(intent);

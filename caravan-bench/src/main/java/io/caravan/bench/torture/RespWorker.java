@@ -13,14 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * One connection to the server under test: owns some lists, changes them at random, many requests ahead of their
- * answers, and checks what it reads.
+ * One connection to the server under test: owns some lists, changes them at random with many outstanding requests, and
+ * checks what it reads.
  *
- * <p>Answers come in the order of the requests, and a read sees each write before it and none behind it. So a model that
- * changes with each answer is, when a read's answer comes, exactly what the read must show.
+ * <p>Answers arrive in the order of the requests, and a read sees every write before it and none after it. So when a
+ * read's answer arrives, a model that follows the answers is exactly what the read must return.
  */
 final class RespWorker {
-    /** What a server that stops says to requests that come too late. */
+    /** The answer of a stopping server to late requests. */
     private static final String STOPPING = "ERR the server is stopping";
 
     private static final int MAX_AHEAD = 64;
@@ -45,8 +45,8 @@ final class RespWorker {
     /**
      * Connects.
      *
-     * @param before what the store holds
-     * @param ending tells whether it is no news any more that the connection is lost
+     * @param before the contents of the store
+     * @param ending whether losing the connection is expected
      */
     RespWorker(
             int index,
@@ -106,7 +106,7 @@ final class RespWorker {
         send(reply -> record.answered(intent, reply), RespCommands.of(intent));
     }
 
-    /** What is done with a reply. */
+    /** Handles a reply. */
     interface Judge {
         void judge(Reply reply);
     }
@@ -153,30 +153,30 @@ final class RespWorker {
         notifyAll();
     }
 
-    /** All who wait for an answer are told; one of them passes it on. */
+    /** All waiting receivers are notified; one of them reports the loss. */
     private void lost(String why) {
         if (!ending.getAsBoolean() && !lost.getAndSet(true)) {
             record.problem("lost: " + why);
         }
     }
 
-    /** From now on no request is sent before the one before it is answered. */
+    /** From now on, each request waits for the previous answer. */
     synchronized void oneAtATime() {
         maxAhead = 1;
     }
 
-    /** Waits until {@link #oneAtATime()} is so. */
+    /** Waits until {@link #oneAtATime()} has taken effect. */
     synchronized void awaitOneAtATime(Duration patience) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + patience.toNanos();
         while (ahead > 1) {
             if (System.nanoTime() > deadline) {
-                throw new IOException(name + " had no answer in " + patience.toSeconds() + " s");
+                throw new IOException(name + " had no answer within " + patience.toSeconds() + " s");
             }
             wait(patience.toMillis());
         }
     }
 
-    /** Waits until the last answer that got here has been judged. */
+    /** Waits until every answer that has arrived is handled. */
     void awaitEnd(Duration patience) throws IOException, InterruptedException {
         thread.join(patience.toMillis());
         replies.awaitEnd();

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What happened in one round. */
+/** The report of one round. */
 final class RoundReport {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -39,7 +39,7 @@ final class RoundReport {
         return seed;
     }
 
-    /** Everything that is wrong; empty when nothing is. */
+    /** All problems; empty when there are none. */
     List<String> problems() {
         return problems;
     }
@@ -84,7 +84,7 @@ final class RoundReport {
         return reopenNanos;
     }
 
-    /** The working process got through this. */
+    /** Records a trial that the working process has passed. */
     void suffered(Trial trial) {
         trials.add(trial);
     }
@@ -115,11 +115,11 @@ final class RoundReport {
         verifyNanos = nanos;
     }
 
-    /** The round in one line. */
+    /** A one-line summary of the round. */
     String line() {
         return String.format(
                 Locale.ROOT,
-                "round %4d  seed %016x  acked %,8d ops (+%d under way)%s  %s after %,5d ms%s%s  found %d lists, %,d"
+                "round %4d  seed %016x  acked %,8d ops (+%d in flight)%s  %s after %,5d ms%s%s  found %d lists, %,d"
                         + " entries  reopen %,.1f ms  verify %,.1f ms  %s",
                 round,
                 seed,

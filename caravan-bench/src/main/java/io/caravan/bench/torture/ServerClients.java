@@ -4,18 +4,18 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** What speaks to a server during a session. */
+/** The clients of a server during a session. */
 interface ServerClients {
 
-    /** Begins, and returns when all is connected, or all is told. */
+    /** Starts, and returns when all clients are connected, or everything is read. */
     void begin(InetSocketAddress server) throws IOException;
 
     /** See {@link Session#oneAtATime()}. */
     void oneAtATime(Duration patience) throws IOException, InterruptedException;
 
-    /** From now on connections may end. */
+    /** From now on, losing connections is expected. */
     void expectEnd();
 
-    /** Returns when all connections have ended and been heard out. */
+    /** Returns when all connections have ended and their answers are handled. */
     void awaitEnd(Duration patience) throws IOException, InterruptedException;
 }

@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A server process, and the clients that speak to it from here. */
+/** A server process, and its clients in this process. */
 final class ServerSession implements Session {
     private static final Pattern REPLAYED = Pattern.compile(" (\\d+) frames replayed,");
 
@@ -24,7 +24,7 @@ final class ServerSession implements Session {
         this.ledger = ledger;
     }
 
-    /** Starts a server, and the clients as soon as it listens. */
+    /** Starts a server, and the clients once it listens. */
     static ServerSession start(ServerProcess process, ServerClients clients, Ledger ledger) throws IOException {
         process.start();
         ServerSession session = new ServerSession(process, clients, ledger);
@@ -50,7 +50,7 @@ final class ServerSession implements Session {
     private long replayedFrames() throws IOException {
         Matcher replayed = REPLAYED.matcher(process.output());
         if (!replayed.find()) {
-            ledger.problem("the server's log does not say how many frames it replayed, which is to be checked");
+            ledger.problem("the server's log lacks the number of replayed frames, which must be checked");
             return Ledger.UNKNOWN;
         }
         return Long.parseLong(replayed.group(1));
@@ -88,7 +88,7 @@ final class ServerSession implements Session {
         hearOut(process.kill(), ChildJvm.KILLED);
     }
 
-    /** Ends the server with SIGTERM, while the clients go on as long as they can. */
+    /** Stops the server with SIGTERM, while the clients continue as long as they can. */
     @Override
     public void stop() throws IOException, InterruptedException {
         expectEnd();
@@ -104,7 +104,7 @@ final class ServerSession implements Session {
         driver.join(PATIENCE.toMillis());
         clients.awaitEnd(PATIENCE);
         if (status != expectedStatus) {
-            ledger.problem("the server ended with status " + status + " instead of " + expectedStatus);
+            ledger.problem("the server exited with status " + status + " instead of " + expectedStatus);
         }
     }
 

@@ -7,9 +7,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** The server, in a process of its own, spoken to over RESP by connections of this one. */
+/** The server in its own process, with RESP clients in this one. */
 final class ServerSubject implements Subject {
-    /** The least that a server takes for the limit. */
+    /** The minimum that a server accepts for the limit. */
     private static final int MAX_VALUE_BYTES = 64 * 1024;
 
     private final TortureOptions options;
@@ -17,9 +17,10 @@ final class ServerSubject implements Subject {
     private final Lists lists;
 
     /**
-     * Makes a subject, and its store: a server has no options for small segments, but keeps those that it finds.
+     * Creates a subject and its store: a server has no options for small segments, but keeps the segment sizes of an
+     * existing store.
      *
-     * @param serverMain main class of the server: {@link ServerProcess#MAIN} but for tests of the harness
+     * @param serverMain main class of the server: {@link ServerProcess#MAIN}, except in tests of the harness
      */
     ServerSubject(TortureOptions options, String serverMain) {
         this.options = options;
@@ -52,7 +53,7 @@ final class ServerSubject implements Subject {
         try (ServerProcess second = process(options.intruderLog())) {
             second.start();
             int status = second.awaitExit();
-            return (status == 0 ? "it ended with status 0, and said: " : "") + second.output();
+            return (status == 0 ? "it exited with status 0, and printed: " : "") + second.output();
         }
     }
 

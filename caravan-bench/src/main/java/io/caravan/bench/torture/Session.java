@@ -3,37 +3,41 @@ package io.caravan.bench.torture;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One process on the store, from its start to its end, with the ledger of what it was asked and said. */
+/** One process on the store, from start to end, with the ledger of its requests and messages. */
 interface Session extends AutoCloseable {
-    /** How long anything may take before it counts as hanging. */
+    /** How long an operation may take before it counts as hanging. */
     Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** What was said; complete once the process has ended. */
+    /** The ledger; complete once the process has ended. */
     Ledger ledger();
 
     /**
-     * Waits until the process has got where it should: open for a working one, all told for a reading one.
+     * Waits until the process has reached its goal: the store is open for a working one, and completely read for a
+     * reading one.
      *
-     * @return how long after the process's start that was, in nanoseconds
+     * @return time since the start of the process, in nanoseconds
      */
     long awaitMilestone() throws IOException, InterruptedException;
 
-    /** Has each worker wait for the answer to each change before it asks for the next; returns when that is so. */
+    /**
+     * Makes each worker wait for the answer to a change before it requests the next one; returns when that has taken
+     * effect.
+     */
     void oneAtATime() throws IOException, InterruptedException;
 
-    /** Has the process stand still, with SIGSTOP. */
+    /** Suspends the process with SIGSTOP. */
     void pause() throws IOException;
 
-    /** Lets it go on, with SIGCONT. */
+    /** Resumes the process with SIGCONT. */
     void resume() throws IOException;
 
-    /** Kills the process with SIGKILL, hears it out, and checks that this is what it died of. */
+    /** Kills the process with SIGKILL, reads its remaining messages, and checks that it died of the signal. */
     void kill() throws IOException, InterruptedException;
 
-    /** Has the process close the store and end, hears it out, and checks that it did. */
+    /** Makes the process close the store and exit, reads its remaining messages, and checks that it did. */
     void stop() throws IOException, InterruptedException;
 
-    /** Leaves no process behind; one that should have ended before first tells what its threads are doing. */
+    /** Kills the process if it is still running; if it should have exited before, dumps its threads first. */
     @Override
     void close();
 }

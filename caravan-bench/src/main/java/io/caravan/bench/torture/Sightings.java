@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What others saw of one worker's lists, and what of it has not been explained yet by a state that a list was in. */
+/** The sightings of one worker's lists, and those of them that no state of a list has explained yet. */
 final class Sightings {
     private final Map<Long, List<Sighting>> unexplained = new HashMap<>();
 
@@ -13,7 +13,7 @@ final class Sightings {
         unexplained.computeIfAbsent(sighting.id(), id -> new ArrayList<>()).add(sighting);
     }
 
-    /** The list is as the contents have it up to and with the moment when so many intents were done. */
+    /** Applies the state of a list, which it has after the given number of intents. */
     void explain(long id, Contents contents, int done) {
         List<Sighting> open = unexplained.get(id);
         if (open != null) {

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Cuts the power of simulated stores instead of killing real ones: thousands of cuts a second, each repeatable. */
+/** Cuts the power of simulated stores instead of killing real ones: thousands of cuts a second, all reproducible. */
 final class SimulatedTorture {
     private final long seed;
     private final long cuts;
@@ -17,9 +17,9 @@ final class SimulatedTorture {
     private final PrintStream out;
 
     /**
-     * A torture that has not begun.
+     * Creates a torture that has not started.
      *
-     * @param time ends it when there have not been so many cuts by then
+     * @param time limit after which it ends even with fewer cuts
      */
     SimulatedTorture(long seed, long cuts, Duration time, PrintStream out) {
         this.seed = seed;
@@ -28,7 +28,7 @@ final class SimulatedTorture {
         this.out = out;
     }
 
-    /** Returns whether nothing was lost. */
+    /** Runs the simulations; returns whether nothing was lost. */
     boolean run() throws InterruptedException, IOException {
         int threads = Runtime.getRuntime().availableProcessors();
         out.println("seed " + seed + ", " + threads + " threads");
@@ -62,7 +62,7 @@ final class SimulatedTorture {
         Files.write(story, failure.story());
         out.println(failure.storysEnd());
         out.println("seed " + failure.seed() + ": " + failure.problem().getMessage());
-        out.println("The whole story is in " + story + "; it happens again with --simulate --cuts 1 --seed "
+        out.println("The full history is in " + story + "; reproduce the failure with --simulate --cuts 1 --seed "
                 + failure.seed());
     }
 }

@@ -9,7 +9,7 @@ final class SmallStore {
 
     private static final int LOG_BUFFER_BYTES = 128 * 1024;
     private static final int SEGMENT_BYTES = 256 * 1024;
-    /** Low, so that checkpoints come every few segments however large the index is. */
+    /** Low, so that checkpoints occur every few segments regardless of the size of the index. */
     private static final double CHECKPOINT_FRACTION = 0.1;
 
     private SmallStore() {}

@@ -11,21 +11,21 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A small file system of its own, that can be filled up to the last byte and be given space again. It is unmounted when it
- * is closed, or when this process ends before that.
+ * A small mounted file system that can be filled to the last byte and given space again. It is unmounted on close, or
+ * when this process exits.
  */
 final class SmallVolume implements AutoCloseable {
     private static final int MEGABYTES = 48;
     private static final byte[] CHUNK = new byte[4096];
     private static final long PATIENCE_SECONDS = 30;
-    /** The operating system's words. */
+    /** The operating system's message. */
     private static final String NO_SPACE = "No space left";
 
     private final Path directory;
     private final Path filler;
     private final Thread unmountAtExit = new Thread(this::unmountAnyhow, "unmount");
 
-    /** This machine, or its user, mounts nothing. */
+    /** This machine or its user cannot mount file systems. */
     static final class NotPossibleException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -40,10 +40,10 @@ final class SmallVolume implements AutoCloseable {
     }
 
     /**
-     * Mounts one in the folder: in memory, or, where that is not to be had, in a file.
+     * Mounts a volume in the folder: in memory or, where that is impossible, in a file.
      *
-     * @param folder is created
-     * @throws NotPossibleException saying why it cannot be
+     * @param folder the mount point, which is created
+     * @throws NotPossibleException when it is impossible, with the reason
      */
     static SmallVolume mount(Path folder) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("volume"));
@@ -72,7 +72,7 @@ final class SmallVolume implements AutoCloseable {
             run(List.of("mount", "-o", "loop", image.toString(), directory.toString()));
         } catch (IOException refused) {
             Files.deleteIfExists(image);
-            throw new NotPossibleException("no small file system can be mounted here, which needs root: "
+            throw new NotPossibleException("cannot mount a small file system here, which needs root: "
                     + notInMemory.getMessage() + "; " + refused.getMessage());
         }
     }
@@ -83,11 +83,11 @@ final class SmallVolume implements AutoCloseable {
         try {
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
                 throw new IOException(
-                        output.lines().findFirst().orElse(String.join(" ", command) + " failed without a word"));
+                        output.lines().findFirst().orElse(String.join(" ", command) + " failed without a message"));
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new IOException("interrupted while it waited for: " + String.join(" ", command), interrupted);
+            throw new IOException("interrupted while waiting for: " + String.join(" ", command), interrupted);
         }
     }
 
@@ -95,7 +95,7 @@ final class SmallVolume implements AutoCloseable {
         return directory;
     }
 
-    /** Takes all the space that is left. */
+    /** Takes all remaining space. */
     void fill() throws IOException {
         try (OutputStream out = Files.newOutputStream(filler, StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
             for (int left = MEGABYTES << 20; left > 0; left -= CHUNK.length) {
@@ -108,7 +108,7 @@ final class SmallVolume implements AutoCloseable {
         }
     }
 
-    /** Gives back what {@link #fill()} took. */
+    /** Frees the space that {@link #fill()} took. */
     void free() throws IOException {
         Files.deleteIfExists(filler);
     }
@@ -119,7 +119,10 @@ final class SmallVolume implements AutoCloseable {
         unmountAnyhow();
     }
 
-    /** A process that was killed this moment may still have files in it open: then it goes with the last of them. */
+    /**
+     * A process that was just killed may still have open files in it; the volume is then unmounted when the last one is
+     * closed.
+     */
     private void unmountAnyhow() {
         List<String> problems = new ArrayList<>();
         for (List<String> command :

@@ -3,7 +3,7 @@ package io.caravan.bench.torture;
 import io.caravan.VerifyReport;
 import java.nio.file.Path;
 
-/** Verifies a store that is not open anywhere. */
+/** Verifies a closed store. */
 @FunctionalInterface
 interface StoreVerifier {
     VerifyReport verify(Path directory);

@@ -2,32 +2,32 @@ package io.caravan.bench.torture;
 
 import java.io.IOException;
 
-/** What is tortured: starts processes on the store, and knows the contract that they must keep. */
+/** The system under test: starts processes on the store, and knows the contract that they must keep. */
 interface Subject extends AutoCloseable {
 
-    /** What a store must hold to which nothing was ever written. */
+    /** The expected contents of a new store. */
     StoreModel newModel();
 
     /**
      * Starts a process that works on the store.
      *
-     * @param before what the store holds
+     * @param before the contents of the store
      */
     Session work(Shift shift, Contents before) throws IOException;
 
-    /** Starts a process that tells what the store holds. */
+    /** Starts a process that reports the contents of the store. */
     Session readOut(Shift shift) throws IOException;
 
-    /** Opens the store a second time while a session works on it, and returns the words with which that is refused. */
+    /** Opens the store a second time while a session works on it, and returns the refusal's message. */
     String intrude(Shift shift) throws IOException, InterruptedException;
 
     @Override
     void close() throws IOException;
 
     /**
-     * A round's part in what a session does.
+     * A session's work in one round.
      *
-     * @param seed of all that is random in it
+     * @param seed of everything random in it
      * @param smallDisk whether the disk may be full at any time
      */
     record Shift(int round, long seed, Appetite appetite, boolean smallDisk) {

@@ -11,13 +11,13 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 
 /**
- * The supervisor: round after round on one directory it starts a process that works on the store, ends it, mostly by
- * SIGKILL, and checks what is left against its own record.
+ * The supervisor. In each round it starts a process that works on the store, ends it, mostly by SIGKILL, and checks the
+ * remaining contents against its own record. All rounds use the same directory.
  *
- * <p>One round: a process works, gets through some {@link Hardships}, and meets its {@link Fate}; now and then the
- * recovery is killed too; a second process opens the store and reads it all out; the {@link Checker} judges; the second
- * process is killed or closes; the store is verified. As the second process may be killed, working ones start from stores
- * that were closed, recovered or both.
+ * <p>One round: a process works, passes some {@link Hardships}, and meets its {@link Fate}; sometimes the recovery is
+ * killed too; a second process opens the store and reads all its contents; the {@link Checker} judges; the second
+ * process is killed or closes the store; the store is verified. As the second process may be killed, the next round
+ * starts from a store that was closed, recovered or both.
  */
 final class Torture {
     private static final double KILL_AT_START = 0.15;
@@ -25,7 +25,7 @@ final class Torture {
     private static final double KILL_IN_RECOVERY = 0.25;
     private static final double KILL_AFTER_CHECK = 0.5;
     private static final double FILL_UP = 0.6;
-    /** A kill may come a little later than the phase it aims at usually lasts. */
+    /** A kill may come slightly later than the usual duration of the phase it aims at. */
     private static final double AIM = 1.25;
 
     private static final long FIRST_GUESS_NANOS = 500_000_000;
@@ -59,7 +59,7 @@ final class Torture {
         return options.volume() != null;
     }
 
-    /** Runs all rounds that are wanted, or up to the first failure. */
+    /** Runs all rounds, or up to the first failure. */
     TortureSummary run() throws IOException, InterruptedException {
         Files.createDirectories(options.directory());
         long start = System.nanoTime();
@@ -86,7 +86,7 @@ final class Torture {
             }
             check(shift, work, report);
         } catch (IOException stuck) {
-            report.problem("the round came to a stop: " + stuck);
+            report.problem("the round failed: " + stuck);
         }
         if (options.volume() != null) {
             options.volume().free();
@@ -131,7 +131,7 @@ final class Torture {
         hardships.impose(session, shift, report);
         sleepAtMost(options.secondsPerRound() / 2 * NANOS_PER_SECOND);
         if (shift.smallDisk()) {
-            // What is left of changes that were under way can be told only when no refused one is among them.
+            // The remains of changes in flight can be determined only when none of them was refused.
             session.oneAtATime();
         }
     }
@@ -168,20 +168,20 @@ final class Torture {
             told.problems().forEach(report::problem);
             if (!told.listed()) {
                 work.problems().forEach(report::problem);
-                report.problem("the store could not be read out");
+                report.problem("the contents of the store could not be read");
                 return;
             }
             checkReplay(told, report);
             Verdict verdict = checker.check(model, work, told.found());
             if (report.fate() == Fate.CLOSED && verdict.kept() > 0) {
                 report.problem(
-                        verdict.kept() + " changes were made and not answered, though the store was closed cleanly");
+                        verdict.kept() + " changes took effect without an answer, though the store was closed cleanly");
             }
             report.checked(verdict, told.openNanos(), told.found());
         }
     }
 
-    /** On a disk without space, a store may have been closed without the checkpoint that makes a replay unnecessary. */
+    /** On a full disk, a store may have been closed without the checkpoint that makes a replay unnecessary. */
     private void checkReplay(Ledger told, RoundReport report) {
         if (report.fate() == Fate.CLOSED && !smallDisk() && told.replayedFrames() > 0) {
             report.problem(told.replayedFrames() + " frames had to be replayed, though the store was closed cleanly");

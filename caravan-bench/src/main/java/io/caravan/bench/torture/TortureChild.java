@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The process that gets killed: it opens the store, then either works on it or tells what it holds, and closes it
- * when its standard input ends, should it live so long.
+ * The process to be killed: it opens the store, then works on it or reports its contents, and closes it when its
+ * standard input ends, if it lives that long.
  */
 public final class TortureChild {
     private final ChildPlan plan;
@@ -27,7 +27,7 @@ public final class TortureChild {
         run(arguments, DurableListStore::open);
     }
 
-    /** Runs on whatever store is given. */
+    /** Runs on the given store. */
     public static void run(String[] arguments, StoreOpener opener) throws IOException {
         ChildPlan plan = ChildPlan.parse(arguments);
         try (SocketChannel channel = LocalSocket.connect(plan.socket())) {
@@ -60,11 +60,14 @@ public final class TortureChild {
         checkFailures(store);
     }
 
-    /** A store may fail with nobody waiting for it, and close without a word. Being refused space is a failure too. */
+    /**
+     * A store may fail while no one waits for it, and then close normally. Refusals for lack of space count as failures
+     * too.
+     */
     private void checkFailures(ListStore store) {
         long failures = store.stats().failures();
         if (failures > 0 && !plan.shift().smallDisk()) {
-            reporter.problem("the closed store counts " + failures + " failures; see the child's output");
+            reporter.problem("the closed store counted " + failures + " failures; see the child's output");
         }
     }
 
@@ -88,7 +91,7 @@ public final class TortureChild {
         for (long id : ids) {
             ListInfo info = store.info(id);
             if (info == null) {
-                reporter.problem("list " + id + " is told by forEachList, but has no info");
+                reporter.problem("list " + id + " is reported by forEachList, but has no info");
             } else {
                 reporter.list(info, store.read(id));
             }
@@ -98,7 +101,7 @@ public final class TortureChild {
 
     private static void awaitEndOfInput() throws IOException {
         while (System.in.read() >= 0) {
-            // Nothing is ever sent; only the end counts.
+            // Nothing is ever sent on it; only its end matters.
         }
     }
 }

@@ -19,31 +19,32 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code scripts/torture}: kills a working store again and again, and checks what it kept. */
+/** {@code scripts/torture}: kills a working store repeatedly, and checks what it kept. */
 @Command(
         name = "torture",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Kills a working store with SIGKILL, again and again, and checks each time that every acknowledged change"
-                    + " is there, in order, with the right bytes, and nothing that was never sent.",
+            "Repeatedly kills a working store with SIGKILL, and checks each time that every acknowledged change is"
+                    + " there, in order, with the right bytes, and nothing that was never sent.",
             "",
-            "A process works on the store; this one keeps the record. The process is killed at work, while it starts, or"
-                    + " while it recovers, or is told to close (a server by SIGTERM, under load); on the way it may be"
-                    + " stopped for a while (SIGSTOP), or a second process may want the store, which must be refused."
-                    + " Then the store is read out, compared with the record, and verified.",
+            "A child process works on the store, and this one keeps the record. The child is killed while it works,"
+                    + " starts or recovers, or is told to close (a server by SIGTERM, under load). Before that it"
+                    + " may be suspended for a while (SIGSTOP), or a second process may try to open the store, which"
+                    + " must be refused. Then the contents of the store are read and compared with the record, and"
+                    + " the store is verified.",
             "",
-            "Prints a line a round and a summary (a server's time to reopen is that of its whole start); exits with 1 at"
-                    + " the first failure, says all it knows, and keeps the directory. The seed decides what each thread does and when the kill comes; how threads"
-                    + " interleave it cannot decide."
+            "Prints a line for each round and a summary (a server's time to reopen includes its whole start). At the"
+                    + " first failure it prints the details, keeps the directory and exits with 1. The seed"
+                    + " determines what each thread does and when the kill comes, but not how threads interleave."
         },
         footer = {
             "",
             "Examples:",
             "  torture --rounds 200 --seed 7 --dir /mnt/disk/torture",
-            "                              an embedded store, 200 rounds, on a certain disk",
+            "                              an embedded store, 200 rounds, on the disk at /mnt/disk",
             "  torture --server            a server, 20 rounds",
-            "  torture --server --hours 8  a night's soak",
+            "  torture --server --hours 8  an overnight soak test",
             "  torture --full-disk --hours 0.25",
             "                              a store whose disk fills up, for a quarter of an hour",
             "  torture --simulate --cuts 1000000",
@@ -60,34 +61,34 @@ public final class TortureMain implements Callable<Integer> {
     @Spec
     private @Nullable CommandSpec spec;
 
-    /** What is tortured. */
+    /** The system under test. */
     private static final class Target {
         private static final int MAX_WORKERS = 200;
 
         @Option(
                 names = "--server",
                 description =
-                        "the server, in a process of its own, over RESP; without this option a store embedded in a"
-                                + " child process")
+                        "the server, in its own process, over RESP; default: a store embedded in a child process")
         private boolean server;
 
         @Option(
                 names = "--simulate",
                 description = {
-                    "no process at all, but a simulation: the real engine on a disk in memory that loses, keeps,"
-                            + " reorders and tears what was not forced, with the power cut between any two I/O calls,"
-                            + " again while it recovers, and faults injected. Thousands of cuts a second; a failing seed"
-                            + " tells its whole story, and fails again"
+                    "a simulation without processes: the real engine on an in-memory disk that loses, keeps,"
+                            + " reorders and tears unforced writes, with injected faults and power cuts between any"
+                            + " two I/O calls, even during recovery. Thousands of cuts a second; a failing seed is"
+                            + " reproducible and comes with its full history"
                 })
         private boolean simulate;
 
         @Option(
                 names = "--full-disk",
                 description = {
-                    "keep the store on a small file system that is filled up in most rounds: appends must be refused in"
-                            + " plain words and all else must go on, through a kill and a restart too, and appends must"
-                            + " resume when space returns. Needs root, to mount it (and unmounts it in the end); where"
-                            + " that is not possible this run is skipped, with a word saying why"
+                    "keep the store on a small file system that is filled up in most rounds: appends must be refused"
+                            + " with a clear message and everything else must continue, even after a kill and a"
+                            + " restart, and appends must resume when space returns. Needs root to mount the file"
+                            + " system (and unmounts it at the end); where that is impossible, the run is skipped"
+                            + " and the reason printed"
                 })
         private boolean fullDisk;
 
@@ -100,10 +101,10 @@ public final class TortureMain implements Callable<Integer> {
         @Option(
                 names = "--connections",
                 paramLabel = "N",
-                description = "connections to the server, each writing to lists of its own; default ${DEFAULT-VALUE}")
+                description = "connections to the server, each writing to its own lists; default ${DEFAULT-VALUE}")
         private int connections = 16;
 
-        @Option(names = "--lists", paramLabel = "N", description = "lists that are written; default ${DEFAULT-VALUE}")
+        @Option(names = "--lists", paramLabel = "N", description = "number of lists; default ${DEFAULT-VALUE}")
         private int lists = 240;
 
         private int writers() {
@@ -126,13 +127,14 @@ public final class TortureMain implements Callable<Integer> {
         @Option(
                 names = "--hours",
                 paramLabel = "H",
-                description = "instead: as many rounds, or cuts, as fit in so many hours, such as 8 or 0.05")
+                description = "run as many rounds or cuts as fit in this many hours, such as 8 or 0.05, instead of a"
+                        + " fixed number")
         private @Nullable Double hours;
 
         @Option(
                 names = "--seconds-per-round",
                 paramLabel = "SECONDS",
-                description = "longest time from open to kill, hardships aside; default ${DEFAULT-VALUE}")
+                description = "longest time from open to kill, without the trials in between; default ${DEFAULT-VALUE}")
         private double secondsPerRound = 1.5;
 
         @Option(
@@ -144,7 +146,8 @@ public final class TortureMain implements Callable<Integer> {
         @Option(
                 names = "--dir",
                 paramLabel = "DIR",
-                description = "where to work: missing or empty; default: a temporary directory, deleted on success")
+                description = "working directory; must be missing or empty; default: a temporary directory, deleted"
+                        + " on success")
         private @Nullable Path directory;
 
         private int rounds() {
@@ -237,8 +240,9 @@ public final class TortureMain implements Callable<Integer> {
 
     private void checkOptions() throws IOException {
         check(course.rounds() >= 1, "--rounds must be 1 or more");
-        check(!target.simulate || !target.server && !target.fullDisk, "--simulate goes with none of the others");
-        check(course.cuts == null || target.simulate, "--cuts goes with --simulate");
+        check(!target.simulate || !target.server && !target.fullDisk, "--simulate cannot be combined with --server"
+                + " or --full-disk");
+        check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         check(course.cuts() >= 1, "--cuts must be 1 or more");
         check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");
         check(course.hours == null || course.hours > 0, "--hours must be above 0");

@@ -5,15 +5,15 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to torture, and how long.
+ * The options of a torture run.
  *
- * @param rounds at most so many
- * @param time no round is begun later than this
- * @param directory where the store and the evidence go; is created
+ * @param rounds maximum number of rounds
+ * @param time after which no further round starts
+ * @param directory for the store and the evidence; created if missing
  * @param secondsPerRound longest time between a store being open and the kill
  * @param workers writing threads in the child, or connections to the server
- * @param lists over which they write
- * @param volume where the store goes instead, to be filled up now and then; null for a disk with space
+ * @param lists number of lists to write
+ * @param volume to use for the store instead, and to fill up from time to time; null for a disk with space
  */
 record TortureOptions(
         int rounds,
@@ -29,17 +29,17 @@ record TortureOptions(
         return (volume == null ? directory : volume.directory()).resolve("store");
     }
 
-    /** Where the store is copied to before anything touches what a kill has left. */
+    /** The copy of the store as a kill has left it, before anything touches it. */
     Path evidence() {
         return directory.resolve("as-the-kill-left-it");
     }
 
-    /** Where the output of the processes goes. */
+    /** The log of the processes' output. */
     Path processLog() {
         return directory.resolve("processes.log");
     }
 
-    /** Where the output of those goes that are started while another works. */
+    /** The log of processes that are started while another one works. */
     Path intruderLog() {
         return directory.resolve("intruders.log");
     }

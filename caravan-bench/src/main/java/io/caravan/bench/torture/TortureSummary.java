@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** All rounds together. */
+/** The summary of all rounds. */
 final class TortureSummary {
     private static final double NANOS_PER_MILLI = 1e6;
 
@@ -36,27 +36,27 @@ final class TortureSummary {
         longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos());
     }
 
-    /** Rounds that were run, the failing one included. */
+    /** Number of rounds, including a failed one. */
     int rounds() {
         return rounds;
     }
 
-    /** Operations that were acknowledged. */
+    /** Number of acknowledged operations. */
     long acknowledged() {
         return acknowledged;
     }
 
-    /** Operations that were refused for want of space. */
+    /** Number of operations refused for lack of space. */
     long refused() {
         return refused;
     }
 
-    /** Reads that were checked while the store was at work. */
+    /** Number of reads checked while the store was at work. */
     long reads() {
         return reads;
     }
 
-    /** How many rounds had such a trial. */
+    /** Number of rounds with this trial. */
     int trials(Trial trial) {
         return trials.getOrDefault(trial, 0);
     }
@@ -65,7 +65,7 @@ final class TortureSummary {
         return problems.isEmpty();
     }
 
-    /** What went wrong; empty when nothing did. */
+    /** The problems; empty when there are none. */
     List<String> problems() {
         return List.copyOf(problems);
     }
@@ -74,9 +74,9 @@ final class TortureSummary {
     public String toString() {
         return String.format(
                 Locale.ROOT,
-                "%d rounds %s, on the way %s, recovery killed %d times%n"
-                        + "%,d operations acknowledged, %,d more found that were under way, %,d refused for want of"
-                        + " space (%,d trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
+                "%d rounds %s, with %s, recovery killed %d times%n"
+                        + "%,d operations acknowledged, %,d more found in flight, %,d refused for lack of space (%,d"
+                        + " trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
                 rounds,
                 fates,
                 trials,

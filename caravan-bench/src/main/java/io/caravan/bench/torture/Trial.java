@@ -1,6 +1,6 @@
 package io.caravan.bench.torture;
 
-/** What a working process may have to get through before it ends. */
+/** The trials of a working process before it ends. */
 enum Trial {
     PAUSED("paused"),
     SECOND_PROCESS("second process refused"),

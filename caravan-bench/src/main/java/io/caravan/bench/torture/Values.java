@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * Values that say what they are, and can be made again from that.
+ * Self-describing values, which can be regenerated from their description.
  *
  * <pre>
  *   0    8        16       20          24
@@ -41,7 +41,7 @@ final class Values {
         return value.array();
     }
 
-    /** A hash of all the bytes, good enough to tell any two values apart. */
+    /** A hash of all bytes, good enough to distinguish any two values. */
     static long fingerprint(ByteBuffer value) {
         ByteBuffer bytes = value.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         long hash = mix(bytes.remaining());
@@ -54,23 +54,23 @@ final class Values {
         return hash;
     }
 
-    /** One hash for two, in this order. */
+    /** Combines two hashes, in this order. */
     static long combine(long first, long second) {
         return mix(first ^ second) + GOLDEN_GAMMA;
     }
 
-    /** Whether the value, by its own header, was appended to this list; true for one too short to say. */
+    /** Whether the value's header names this list; true for a value too short for a header. */
     static boolean belongsTo(long id, ByteBuffer value) {
         return value.remaining() < HEADER_BYTES || header(value).getLong(0) == id;
     }
 
-    /** What a value says of itself, for a reader of a failure. */
+    /** Describes a value by its header, for failure reports. */
     static String describe(ByteBuffer value) {
         if (value.remaining() < HEADER_BYTES) {
             return value.remaining() + " bytes";
         }
         ByteBuffer header = header(value);
-        return value.remaining() + " bytes that say: list " + header.getLong(0) + ", intent "
+        return value.remaining() + " bytes with the header: list " + header.getLong(0) + ", intent "
                 + Intent.name(header.getLong(INTENT_OFFSET)) + ", operation " + header.getInt(OP_OFFSET) + ", "
                 + header.getInt(LENGTH_OFFSET) + " bytes";
     }

@@ -20,8 +20,8 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * One writer in the child process: owns some lists, changes them at random, and checks what it reads of them.
  *
- * <p>It reports a group of intents, then submits them one by one. Its model is what its lists must read as, since
- * nobody else writes to them.
+ * <p>It reports a group of intents, then submits them one by one. Its model gives the expected contents of its lists,
+ * because no one else writes to them.
  */
 final class Worker extends Thread {
     private static final int MAX_OUTSTANDING = 256;
@@ -69,7 +69,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** What a list holds at the start is taken as it is: the supervisor has checked it. */
+    /** Trusts the contents of a list at the start, because the supervisor has checked them. */
     private void load(long id) {
         ListInfo info = store.info(id);
         if (info != null) {
@@ -98,7 +98,7 @@ final class Worker extends Thread {
         }
     }
 
-    /** It needs space of its own, and there is no harm done when it finds none. */
+    /** A checkpoint needs space too, and may fail without harm when there is none. */
     private void checkpoint() {
         try {
             store.checkpoint();
@@ -172,7 +172,7 @@ final class Worker extends Thread {
                 case TRIM_TO -> batch.trimTo(id, operation.argument());
                 case DELETE -> batch.delete(id);
                 case EXPECT -> batch.expect(id, operation.argument());
-                case TRIM, KEEP -> throw new AssertionError("a batch has no trims by count");
+                case TRIM, KEEP -> throw new AssertionError("a batch cannot trim by count");
             }
         }
         return batch;
@@ -194,7 +194,7 @@ final class Worker extends Thread {
         entries.forEach(entry -> is.append(StoreModel.item(ByteBuffer.wrap(entry.value()))));
         checkSequences(id, entries);
         if ((should == null) != (info == null)) {
-            throw new AssertionError("list " + id + (info == null ? " is missing" : " was deleted, but is there"));
+            throw new AssertionError("list " + id + (info == null ? " is missing" : " was deleted, but exists"));
         }
         String difference = should == null ? null : should.difference(is);
         if (difference != null) {
@@ -203,7 +203,7 @@ final class Worker extends Thread {
         reporter.readChecked();
     }
 
-    /** A list of another's may hold anything, but only values of its own, in one run of sequences. */
+    /** Another worker's list may have any contents, but only values of that list, with consecutive sequences. */
     private void checkAnother() {
         List<Long> others = lists.of(random.nextInt(lists.workers()));
         long id = others.get(random.nextInt(others.size()));
@@ -223,13 +223,13 @@ final class Worker extends Thread {
         for (int i = 1; i < entries.size(); i++) {
             long before = entries.get(i - 1).sequence();
             if (entries.get(i).sequence() != before + 1) {
-                throw new AssertionError("a read of list " + id + " told sequence "
-                        + entries.get(i).sequence() + " after " + before);
+                throw new AssertionError("a read of list " + id + " returned sequence"
+                        + " " + entries.get(i).sequence() + " after " + before);
             }
         }
     }
 
-    /** Tells the supervisor what the store told. */
+    /** Reports the store's answers to the supervisor. */
     private final class Acknowledger implements WriteCallback {
         private final Intent intent;
 

@@ -7,8 +7,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks one worker's lists. What must be there is the outcome of its first so many intents: of all up to the last one
- * that was acknowledged, and of as many more as explain what was found and what others had seen before.
+ * Checks one worker's lists. They must be the outcome of a prefix of its intents: of all up to the last acknowledged
+ * one, and of as many more as explain what was found and what others had seen.
  */
 final class WorkerCheck {
     private static final int MAX_LISTS_TOLD = 5;
@@ -25,14 +25,14 @@ final class WorkerCheck {
     private final Set<Long> differing = new LinkedHashSet<>();
     private int done;
     private boolean explained;
-    /** What others saw that was never so, in the last state that explains what was found. */
+    /** Sightings that no state explains, up to the last state that explains what was found. */
     private List<String> contradicted = List.of();
 
     /**
-     * Makes a check.
+     * Creates a check.
      *
-     * @param model what was there before; becomes what must be there now
-     * @param closed whether all intents must have had their effect, as the store was closed cleanly after them
+     * @param model the earlier contents; updated to the expected ones
+     * @param closed whether all intents must have taken effect because the store was then closed cleanly
      */
     WorkerCheck(
             List<Long> ids,
@@ -50,12 +50,12 @@ final class WorkerCheck {
         this.found = found;
     }
 
-    /** What is wrong; empty when nothing is. */
+    /** The problems; empty when there are none. */
     List<String> problems() {
         return problems;
     }
 
-    /** Returns how many intents had an effect though no acknowledgement was heard. */
+    /** Returns how many intents took effect without an acknowledgement. */
     long run() {
         int certain = certainCount();
         while (done < certain) {
@@ -75,7 +75,7 @@ final class WorkerCheck {
         return kept;
     }
 
-    /** Whether the intents that are done by now explain both what was found and what others saw. */
+    /** Whether the intents applied so far explain both what was found and what others saw. */
     private boolean explainedNow() {
         sightings.explainAll(model, done);
         if (differing.isEmpty()) {
@@ -85,7 +85,7 @@ final class WorkerCheck {
         return explained;
     }
 
-    /** How many of the intents must be there. */
+    /** The number of intents that must have taken effect. */
     private int certainCount() {
         int certain = intents.size();
         while (certain > 0 && !closed && !acknowledged(intents.get(certain - 1))) {
@@ -99,7 +99,7 @@ final class WorkerCheck {
         return told != null && told != StoreModel.REFUSED && told != StoreModel.NO_SPACE;
     }
 
-    /** Returns whether the intent may have had an effect. */
+    /** Returns whether the intent may have taken effect. */
     private boolean apply(Intent intent, boolean mustBeTold) {
         intent.operations().forEach(operation -> sightings.explain(operation.id(), model, done));
         done++;
@@ -117,7 +117,7 @@ final class WorkerCheck {
                 problems.add(intent + " was never acknowledged, though a later one or a clean close was");
             }
         } else if (should != StoreModel.UNSPECIFIED && told != should) {
-            problems.add(intent + " was told " + words(told) + " instead of " + words(should));
+            problems.add(intent + " was answered " + words(told) + " instead of " + words(should));
         }
     }
 
@@ -145,20 +145,20 @@ final class WorkerCheck {
     private List<String> unexplainedSightings() {
         return sightings.unexplained().stream()
                 .map(sighting -> "list " + sighting.id() + ": " + sighting.words()
-                        + "; after the changes that had been answered by then it was never like that, as far as the"
-                        + " crash has left it")
+                        + "; no state that survived the crash matches this after the changes that had been answered"
+                        + " by then")
                 .toList();
     }
 
-    /** How the lists differ from what was acknowledged, and what touched them last. */
+    /** Describes how the lists differ from the acknowledged contents, and which intents touched them last. */
     private List<String> story(int certain) {
         List<String> story = new ArrayList<>();
-        story.add(differing.size() + " lists are not as acknowledged, nor as any of the " + (intents.size() - certain)
-                + " intents under way explains:");
+        story.add(differing.size() + " lists are not as acknowledged, and none of the"
+                + " " + (intents.size() - certain) + " intents in flight explains it:");
         differing.stream().limit(MAX_LISTS_TOLD).forEach(id -> {
             story.add("list " + id + " " + difference(id));
             tellIntents(id, intents.subList(0, certain), "acknowledged", story);
-            tellIntents(id, intents.subList(certain, intents.size()), "under way", story);
+            tellIntents(id, intents.subList(certain, intents.size()), "in flight", story);
         });
         return story;
     }

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one worker meant to do, and what it was told. One thread enters intents and one, perhaps another, what was told;
- * all of it is read when both have ended.
+ * One worker's intents and the answers to them. One thread records intents, and the same or another thread records
+ * answers; everything is read after both have ended.
  */
 final class WorkerRecord {
     private final List<Intent> intents = new ArrayList<>();
@@ -16,18 +16,18 @@ final class WorkerRecord {
     private long lastAcknowledged = -1;
     private volatile int answered;
 
-    /** What it meant to do, in order. */
+    /** The intents, in order. */
     List<Intent> intents() {
         return intents;
     }
 
-    /** What the store told of the intent, or null when nothing was heard. */
+    /** The store's answer to the intent, or null when there was none. */
     @Nullable
     Long told(Intent intent) {
         return told.get(intent.number());
     }
 
-    /** How many intents something was told of; may be asked by any thread. */
+    /** Number of answered intents; any thread may call this. */
     int answered() {
         return answered;
     }
@@ -36,14 +36,14 @@ final class WorkerRecord {
         intents.add(intent);
     }
 
-    /** Returns what is wrong with it, or null. */
+    /** Records an answer; returns the problem with it, or null. */
     @Nullable
     String tell(Intent intent, long answer) {
         answered = told.size() + 1;
-        return told.put(intent.number(), answer) == null ? null : Intent.name(intent.number()) + " was told twice";
+        return told.put(intent.number(), answer) == null ? null : Intent.name(intent.number()) + " was answered twice";
     }
 
-    /** As {@link #tell}, of a change that was made: these come in the order of the intents. */
+    /** Like {@link #tell}, for a change that was made: these arrive in the order of the intents. */
     @Nullable
     String acknowledge(Intent intent, long answer) {
         long before = lastAcknowledged;

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Many connections that write, each to lists of its own. */
+/** Many connections, each of which writes to its own lists. */
 final class WritingClients implements ServerClients {
     private final Lists lists;
     private final Shift shift;
@@ -17,9 +17,9 @@ final class WritingClients implements ServerClients {
     private volatile boolean ending;
 
     /**
-     * Makes clients that are not connected yet.
+     * Creates clients without connecting them.
      *
-     * @param before what the store holds
+     * @param before the contents of the store
      */
     WritingClients(Lists lists, Shift shift, Contents before, Ledger ledger) {
         this.lists = lists;

@@ -4,21 +4,21 @@
  * <p>{@link io.caravan.bench.torture.TortureMain} runs rounds of {@link io.caravan.bench.torture.Torture}, the
  * supervisor, on a {@link io.caravan.bench.torture.Subject}: a store embedded in child processes, or the server. Each
  * round starts a {@link io.caravan.bench.torture.Session}, a process that works on the store, puts it through {@link
- * io.caravan.bench.torture.Hardships}, and ends it. What was asked and said is in the supervisor's {@link
- * io.caravan.bench.torture.Ledger}. A second session reads out what the store holds ({@link
+ * io.caravan.bench.torture.Hardships}, and ends it. The supervisor's {@link io.caravan.bench.torture.Ledger} records
+ * all requests and messages. A second session reads the contents of the store ({@link
  * io.caravan.bench.torture.Contents}), and the {@link io.caravan.bench.torture.Checker} decides.
  *
  * <p>Embedded: in the child ({@link io.caravan.bench.torture.TortureChild}) {@link io.caravan.bench.torture.Worker}s
- * write at random and report over a socket, each {@link io.caravan.bench.torture.Intent} before it is submitted, and each
- * acknowledgement. Server: {@link io.caravan.bench.torture.RespWorker}s in the supervisor are its clients, and enter what
- * they ask and hear themselves. Each subject has a {@link io.caravan.bench.torture.StoreModel}, the contract in a few
- * lines: with sequences for one, with the positions of RESP for the other.
+ * write at random and report over a socket, each {@link io.caravan.bench.torture.Intent} before it is submitted, and
+ * each acknowledgement. Server: {@link io.caravan.bench.torture.RespWorker}s in the supervisor are its clients, and
+ * record their own requests and answers. Each subject has a {@link io.caravan.bench.torture.StoreModel}, its contract
+ * in a few lines: with sequences for the embedded store, with RESP's positions for the server.
  *
- * <p>What makes the verdict exact: each list belongs to one worker, and a worker's intents reach the store in the order
- * in which they were recorded. The store accepts and acknowledges in order too, so what a crash leaves of a worker's round
- * is its first so many intents: all that were acknowledged or that a reader saw, and perhaps some of those that were under
- * way. Where intents may be refused for want of space the workers wait for each answer before the kill, as a refused one
- * whose answer was not heard would be a gap.
+ * <p>The verdict is exact because each list belongs to one worker, and a worker's intents reach the store in the order
+ * in which they were recorded. The store also accepts and acknowledges in order, so a crash leaves a prefix of a
+ * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some of those in flight.
+ * Where intents may be refused for lack of space, the workers wait for each answer before the kill, because a refusal
+ * without an answer would leave a gap.
  */
 @NullMarked
 package io.caravan.bench.torture;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every part that needs nothing installed runs, tiny, so that it does not rot. */
+/** Runs every part that needs no installation with tiny counts, to keep it working. */
 class ArchiveCommandTest {
     @TempDir
     private Path directory;

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The measurement runs, tiny, so that it does not rot. */
+/** Runs the measurement with tiny counts, to keep it working. */
 class EngineCommandTest {
-    /** Exit status of a process that it has ended. */
+    /** Exit status of a process ended by SIGTERM. */
     private static final int SIGTERM = 128 + 15;
 
     private static final List<String> RATES =

@@ -8,7 +8,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** The baseline is what it says: the first hole by address that is large enough, and neighbours that join. */
+/** The baseline really uses the first hole by address that is large enough, and merges adjacent holes. */
 class FirstFitHeapTest {
     private static final int SPACE_BYTES = 1 << 16;
 

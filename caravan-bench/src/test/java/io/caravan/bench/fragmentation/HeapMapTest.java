@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What the map says of slices that are full, empty, or both. */
+/** The map of slices that are full, empty, or mixed. */
 class HeapMapTest {
 
     @Test

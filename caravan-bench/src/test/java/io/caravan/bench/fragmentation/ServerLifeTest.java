@@ -6,7 +6,7 @@ import io.caravan.heap.IndexedHeap;
 import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
-/** Two heaps live the same life, and what is live stays about the same. */
+/** Two heaps go through the same life, and the live bytes stay about the same. */
 class ServerLifeTest {
     private static final int STEPS = 20_000;
 

@@ -18,14 +18,14 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The gate lets this build through and stops builds that were slowed on purpose, so that its silence means something. */
+/** The gate passes this build and fails builds that were slowed on purpose. */
 class GateTest {
     private static final Path CORE = Path.of("../caravan-core");
 
     @TempDir
     private Path directory;
 
-    /** Ways to slow a build, and the ratio that has to tell. */
+    /** Ways to slow a build, and the ratio that must detect each. */
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,

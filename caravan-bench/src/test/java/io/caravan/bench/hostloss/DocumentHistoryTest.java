@@ -8,8 +8,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verdicts on made-up restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed, at 40
- * it is deleted, at 50 it begins anew with one value, and one more is under way.
+ * Verdicts on invented restores of one document: at 10 it gets two values, at 20 a third, at 30 the first is trimmed,
+ * at 40 it is deleted, at 50 it is recreated with one value, and one more is in flight.
  */
 class DocumentHistoryTest {
     private static final int NUMBER = 7;
@@ -66,24 +66,24 @@ class DocumentHistoryTest {
     @Test
     void whatIsTooOldIsCaught() {
         assertThat(history.find(found(0, 0, 1), 20).problem())
-                .contains("as it was (values from 0 to before 2)", "must be at least: values from 0 to before 3");
-        assertThat(history.find(found(0, 0, 2), 30).problem()).contains("before 1 changes that the archive must have");
+                .contains("as it was (values from 0 to 2, exclusive)", "must be at least: values from 0 to 3, exclusive");
+        assertThat(history.find(found(0, 0, 2), 30).problem()).contains("before 1 changes that the archive must contain");
     }
 
     @Test
     void aDocumentThatIsLostIsCaught() {
-        assertThat(history.find(null, 99).problem()).contains("as it was (not there)");
+        assertThat(history.find(null, 99).problem()).contains("as it was (missing)");
     }
 
     @Test
     void aDeletedDocumentThatComesBackIsCaught() {
-        assertThat(history.find(found(1, 1, 2), 40).problem()).contains("must be at least: not there");
+        assertThat(history.find(found(1, 1, 2), 40).problem()).contains("must be at least: missing");
     }
 
     @Test
     void aMomentThatNeverWasIsCaught() {
-        assertThat(history.find(found(1, 1, 1), NOTHING).problem()).contains("was never so");
-        assertThat(history.find(found(0, 0, 3), NOTHING).problem()).contains("was never so");
+        assertThat(history.find(found(1, 1, 1), NOTHING).problem()).contains("which it never had");
+        assertThat(history.find(found(0, 0, 3), NOTHING).problem()).contains("which it never had");
     }
 
     @Test
@@ -115,6 +115,6 @@ class DocumentHistoryTest {
         List<byte[]> held = List.of(values.get(0), values.get(1), other.get(0));
         assertThat(history.find(new FoundDocument(0, 3, held), 100).problem()).isNull();
         assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("the value at 2");
-        assertThat(history.find(null, NOTHING).problem()).contains("is not there, and was never so");
+        assertThat(history.find(null, NOTHING).problem()).contains("does not exist, and which it never had");
     }
 }

@@ -12,9 +12,9 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The measurement runs, tiny, so that it does not rot. */
+/** Runs the measurement with tiny counts, to keep it working. */
 class LayersCommandTest {
-    /** Differences, which tiny runs may well make negative or nothing. */
+    /** Differences, which may be negative or zero in tiny runs. */
     private static final List<String> DIFFERENCES = List.of("all the rest", "of it: ");
 
     @TempDir

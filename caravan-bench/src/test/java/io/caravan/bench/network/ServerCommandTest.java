@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every part runs, tiny and without peers, so that it does not rot. */
+/** Runs every part with tiny counts and without peers, to keep it working. */
 class ServerCommandTest {
     @TempDir
     private Path directory;

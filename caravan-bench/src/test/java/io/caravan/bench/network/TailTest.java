@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What clients that follow a stream make of what a server sends, however it is cut. */
+/** Clients that follow a stream parse the server's output, however it is split. */
 class TailTest {
     private static final String EVENTS = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: ";
 

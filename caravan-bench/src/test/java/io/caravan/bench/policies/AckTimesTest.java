@@ -8,7 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Times count from when appends were due, and all that was sent is counted. */
+/** Times count from when appends were due, and all sent appends are counted. */
 class AckTimesTest {
 
     @Test

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Replays of a small made-up session, through stores that keep it and through one that does not. */
+/** Replays a small generated session, with stores that retain it and with one that does not. */
 class PlayerTest {
     private static final Trace TRACE = TraceGenerator.generate(2, 3_000);
     private static final int KILLS = Rounds.of(1, 3);
@@ -35,7 +35,7 @@ class PlayerTest {
         assertThat(report.ackNanos().getTotalCount()).isEqualTo(3_030);
     }
 
-    /** A memory store forgets everything when it is closed, so it is not. */
+    /** A memory store forgets everything on close, so this one stays open. */
     private static ListStore keptOpen(ListStore store) {
         return (ListStore) Proxy.newProxyInstance(
                 ListStore.class.getClassLoader(),
@@ -83,7 +83,7 @@ class PlayerTest {
         }
     }
 
-    /** Keeps entries in memory, and loses the last few at a kill. */
+    /** Keeps entries in memory, and loses the last few in a kill. */
     private static final class ForgetfulTarget implements Target {
         private final int forgotten;
         private final List<byte[]> entries = new ArrayList<>();

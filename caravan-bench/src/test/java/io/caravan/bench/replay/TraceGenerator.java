@@ -12,8 +12,8 @@ import java.util.SplittableRandom;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * Makes editing sessions by seed, with characters of every length in UTF-8 and UTF-16. The text is kept as a list of
- * code points, which is slow and plainly right.
+ * Generates editing sessions from a seed, with characters of every length in UTF-8 and UTF-16. Keeps the text as a list
+ * of code points, which is slow but obviously correct.
  */
 final class TraceGenerator {
     private static final String[] ALPHABET = {"a", "e", " ", "\n", "ä", "€", "漢", "😀", "𝄞", "𠜎"};
@@ -34,7 +34,7 @@ final class TraceGenerator {
         return new Trace("", generator.content(), all);
     }
 
-    /** Writes the trace in the format that the reader reads, with fields that it must skip. */
+    /** Writes the trace in the reader's format, with additional fields that it must skip. */
     static void write(Trace trace, Path file) throws IOException {
         try (OutputStream out = new GZIPOutputStream(Files.newOutputStream(file));
                 JsonGenerator json = new JsonFactory().createGenerator(out)) {

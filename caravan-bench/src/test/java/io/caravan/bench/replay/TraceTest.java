@@ -12,7 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Traces, texts and entries: what a replay is made of. */
+/** Traces, texts and entries: the parts of a replay. */
 class TraceTest {
     private static final Trace TRACE = TraceGenerator.generate(1, 2_000);
 

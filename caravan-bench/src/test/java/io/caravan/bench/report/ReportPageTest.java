@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYSeries;
 
-/** What is measured stands in one page that has all within itself. */
+/** All results are on one self-contained page. */
 class ReportPageTest {
     @TempDir
     private Path directory;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The one S3 server that needs nothing installed. */
+/** The S3 server that needs no installation. */
 class S3ServerTest {
     private static final String KEY = "folder/key";
 

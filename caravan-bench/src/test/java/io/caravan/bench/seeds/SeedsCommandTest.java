@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The suite runs, tiny, so that it does not rot. */
+/** Runs the suite with tiny counts, to keep it working. */
 class SeedsCommandTest {
     @TempDir
     private Path directory;

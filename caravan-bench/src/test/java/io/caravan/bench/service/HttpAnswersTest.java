@@ -33,6 +33,6 @@ class HttpAnswersTest {
         ByteBuffer resp = ByteBuffer.wrap("-ERR no\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         assertThatThrownBy(() -> new HttpAnswers().read(resp, error -> {}))
                 .isInstanceOf(IOException.class)
-                .hasMessage("what came is no HTTP response");
+                .hasMessage("received something other than an HTTP response");
     }
 }

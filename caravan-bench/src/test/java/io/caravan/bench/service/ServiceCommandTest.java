@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The suite runs, tiny and without peers, so that it does not rot. */
+/** Runs the suite with tiny counts and without peers, to keep it working. */
 class ServiceCommandTest {
     @TempDir
     private Path directory;

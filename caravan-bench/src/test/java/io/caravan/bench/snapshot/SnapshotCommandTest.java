@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The measurement runs, tiny, so that it does not rot. */
+/** Runs the measurement with tiny counts, to keep it working. */
 class SnapshotCommandTest {
     @TempDir
     private Path out;

@@ -8,7 +8,7 @@ import io.caravan.bench.torture.Intent.Operation;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Verdicts on made-up rounds of one connection with one list, which gets a value by each of three pushes. */
+/** Verdicts on invented rounds of one connection with one list, to which three pushes append a value each. */
 class CheckerTest {
     private static final long ID = 1;
     private static final Intent FIRST = push(0);
@@ -22,7 +22,7 @@ class CheckerTest {
         ledger.acknowledged(FIRST, 1);
     }
 
-    /** List 1 is of the second of two workers. */
+    /** List 1 belongs to the second of two workers. */
     private static Intent push(int count) {
         return new Intent(Intent.number(1, 1, count), Call.APPEND, List.of(new Operation(Kind.APPEND, ID, 30)));
     }
@@ -97,6 +97,6 @@ class CheckerTest {
     @Test
     void aWrongAnswerIsAProblem() {
         ledger.acknowledged(SECOND, 5);
-        assertThat(problems(false, FIRST, SECOND)).anyMatch(problem -> problem.contains("was told 5 instead of 2"));
+        assertThat(problems(false, FIRST, SECOND)).anyMatch(problem -> problem.contains("was answered 5 instead of 2"));
     }
 }

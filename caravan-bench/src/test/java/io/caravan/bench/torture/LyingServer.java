@@ -17,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The real server on the real store, with a lie between them: the nested class chosen as main class is the one told. */
+/** The real server on a lying wrapper of the real store: the nested main class determines the lie. */
 final class LyingServer {
     private static final int EVERY = 100;
     /** Longer than a round lasts. */
@@ -33,12 +33,12 @@ final class LyingServer {
 
     private LyingServer() {}
 
-    /** Does with a write what it likes. */
+    /** Handles a write as the lie requires. */
     private interface Lie {
         void write(ListStore store, WriteBatch batch, WriteCallback callback);
     }
 
-    /** Acknowledges each write when it is accepted, some time before it is durable. */
+    /** Acknowledges each write when it is accepted, before it is durable. */
     static final class AnswersEarly {
         public static void main(String[] arguments) throws IOException {
             serve(arguments, FlushPolicy.fixedDelay(LATE), (store, batch, callback) -> {
@@ -48,7 +48,7 @@ final class LyingServer {
         }
     }
 
-    /** Acknowledges one write in many without having done it. */
+    /** Acknowledges some writes without executing them. */
     static final class ForgetsWrites {
         public static void main(String[] arguments) throws IOException {
             AtomicLong writes = new AtomicLong();
@@ -59,7 +59,7 @@ final class LyingServer {
         }
     }
 
-    /** Takes the arguments of the real server, as far as the harness gives them. */
+    /** Accepts the real server's arguments that the harness uses. */
     private static void serve(String[] arguments, FlushPolicy policy, Lie lie) throws IOException {
         List<String> words = List.of(arguments);
         StoreConfig config = StoreConfig.builder(Path.of(words.get(words.indexOf("--data") + 1)))
@@ -68,7 +68,7 @@ final class LyingServer {
                 .build();
         InetSocketAddress any = new InetSocketAddress("127.0.0.1", 0);
         Server server = Server.start(lying(DurableListStore.open(config), lie), ServerConfig.of(any, config));
-        // SIGTERM ends the real server with 0 as well.
+        // The real server also exits with 0 on SIGTERM.
         Runtime.getRuntime()
                 .addShutdownHook(new Thread(() -> Runtime.getRuntime().halt(0)));
         System.out.println(

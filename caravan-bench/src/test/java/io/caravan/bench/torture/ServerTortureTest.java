@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The real server under the harness, as it is and sabotaged. */
+/** The real server under the harness, unchanged and sabotaged. */
 class ServerTortureTest {
     private static final long SEED = 1;
     private static final int FEW_ROUNDS = Rounds.of(1, 5);

@@ -2,7 +2,7 @@ package io.caravan.bench.torture;
 
 import java.io.IOException;
 
-/** Child processes over a {@link ToyStore}: the nested class chosen as main class is the lie that is told. */
+/** Child processes over a {@link ToyStore}: the nested main class determines the lie. */
 final class ToyChild {
 
     private ToyChild() {}

@@ -30,25 +30,25 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * A store simple enough to be plainly right: one file, one record a change, all of it in memory. It survives a kill,
- * and lies on demand, so that the harness can be tested apart from the engine.
+ * A store simple enough to be obviously correct: one file with a record for each change, and everything in memory. It
+ * survives a kill, and lies on demand, to test the harness independently of the engine.
  */
 final class ToyStore implements ListStore {
 
-    /** What a store can do wrong. */
+    /** The ways in which the store can fail. */
     enum Lie {
         NONE,
-        /** Acknowledges what it writes some time later. */
+        /** Acknowledges writes before it makes them. */
         ACKNOWLEDGES_EARLY,
         /** A crash can come between the parts of a batch. */
         TEARS_BATCHES,
         /** Trims do not survive. */
         FORGETS_TRIMS,
-        /** One value in many comes back with a byte changed. */
+        /** Some values are read back with a changed byte. */
         CHANGES_BYTES,
-        /** Deleted lists come back when the store is opened again. */
+        /** Deleted lists reappear when the store is reopened. */
         FORGETS_DELETES,
-        /** Every so often appends the same value twice. */
+        /** Sometimes appends the same value twice. */
         APPENDS_TWICE
     }
 
@@ -59,7 +59,7 @@ final class ToyStore implements ListStore {
     private final Lie lie;
     private final Map<Long, ToyList> lists = new HashMap<>();
     private final OutputStream file;
-    /** Holds the lock as long as it is open. */
+    /** Holds the lock while the store is open. */
     private final OutputStream lock;
 
     private final ByteArrayOutputStream late = new ByteArrayOutputStream();

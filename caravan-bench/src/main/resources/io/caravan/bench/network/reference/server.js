@@ -1,4 +1,4 @@
-// Runs the reference server with its file storage: node server.js PORT DIRECTORY. It ends when it is killed.
+// Runs the reference server with its file storage until it is killed: node server.js PORT DIRECTORY
 import { DurableStreamTestServer } from "@durable-streams/server"
 
 const [port, dataDir] = process.argv.slice(2)
