@@ -6,14 +6,14 @@ import java.util.Collection;
 import java.util.Set;
 
 /**
- * What the HTTP side needs to know.
+ * Settings of the HTTP server.
  *
- * @param address where to listen; port 0 is any
- * @param maxBodyBytes greatest length of a request's body
- * @param maxBatchBytes what the messages of one body may take together in the store's log, see {@link JsonBody}
+ * @param address where to listen; port 0 chooses a free one
+ * @param maxBodyBytes maximum length of a request's body
+ * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
  * @param longPoll how long a long poll waits for a value
- * @param eventStream how long an event stream lasts before its client has to ask again
- * @param stall how long a client may take nothing of an answer
+ * @param eventStream how long an event stream lasts before its client must reconnect
+ * @param stall how long a client may leave a response unread
  * @param allowedOrigins pages of which origins may use the server, beside those of this machine, where nobody is asked for
  *     a token; {@code *} is all
  */
@@ -27,7 +27,7 @@ public record HttpConfig(
         Set<String> allowedOrigins) {
     private static final Duration LONG_POLL = Duration.ofSeconds(20);
     private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
-    /** What a write may hold beside its messages: the document's attributes, and frames. */
+    /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     private static final Duration STALL = Duration.ofSeconds(30);

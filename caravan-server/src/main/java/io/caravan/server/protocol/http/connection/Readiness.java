@@ -6,7 +6,6 @@ import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
@@ -40,13 +39,14 @@ public final class Readiness {
     /**
      * The documents.
      *
-     * @throws ProblemException when the server has none yet, or stops
+     * @throws Problem when the server has none yet, or stops
      */
     public DocumentService documents() {
         DocumentService served = documents;
         if (served == null || draining) {
-            throw new ProblemException(unavailable(
-                    draining ? "draining" : "recovering", draining ? "the server stops" : "the store is being opened"));
+            throw draining
+                    ? unavailable("draining", "the server stops")
+                    : unavailable("recovering", "the store is being opened");
         }
         return served;
     }

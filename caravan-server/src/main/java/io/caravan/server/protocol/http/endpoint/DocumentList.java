@@ -7,13 +7,11 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Endpoint;
 import io.caravan.server.protocol.http.connection.Exchange;
-import io.caravan.server.protocol.http.read.ReadParts;
-import io.caravan.server.protocol.http.read.StreamAnswers;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -45,7 +43,7 @@ public final class DocumentList implements Endpoint {
         int cursor = number(query, "cursor", 0);
         int limit = Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
         if (limit < 1) {
-            throw ProblemException.badRequest("invalid_parameter", "limit must be 1 or more");
+            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
         }
         String prefix = query.get("prefix");
         byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
@@ -62,7 +60,7 @@ public final class DocumentList implements Endpoint {
             return otherwise;
         }
         if (!NUMBER.matcher(value).matches()) {
-            throw ProblemException.badRequest("invalid_parameter", name + " must be a number");
+            throw Problem.badRequest("invalid_parameter", name + " must be a number");
         }
         return Integer.parseInt(value);
     }

@@ -1,16 +1,15 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.Position;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** One read that waits for a value, for a while. Fields belong to one look after the other. */
-public final class LongPoll {
+/** A read that waits for a value, for a limited time. Only one look uses the fields at a time. */
+final class LongPoll {
     private static final long UNKNOWN = -1;
 
     private final Exchange exchange;
@@ -21,7 +20,7 @@ public final class LongPoll {
     private long documentId = UNKNOWN;
     private long from;
 
-    public LongPoll(Exchange exchange, ReadParts parts, ReadRequest request) {
+    LongPoll(Exchange exchange, ReadParts parts, ReadRequest request) {
         this.exchange = exchange;
         this.parts = parts;
         this.request = request;
@@ -29,8 +28,8 @@ public final class LongPoll {
         this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
     }
 
-    /** Begins; on the event loop. */
-    public void start() {
+    /** Starts; on the event loop. */
+    void start() {
         wait.start(parts.config().longPoll());
     }
 
@@ -49,15 +48,15 @@ public final class LongPoll {
     private DocumentInfo document() {
         if (documentId != UNKNOWN) {
             DocumentInfo now = ReadRequest.findAgain(documents, request.name(), documentId);
-            if (request.position().isNow()) {
-                Position.checkRetained(from, now);
+            if (request.offset().isNow()) {
+                Offset.checkRetained(from, now);
             } else {
-                from = request.position().in(now);
+                from = request.offset().in(now);
             }
             return now;
         }
         DocumentInfo info = request.use(documents);
-        from = request.position().in(info);
+        from = request.offset().in(info);
         documentId = info.id();
         return info;
     }
@@ -65,9 +64,9 @@ public final class LongPoll {
     private Answer head(DocumentInfo info) {
         Answer head = StreamAnswers.read(info)
                 .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()));
-        if (request.position().isNow()) {
-            // The same URL asks for other values the next time.
-            return head.header("Cache-Control", "no-store");
+        if (request.offset().isNow()) {
+            // The same URL gives other values the next time.
+            return head.uncached();
         }
         String visibility = parts.shared() ? "public" : "private";
         return head.header("ETag", StreamAnswers.etag(info, from))
@@ -76,7 +75,7 @@ public final class LongPoll {
 
     private Answer nothing(boolean closed) {
         return Answer.of(HttpResponseStatus.NO_CONTENT)
-                .header("Cache-Control", "no-store")
+                .uncached()
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
                 .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()))
                 .flag(StreamHeaders.UP_TO_DATE, true)

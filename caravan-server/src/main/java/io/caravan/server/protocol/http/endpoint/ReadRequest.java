@@ -1,27 +1,26 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.protocol.http.codec.Position;
+import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Which part of which stream a client wants to read.
  *
- * @param cursor what the client got with the last live response, or null
- * @param ifNoneMatch what it has of the stream, or null
+ * @param cursor the cursor from the last live response, or null
+ * @param ifNoneMatch the tags of what the client has already, or null
  */
-public record ReadRequest(
+record ReadRequest(
         DocumentName name,
-        Position position,
+        Offset offset,
         @Nullable String cursor,
         @Nullable String ifNoneMatch) {
 
-    /** The document, whose sliding expiry is put off, because it is being read. */
+    /** The document; extends its sliding expiry, because it is being read. */
     DocumentInfo use(DocumentService documents) {
         DocumentInfo info = find(documents, name);
         documents.use(name, info);
@@ -29,18 +28,18 @@ public record ReadRequest(
     }
 
     /** The document of this name. */
-    public static DocumentInfo find(DocumentService documents, DocumentName name) {
+    static DocumentInfo find(DocumentService documents, DocumentName name) {
         return required(documents.find(name), name);
     }
 
-    public static DocumentInfo required(@Nullable DocumentInfo info, DocumentName name) {
+    static DocumentInfo required(@Nullable DocumentInfo info, DocumentName name) {
         if (info == null) {
             throw notFound(name);
         }
         return info;
     }
 
-    /** The document of this name, as long as it is the one with this id. */
+    /** The document of this name, if it is still the one with this id. */
     static DocumentInfo findAgain(DocumentService documents, DocumentName name, long id) {
         DocumentInfo info = find(documents, name);
         if (info.id() != id) {
@@ -49,8 +48,7 @@ public record ReadRequest(
         return info;
     }
 
-    public static ProblemException notFound(DocumentName name) {
-        return new ProblemException(
-                new Problem(HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist"));
+    static Problem notFound(DocumentName name) {
+        return new Problem(HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist");
     }
 }
