@@ -54,7 +54,7 @@ public final class EventFormat {
         return found < 0 ? end : found;
     }
 
-    /** A client drops one space behind the colon, so a line that begins with a space gets another. */
+    /** A client drops one space after the colon, so a line that begins with a space gets another. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
         out.writeBytes(FIELD);
         if (to > from && values.getByte(from) == ' ') {

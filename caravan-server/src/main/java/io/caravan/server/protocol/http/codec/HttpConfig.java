@@ -14,8 +14,8 @@ import java.util.Set;
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client must reconnect
  * @param stall how long a client may leave a response unread
- * @param allowedOrigins pages of which origins may use the server, beside those of this machine, where nobody is asked for
- *     a token; {@code *} is all
+ * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients need no
+ *     token; {@code *} is all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -33,10 +33,10 @@ public record HttpConfig(
     private static final Duration STALL = Duration.ofSeconds(30);
 
     /**
-     * With the usual times.
+     * Makes a configuration with the usual times.
      *
-     * @param maxBodyBytes a body is one value, or JSON of several, so this is the store's limit for one
-     * @param logBufferBytes the store's, of which a write takes one at most
+     * @param maxBodyBytes the store's limit for a value, because a body is one value, or several of JSON
+     * @param logBufferBytes length of the store's log buffers; a write must fit in one
      */
     public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
         return new HttpConfig(
@@ -44,7 +44,7 @@ public record HttpConfig(
     }
 
     /**
-     * The same where pages of other origins are allowed too.
+     * The same with pages of these origins allowed too.
      *
      * @throws IllegalArgumentException when one is neither an origin nor {@code *}
      */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>In text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte within it. Texts
  * sort in the order of their places. The server gives only offsets whose byte is zero. As the protocol's own server does, it
- * also takes others, which stand for the start of the value that they are in: gateways add 1 to continue behind an offset.
+ * also takes others, which stand for the start of the value that they are in: gateways add 1 to continue after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";

@@ -44,7 +44,7 @@ public final class Origins {
     /**
      * The rules for a listener.
      *
-     * @param authenticated whether every client has to show a token
+     * @param authenticated whether clients need a token
      */
     public static Origins of(HttpConfig config, boolean authenticated) {
         InetSocketAddress address = config.address();
@@ -59,15 +59,15 @@ public final class Origins {
         return new Origins(any, !any && address.getAddress().isLoopbackAddress(), allowed, hosts);
     }
 
-    /** Whether it is an origin as browsers write it, {@code https://app.example:8443}, or {@code *}, which is every one. */
+    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
 
     /**
-     * Lets a request go on that no foreign page has made.
+     * Checks that no foreign page made a request.
      *
-     * @throws Problem when one has, or may have
+     * @throws Problem when one did, or may have
      */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
@@ -84,7 +84,7 @@ public final class Origins {
         if (changes(method) && origin != null && !mayUse(origin)) {
             throw forbidden(
                     "foreign_origin",
-                    "pages of this origin may change nothing, as nobody is asked for a token; --allow-origin allows them");
+                    "pages of this origin may not change anything, because clients need no token here; --allow-origin allows them");
         }
     }
 
@@ -107,7 +107,7 @@ public final class Origins {
         return new Problem(HttpResponseStatus.FORBIDDEN, code, detail);
     }
 
-    /** Whether pages of every origin may use the server. */
+    /** Whether pages of all origins may use the server. */
     boolean any() {
         return any;
     }

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the head of a request asks for.
+ * The path and query of a request.
  *
  * @param path the URL's path, percent codes included
  */

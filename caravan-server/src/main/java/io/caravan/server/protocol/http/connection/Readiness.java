@@ -9,25 +9,25 @@ import io.caravan.server.protocol.http.codec.Problem;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the server can do what it is for, and if not, why. Threads share it. */
+/** Whether the server is ready to serve, and if not, why. Thread-safe. */
 public final class Readiness {
     private volatile @Nullable DocumentService documents;
     private volatile @Nullable Archiver archiver;
     private volatile boolean draining;
 
-    /** The store is open. */
+    /** Serves documents from now on. */
     public void serve(DocumentService opened, @Nullable Archiver archives) {
         archiver = archives;
         documents = opened;
     }
 
-    /** How far the archive is, or null when there is none. */
+    /** The status of the archive, or null when there is none. */
     public @Nullable ArchiveStatus archive() {
         Archiver archives = archiver;
         return archives == null ? null : archives.status();
     }
 
-    /** The server stops. */
+    /** Refuses requests from now on, because the server stops. */
     public void drain() {
         draining = true;
     }
@@ -39,7 +39,7 @@ public final class Readiness {
     /**
      * The documents.
      *
-     * @throws Problem when the server has none yet, or stops
+     * @throws Problem when the store is still being opened, or the server stops
      */
     public DocumentService documents() {
         DocumentService served = documents;

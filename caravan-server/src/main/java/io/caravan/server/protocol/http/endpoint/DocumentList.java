@@ -23,8 +23,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists documents, in no order, a page at a time. A document that exists all the while is on exactly one page. Of those that
- * the client may not read it tells nothing.
+ * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that the
+ * client may not read are left out.
  */
 public final class DocumentList implements Endpoint {
     private static final int DEFAULT_LIMIT = 100;
@@ -76,7 +76,7 @@ public final class DocumentList implements Endpoint {
         return answer;
     }
 
-    /** Null when this was the last page. */
+    /** Null for the last page. */
     private static @Nullable String cursor(ScanPage page) {
         return page.next() == 0 ? null : Integer.toString(page.next());
     }
