@@ -106,7 +106,7 @@ public final class DocumentAttributes {
 
     /** Whether the document may expire. */
     public boolean expires() {
-        return !isNone() && (raw.get(TTL) != null || raw.get(EXPIRES) != null);
+        return has(TTL) || has(EXPIRES);
     }
 
     public DocumentAttributes withoutExpiry() {
@@ -115,7 +115,7 @@ public final class DocumentAttributes {
 
     /** Whether nothing can ever be appended again. */
     public boolean closed() {
-        return !isNone() && raw.get(CLOSED) != null;
+        return has(CLOSED);
     }
 
     /** The producer whose append closed the document, or null. */
@@ -140,7 +140,7 @@ public final class DocumentAttributes {
     }
 
     Producers producers() {
-        byte[] encoded = isNone() ? null : raw.get(PRODUCERS);
+        byte[] encoded = get(PRODUCERS);
         return encoded == null ? Producers.NONE : Producers.decode(encoded);
     }
 
@@ -151,7 +151,7 @@ public final class DocumentAttributes {
     /** Where the document was forked off, or null when it was not. */
     @Nullable
     Fork fork() {
-        byte[] encoded = isNone() ? null : raw.get(FORK);
+        byte[] encoded = get(FORK);
         return encoded == null ? null : Fork.decode(encoded);
     }
 
@@ -170,7 +170,7 @@ public final class DocumentAttributes {
 
     /** Whether the document is deleted for all but its forks. */
     boolean deleted() {
-        return !isNone() && raw.get(DELETED) != null;
+        return has(DELETED);
     }
 
     DocumentAttributes withDeleted() {
@@ -195,7 +195,7 @@ public final class DocumentAttributes {
 
     /** Whether the document is still being restored, and therefore invisible. */
     boolean restoring() {
-        return !isNone() && raw.get(RESTORING) != null;
+        return has(RESTORING);
     }
 
     DocumentAttributes withRestoring() {
@@ -204,7 +204,7 @@ public final class DocumentAttributes {
 
     /** What the archive has of the document, or null when it was never archived or restored. */
     public @Nullable ArchiveMark archived() {
-        byte[] encoded = isNone() ? null : raw.get(ARCHIVED);
+        byte[] encoded = get(ARCHIVED);
         return encoded == null ? null : ArchiveMark.decode(encoded);
     }
 
@@ -242,17 +242,26 @@ public final class DocumentAttributes {
         return (int) hash.getValue();
     }
 
+    /** Most documents have no attributes, so nothing is searched for. */
+    private byte @Nullable [] get(String key) {
+        return isNone() ? null : raw.get(key);
+    }
+
+    private boolean has(String key) {
+        return get(key) != null;
+    }
+
     private DocumentAttributes with(String key, byte[] value) {
         return new DocumentAttributes(raw.with(key, value));
     }
 
     private @Nullable String text(String key) {
-        byte[] value = isNone() ? null : raw.get(key);
+        byte[] value = get(key);
         return value == null ? null : new String(value, StandardCharsets.UTF_8);
     }
 
     private OptionalLong number(String key) {
-        byte[] value = isNone() ? null : raw.get(key);
+        byte[] value = get(key);
         return value == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(ByteBuffer.wrap(value).getLong());

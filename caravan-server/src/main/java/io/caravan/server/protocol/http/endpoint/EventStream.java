@@ -21,30 +21,28 @@ import org.jspecify.annotations.Nullable;
 final class EventStream {
     private static final int SLICE_BYTES = 64 * 1024;
 
-    private final Exchange exchange;
-    private final ReadParts parts;
     private final ReadRequest request;
+    private final Exchange exchange;
     private final DocumentService documents;
     private final LiveWait wait;
     private @Nullable DocumentInfo begun;
     private long next;
 
-    EventStream(Exchange exchange, ReadParts parts, ReadRequest request) {
-        this.exchange = exchange;
-        this.parts = parts;
+    EventStream(ReadRequest request) {
         this.request = request;
-        this.documents = parts.readiness().documents();
-        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+        this.exchange = request.exchange();
+        this.documents = request.documents();
+        this.wait = new LiveWait(request, this::look);
     }
 
     /** Starts; on the event loop. */
     void start() {
-        wait.start(parts.config().eventStream());
+        wait.start(request.parts().config().eventStream());
     }
 
     private void look(boolean last) {
         DocumentInfo first = begun;
-        DocumentInfo info = first == null ? request.use(documents) : findAgain(first.id());
+        DocumentInfo info = first == null ? request.use() : findAgain(first.id());
         if (info == null) {
             exchange.loop().execute(exchange::finish);
             return;
@@ -81,7 +79,7 @@ final class EventStream {
             boolean atTail = next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                EventFormat.putControl(events, Offset.of(next), parts.cursors().next(request.cursor()), atTail, closed);
+                EventFormat.putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
             }
             exchange.loop().execute(() -> write(events, atTail, closed || last));
             passedOn = true;

@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.util.concurrent.Future;
@@ -14,10 +12,8 @@ import org.jspecify.annotations.Nullable;
  * of those who wait for the document. One look at a time. Used only on the event loop.
  */
 final class LiveWait {
+    private final ReadRequest request;
     private final Exchange exchange;
-    private final ReadParts parts;
-    private final DocumentService documents;
-    private final DocumentName name;
     private final Look look;
     private @Nullable Tail tail;
     private boolean changed = true;
@@ -34,11 +30,9 @@ final class LiveWait {
         void look(boolean last);
     }
 
-    LiveWait(Exchange exchange, ReadParts parts, DocumentService documents, DocumentName name, Look look) {
-        this.exchange = exchange;
-        this.parts = parts;
-        this.documents = documents;
-        this.name = name;
+    LiveWait(ReadRequest request, Look look) {
+        this.request = request;
+        this.exchange = request.exchange();
         this.look = look;
     }
 
@@ -69,10 +63,11 @@ final class LiveWait {
         looking = true;
         if (tail == null) {
             // Before the look, so that no change is missed.
-            tail = documents.onChange(name, () -> exchange.loop().execute(this::documentChanged));
+            tail = request.documents()
+                    .onChange(request.name(), () -> exchange.loop().execute(this::documentChanged));
         }
         boolean last = ended;
-        parts.read(exchange, () -> look.look(last));
+        request.run(() -> look.look(last));
     }
 
     private void documentChanged() {

@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
@@ -12,32 +11,28 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 final class LongPoll {
     private static final long UNKNOWN = -1;
 
-    private final Exchange exchange;
-    private final ReadParts parts;
     private final ReadRequest request;
-    private final DocumentService documents;
+    private final Exchange exchange;
     private final LiveWait wait;
     private long documentId = UNKNOWN;
     private long from;
 
-    LongPoll(Exchange exchange, ReadParts parts, ReadRequest request) {
-        this.exchange = exchange;
-        this.parts = parts;
+    LongPoll(ReadRequest request) {
         this.request = request;
-        this.documents = parts.readiness().documents();
-        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+        this.exchange = request.exchange();
+        this.wait = new LiveWait(request, this::look);
     }
 
     /** Starts; on the event loop. */
     void start() {
-        wait.start(parts.config().longPoll());
+        wait.start(request.parts().config().longPoll());
     }
 
     private void look(boolean last) {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {
-            new Transfer(exchange, parts, documents, request, info, from, head(info)).read();
+            new Transfer(request, info, from, head(info)).read();
         } else if (closed || last) {
             exchange.answer(nothing(closed));
         } else {
@@ -47,7 +42,7 @@ final class LongPoll {
 
     private DocumentInfo document() {
         if (documentId != UNKNOWN) {
-            DocumentInfo now = ReadRequest.findAgain(documents, request.name(), documentId);
+            DocumentInfo now = request.findAgain(documentId);
             if (request.offset().isNow()) {
                 Offset.checkRetained(from, now);
             } else {
@@ -55,20 +50,19 @@ final class LongPoll {
             }
             return now;
         }
-        DocumentInfo info = request.use(documents);
+        DocumentInfo info = request.use();
         from = request.offset().in(info);
         documentId = info.id();
         return info;
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head = StreamAnswers.read(info)
-                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()));
+        Answer head = StreamAnswers.read(info).header(StreamHeaders.CURSOR, request.nextCursor());
         if (request.offset().isNow()) {
             // The same URL gives other values the next time.
             return head.uncached();
         }
-        String visibility = parts.shared() ? "public" : "private";
+        String visibility = request.parts().shared() ? "public" : "private";
         return head.header("ETag", StreamAnswers.etag(info, from))
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }
@@ -77,7 +71,7 @@ final class LongPoll {
         return Answer.of(HttpResponseStatus.NO_CONTENT)
                 .uncached()
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
-                .header(StreamHeaders.CURSOR, parts.cursors().next(request.cursor()))
+                .header(StreamHeaders.CURSOR, request.nextCursor())
                 .flag(StreamHeaders.UP_TO_DATE, true)
                 .flag(StreamHeaders.CLOSED, closed);
     }

@@ -4,7 +4,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Answer;
-import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -19,38 +18,32 @@ public final class StreamReads {
     }
 
     public void read(Exchange exchange) {
+        ReadRequest request = ReadRequest.of(exchange, parts);
         Query query = exchange.request().query();
         String live = query.get("live");
-        String offset = query.get("offset");
-        ReadRequest request = new ReadRequest(
-                exchange.documentName(),
-                Offset.parse(offset, "offset"),
-                query.get("cursor"),
-                exchange.request().header("If-None-Match"));
         if (live == null) {
-            DocumentService documents = parts.readiness().documents();
-            parts.read(exchange, () -> catchUp(exchange, request, documents));
+            request.run(() -> catchUp(request));
             return;
         }
         boolean longPoll = live.equals("long-poll");
         if (!longPoll && !live.equals("sse")) {
             throw Problem.badRequest("unknown_live", "live is long-poll or sse, or absent");
         }
-        if (offset == null) {
+        if (query.get("offset") == null) {
             throw Problem.badRequest(
                     "offset_missing", "a live read needs an offset: one from a response, or -1, or now");
         }
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         if (longPoll) {
-            new LongPoll(exchange, parts, request).start();
+            new LongPoll(request).start();
         } else {
-            new EventStream(exchange, parts, request).start();
+            new EventStream(request).start();
         }
     }
 
     /** Reads what the stream holds now. */
-    private void catchUp(Exchange exchange, ReadRequest request, DocumentService documents) {
-        DocumentInfo info = request.use(documents);
+    private static void catchUp(ReadRequest request) {
+        DocumentInfo info = request.use();
         long from = request.offset().in(info);
         Answer head = StreamAnswers.read(info);
         if (request.offset().isNow()) {
@@ -61,13 +54,14 @@ public final class StreamReads {
             // changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (StreamAnswers.matches(request.ifNoneMatch(), etag)) {
-                exchange.answer(Answer.of(HttpResponseStatus.NOT_MODIFIED)
-                        .header("Cache-Control", "no-cache")
-                        .header("ETag", etag));
+                request.exchange()
+                        .answer(Answer.of(HttpResponseStatus.NOT_MODIFIED)
+                                .header("Cache-Control", "no-cache")
+                                .header("ETag", etag));
                 return;
             }
         }
-        new Transfer(exchange, parts, documents, request, info, from, head).read();
+        new Transfer(request, info, from, head).read();
     }
 
     /** Describes a stream: its attributes and where it ends. Does not extend a sliding expiry. */

@@ -3,7 +3,6 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -20,10 +19,8 @@ import io.netty.buffer.ByteBufAllocator;
 final class Transfer {
     private static final int SLICE_BYTES = 128 * 1024;
 
-    private final Exchange exchange;
-    private final ReadParts parts;
-    private final DocumentService documents;
     private final ReadRequest request;
+    private final Exchange exchange;
     private final DocumentInfo info;
     private final Answer head;
     private final boolean json;
@@ -36,18 +33,9 @@ final class Transfer {
      * @param info the document, up to whose tail is read
      * @param from sequence of the first value
      */
-    Transfer(
-            Exchange exchange,
-            ReadParts parts,
-            DocumentService documents,
-            ReadRequest request,
-            DocumentInfo info,
-            long from,
-            Answer head) {
-        this.exchange = exchange;
-        this.parts = parts;
-        this.documents = documents;
+    Transfer(ReadRequest request, DocumentInfo info, long from, Answer head) {
         this.request = request;
+        this.exchange = request.exchange();
         this.info = info;
         this.head = head;
         this.json = info.attributes().isJson();
@@ -60,7 +48,7 @@ final class Transfer {
         boolean passedOn = false;
         try {
             if (next < info.nextSequence()) {
-                documents.read(request.name(), this::rest, slice);
+                request.documents().read(request.name(), this::rest, slice);
                 checkProgress(slice);
             }
             next = slice.nextSequence();
@@ -88,7 +76,7 @@ final class Transfer {
         }
         if (!begun) {
             // Nothing was sent yet, so the response can still say that the offset was trimmed.
-            request.offset().in(ReadRequest.findAgain(documents, request.name(), info.id()));
+            request.offset().in(request.findAgain(info.id()));
         }
         throw changedMeanwhile(request.name());
     }
@@ -111,7 +99,7 @@ final class Transfer {
         if (last) {
             exchange.finish();
         } else {
-            exchange.whenWritable(() -> parts.read(exchange, this::read));
+            exchange.whenWritable(() -> request.run(this::read));
         }
     }
 }
