@@ -70,9 +70,6 @@ public abstract class ClientCommand implements Callable<Integer> {
         } catch (ClientException problem) {
             tell(String.valueOf(problem.getMessage()));
             return problem.exitCode();
-        } catch (ServerConnection.LostException lost) {
-            tell(String.valueOf(lost.getMessage()));
-            return ClientException.FAILED;
         } catch (NoSuchFileException missing) {
             tell("there is no file '" + missing.getFile() + "'");
             return ClientException.FAILED;
@@ -81,7 +78,7 @@ public abstract class ClientCommand implements Callable<Integer> {
             return ClientException.FAILED;
         } catch (Output.ClosedException enough) {
             return CommandLine.ExitCode.OK;
-        } catch (IOException problem) {
+        } catch (ServerConnection.LostException | IOException problem) {
             tell(String.valueOf(problem.getMessage()));
             return ClientException.FAILED;
         }
