@@ -1,4 +1,5 @@
-// Two editors type into one Yjs document through the protocol's provider; the server is killed while they type.
+// Two editors type into one Yjs document through the protocol's gateway, which compacts it repeatedly. The server is killed
+// while they type.
 import { YjsProvider } from "@durable-streams/y-durable-streams"
 import { YjsServer } from "@durable-streams/y-durable-streams/server"
 import * as Y from "yjs"
@@ -6,7 +7,8 @@ import { check, fromEnvironment, until } from "./server.mjs"
 
 const KEYS = 60
 const caravan = await fromEnvironment("yjs").start()
-const gateway = new YjsServer({ port: 0, host: "127.0.0.1", dsServerUrl: caravan.url })
+// Small, so that every few dozen keys the gateway replaces the updates by a snapshot, and reads on behind its offset.
+const gateway = new YjsServer({ port: 0, host: "127.0.0.1", dsServerUrl: caravan.url, compactionThreshold: 512 })
 await gateway.start()
 const editors = []
 
@@ -25,6 +27,12 @@ async function type(editor, word) {
     editor.text.insert(editor.text.length, word)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
+}
+
+// The key of the document's snapshot, by the sequence of the first update that is not in it; "-1" when there is none.
+async function snapshot() {
+  const found = await fetch(`${gateway.url}/v1/yjs/test/docs/essay?offset=snapshot`, { redirect: "manual" })
+  return new URL(found.headers.get("location"), gateway.url).searchParams.get("offset")
 }
 
 const count = (text, word) => text.toString().split(word).length - 1
@@ -61,6 +69,8 @@ try {
   await connect(bob)
   await Promise.all([type(ann, "a"), type(bob, "b")])
   await until(() => same(ann, bob) && ann.text.length === 2 * KEYS, "both editors have all words")
+  await until(async () => (await snapshot()).endsWith("_snapshot"), "the document is compacted")
+  const first = await snapshot()
 
   const typing = Promise.all([type(ann, "c"), type(bob, "d")])
   await caravan.kill("SIGKILL")
@@ -70,6 +80,8 @@ try {
   bob = await reopen(bob)
   await type(ann, "e")
   await until(() => same(ann, bob) && ann.text.length === 5 * KEYS, "both converge after the kill", 60)
+
+  await until(async () => (await snapshot()) > first, "the document is compacted from one snapshot to the next")
 
   const carol = open()
   await connect(carol)

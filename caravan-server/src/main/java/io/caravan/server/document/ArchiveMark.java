@@ -3,16 +3,16 @@ package io.caravan.server.document;
 import java.nio.ByteBuffer;
 
 /**
- * What a document's store knows of its archive. Kept with the document, so that a restart knows what was archived.
+ * What was last archived of a document. Stored with the document, so that a restart knows it.
  *
  * <p>Encoded as the fields in this order, 8 bytes each, big-endian, the hash in 4.
  *
- * @param incarnation tells this document from others that had its name before or will have it
- * @param generation the last one that was archived; 0 when none was
+ * @param incarnation distinguishes this document from earlier and later ones of its name
+ * @param generation the last archived generation; 0 when there is none
  * @param firstSequence sequence of its first value
  * @param nextSequence the sequence after its last value
  * @param takenAtMillis when it was taken, in milliseconds since 1970
- * @param attributesHash {@link DocumentAttributes#portableHash()} of then
+ * @param attributesHash the {@link DocumentAttributes#portableHash()} at that time
  */
 public record ArchiveMark(
         long incarnation,
@@ -45,8 +45,8 @@ public record ArchiveMark(
                 bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getInt());
     }
 
-    /** Whether it says what the document is: nothing has changed since it was archived. */
-    boolean tells(DocumentInfo info) {
+    /** Whether the document is unchanged since it was archived. */
+    boolean matches(DocumentInfo info) {
         return generation > 0
                 && nextSequence == info.nextSequence()
                 && firstSequence == info.firstSequence()

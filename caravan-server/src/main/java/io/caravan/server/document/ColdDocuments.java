@@ -3,30 +3,30 @@ package io.caravan.server.document;
 import io.caravan.catalog.DocumentName;
 
 /**
- * Documents that the store lacks and an archive may have. {@link DocumentService} asks before it says that a document does
- * not exist, and before it creates one.
+ * Documents that are not in the store but may be in an archive. {@link DocumentService} checks before it reports that a
+ * document does not exist, and before it creates one.
  */
 public interface ColdDocuments {
 
     /**
-     * Whether the archive may have a document that the store lacks. Quick, on any thread. False for one that was deleted
-     * here, whether the archive has heard of it or not.
+     * Whether the archive may have a document that the store does not. Quick, on any thread. False for one that was deleted
+     * here, even if the deletion is not archived yet.
      */
     boolean mayHave(DocumentName name);
 
-    /** Whether somebody waits for the document to be fetched, or is about to be told. Quick, on any thread. */
+    /** Whether a fetch of the document is under way, until its last caller was notified. Quick, on any thread. */
     boolean fetching(DocumentName name);
 
     /**
-     * Fetches the document, once however many ask, and tells when it is in the store or known to be nowhere. Those who ask
-     * for one document are told in the order in which they asked, on a thread that may wait; until the last of them has
-     * been told, {@link #fetching} is true. The failure is that of the archive.
+     * Fetches the document, once for all callers, and notifies them when it is in the store or known not to exist. The
+     * callers for one document are notified in the order of their calls, on a thread that may wait; {@link #fetching} is
+     * true until the last was. A failure is that of the archive.
      */
     void fetch(DocumentName name, Outcome<DocumentName> known);
 
     /**
-     * Waits until the document is in the store or known to be nowhere, for a thread of those that serve reads: refuses to
-     * when too many of them wait, so that some are left for the documents that are here.
+     * Waits, on a reading thread, until the document is in the store or known not to exist. Refuses when too many reading
+     * threads wait, so that some remain for documents in the store.
      */
     default void await(DocumentName name) {
         Waiting.<DocumentName>to(known -> fetch(name, known));

@@ -1,20 +1,23 @@
 package io.caravan.server.document;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException.Reason;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a document is to be, which is created unless it is that already.
+ * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol (sections
+ * 4.2 and 5.1).
  *
- * @param contentType null for the source's, or the default
- * @param ttlSeconds a sliding expiry
- * @param expiresAtMillis or a moment, in milliseconds since 1970
- * @param closed whether nothing can be appended to {@code values}, ever
- * @param values its first values; when a content type is told and it is JSON, as {@link
+ * @param contentType null for that of the fork's source, or the default
+ * @param ttlSeconds sliding expiry
+ * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
+ * @param closed whether nothing can ever be appended after {@code values}
+ * @param values its first values; when a content type is given and it is JSON, as {@link
  *     JsonMessages#split} makes them
- * @param fork which document it is forked off, or null
+ * @param fork where to fork it off another document, or null
  */
 public record Creation(
         @Nullable String contentType,
@@ -23,7 +26,9 @@ public record Creation(
         boolean closed,
         List<byte[]> values,
         @Nullable ForkPoint fork) {
-    /** Greatest length of a content type, in characters. */
+    /** Maximum length of a chain of forks: a read goes through all of it. */
+    static final int MAX_FORK_DEPTH = 64;
+    /** Maximum length of a content type, in characters. */
     public static final int MAX_CONTENT_TYPE_CHARS = 256;
 
     /**
@@ -42,12 +47,12 @@ public record Creation(
      * Where to fork.
      *
      * @param source the document to fork off
-     * @param sequence of the first value that the fork does not have of it; when there is none, all are taken
-     * @param part beyond that: messages of a JSON document, bytes of the next value of any other
+     * @param sequence of the first value that the fork does not share; when absent, it shares all
+     * @param part how much more the fork gets: messages of a JSON document, bytes of the next value of any other
      */
     public record ForkPoint(DocumentName source, OptionalLong sequence, long part) {}
 
-    /** What became of it. */
+    /** Whether this request created the document. */
     public enum Result {
         CREATED,
         EXISTED
@@ -56,8 +61,196 @@ public record Creation(
     /**
      * The document after its creation.
      *
-     * @param info as it then is
-     * @param result whether it was made just now
+     * @param result whether this request created it
      */
     public record Created(DocumentInfo info, Result result) {}
+
+    /**
+     * A value of a document.
+     *
+     * @param documentId the document's id
+     */
+    record SourceValue(long documentId, byte[] value) {}
+
+    /**
+     * Creates the document.
+     *
+     * @param boundary the source's value of which the fork gets a part, or null when it needs none
+     */
+    Created applyTo(DocumentEdits edits, DocumentName name, @Nullable SourceValue boundary) {
+        EditedDocument document = edits.document(name);
+        DocumentInfo existing;
+        try {
+            existing = document.info();
+        } catch (DocumentException gone) {
+            throw exists(
+                    name,
+                    "is deleted, but documents that were forked off it still need its values, so the name is taken");
+        }
+        if (existing != null) {
+            checkSame(name, existing);
+            return new Created(existing, Result.EXISTED);
+        }
+        if (fork == null) {
+            document.create(attributes());
+        } else {
+            fork(edits, document, fork, boundary);
+        }
+        if (!values.isEmpty()) {
+            appendFirst(document);
+        }
+        DocumentInfo made = DocumentReads.required(name, document.info());
+        if (closed) {
+            document.attributes(made.attributes().withClosed(null));
+        }
+        return new Created(DocumentReads.required(name, document.info()), Result.CREATED);
+    }
+
+    /** Values without a given type were not checked: those of a fork may have to be JSON. */
+    private void appendFirst(EditedDocument document) {
+        if (contentType == null) {
+            document.append(values);
+        } else {
+            document.appendValid(values);
+        }
+    }
+
+    private DocumentAttributes attributes() {
+        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(
+                contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType);
+        return withExpiry(attributes, ttlSeconds, expiresAtMillis);
+    }
+
+    private static DocumentAttributes withExpiry(
+            DocumentAttributes attributes, OptionalLong ttl, OptionalLong expiresAt) {
+        if (ttl.isPresent()) {
+            return attributes.withTtlSeconds(ttl.getAsLong());
+        }
+        return expiresAt.isPresent() ? attributes.withExpiresAtMillis(expiresAt.getAsLong()) : attributes;
+    }
+
+    private void checkSame(DocumentName name, DocumentInfo existing) {
+        DocumentAttributes is = existing.attributes();
+        boolean inherits = fork != null;
+        String type = contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType;
+        check(
+                name,
+                inherits && contentType == null || ContentTypes.same(type, is.contentType()),
+                "exists, and is of type " + is.contentType());
+        boolean noExpiry = ttlSeconds.isEmpty() && expiresAtMillis.isEmpty();
+        check(
+                name,
+                inherits && noExpiry
+                        || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis()),
+                "exists, and expires at another time");
+        check(name, closed == is.closed(), is.closed() ? "exists, and is closed" : "exists, and is not closed");
+        check(
+                name,
+                fork == null ? is.fork() == null : is.fork() != null && samePoint(fork, is.fork(), is),
+                "exists, and was not forked from there");
+    }
+
+    private static boolean samePoint(ForkPoint point, Fork fork, DocumentAttributes attributes) {
+        long anchor = attributes.isJson() ? fork.sequence() - fork.part() : fork.sequence();
+        return point.source().equals(fork.source())
+                && point.part() == fork.part()
+                && point.sequence().orElse(anchor) == anchor;
+    }
+
+    private static void check(DocumentName name, boolean same, String otherwise) {
+        if (!same) {
+            throw exists(name, otherwise);
+        }
+    }
+
+    private static DocumentException exists(DocumentName name, String problem) {
+        return new DocumentException(Reason.EXISTS, name, problem);
+    }
+
+    private void fork(DocumentEdits edits, EditedDocument document, ForkPoint point, @Nullable SourceValue boundary) {
+        EditedDocument source = edits.document(point.source());
+        DocumentInfo info;
+        try {
+            info = source.info();
+        } catch (DocumentException gone) {
+            throw new DocumentException(Reason.SOURCE_GONE, point.source(), "is deleted, and cannot be forked");
+        }
+        if (info == null) {
+            throw new DocumentException(
+                    Reason.SOURCE_NOT_FOUND, point.source(), "does not exist, and cannot be forked");
+        }
+        checkType(document.name(), info);
+        checkDepth(edits, document.name(), info);
+        Fork made = forkAt(info, point);
+        document.create(forkAttributes(info.attributes()).withFork(made));
+        source.forkAdded();
+        if (made.part() > 0 && !info.attributes().isJson()) {
+            document.append(List.of(part(info, point, boundary)));
+        }
+    }
+
+    private void checkType(DocumentName name, DocumentInfo source) {
+        if (contentType != null
+                && !ContentTypes.same(contentType, source.attributes().contentType())) {
+            throw new DocumentException(
+                    Reason.CONTENT_TYPE_MISMATCH,
+                    name,
+                    "cannot be of type " + contentType + ": what it is forked off is of type "
+                            + source.attributes().contentType());
+        }
+    }
+
+    private static void checkDepth(DocumentEdits edits, DocumentName name, DocumentInfo source) {
+        int depth = 1;
+        Fork fork = source.attributes().fork();
+        while (fork != null) {
+            if (++depth > MAX_FORK_DEPTH) {
+                throw new DocumentException(
+                        Reason.FORK_POINT, name, "would be a fork of a fork, more than " + MAX_FORK_DEPTH + " deep");
+            }
+            DocumentInfo above = edits.document(fork.source()).evenDeleted();
+            fork = above == null ? null : above.attributes().fork();
+        }
+    }
+
+    private static Fork forkAt(DocumentInfo source, ForkPoint point) {
+        long anchor = point.sequence().orElse(source.nextSequence());
+        boolean json = source.attributes().isJson();
+        long sequence = json ? anchor + point.part() : anchor;
+        // A document that was trimmed can be forked at its first value: the fork then has none of it.
+        if (anchor < source.firstSequence()
+                || sequence < anchor
+                || sequence > source.nextSequence()
+                || !json && point.part() > 0 && anchor == source.nextSequence()) {
+            throw new DocumentException(
+                    Reason.FORK_POINT,
+                    point.source(),
+                    "cannot be forked at " + anchor + (point.part() > 0 ? " and " + point.part() : "")
+                            + ": it has values from " + source.firstSequence() + " to " + source.nextSequence());
+        }
+        return new Fork(point.source(), sequence, point.part(), source.firstSequence());
+    }
+
+    private DocumentAttributes forkAttributes(DocumentAttributes source) {
+        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(source.contentType());
+        boolean inherits = ttlSeconds.isEmpty() && expiresAtMillis.isEmpty();
+        return inherits
+                ? withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis())
+                : withExpiry(attributes, ttlSeconds, expiresAtMillis);
+    }
+
+    private static byte[] part(DocumentInfo source, ForkPoint point, @Nullable SourceValue boundary) {
+        if (boundary == null || boundary.documentId() != source.id()) {
+            throw new DocumentException(
+                    Reason.CHANGED_MEANWHILE, point.source(), "was replaced while it was being forked; try again");
+        }
+        byte[] value = boundary.value();
+        if (point.part() > value.length) {
+            throw new DocumentException(
+                    Reason.FORK_POINT,
+                    point.source(),
+                    "cannot be forked " + point.part() + " bytes into a value of " + value.length);
+        }
+        return Arrays.copyOf(value, (int) point.part());
+    }
 }

@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
  * <p>Encoded as a version, 1, in one byte, then the numbers in this order, 8 bytes each, big-endian, and the name.
  *
  * @param incarnation as in {@link ArchiveMark}
- * @param nextSequence the sequence that its next value would have got
- * @param deletedAtMillis when, in milliseconds since 1970
+ * @param nextSequence the sequence that its next value would have had
+ * @param deletedAtMillis time of the deletion, in milliseconds since 1970
  */
 public record Deletion(DocumentName name, long incarnation, long nextSequence, long deletedAtMillis) {
     private static final byte VERSION = 1;
@@ -27,7 +27,7 @@ public record Deletion(DocumentName name, long incarnation, long nextSequence, l
                 .array();
     }
 
-    /** Throws {@link IllegalArgumentException} when these are not the bytes of a deletion that this release reads. */
+    /** Throws {@link IllegalArgumentException} when the bytes are not a deletion of this version. */
     static Deletion decode(ByteBuffer encoded) {
         if (encoded.remaining() <= NAME || encoded.get(encoded.position()) != VERSION) {
             throw new IllegalArgumentException("is not a deletion of version " + VERSION);

@@ -19,30 +19,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletions that the archive has not heard of yet, in a list of the store: written in the batch that deletes, so that a
- * restart knows them, and trimmed once the archive has them.
+ * Deletions that are not in the archive yet, kept in a list of the store: written in the same batch as the deletion, so that
+ * a restart knows them, and trimmed once they are archived.
  *
- * <p><b>Locks.</b> The list's is taken after those of the documents' names, around each write of the list, so that the order
- * of its entries is known; such a write may wait for room. This object's monitor guards what is in memory, and is never
- * held while anything waits, because store threads take it too.
+ * <p><b>Locks.</b> The list's lock is taken after those of the documents' names, around each write of the list, so that the
+ * order of its entries is known; such a write may wait for room. This object's monitor guards the fields in memory, and is
+ * never held while anything waits, because store threads take it too.
  */
 final class DeletionJournal {
     /** The store's list that holds the journal. */
     static final long LIST_ID = -1;
 
     private static final Logger LOG = LoggerFactory.getLogger(DeletionJournal.class);
-    /** The sequence of a deletion that the store had no room to note. */
+    /** The sequence of a deletion that the store had no room to record. */
     private static final long UNWRITTEN = -1;
 
     private final ListStore store;
     private final ReentrantLock list = new ReentrantLock();
-    /** Those that are durable, oldest first, with their sequences in the list. Monitor. */
+    /** The durable ones, oldest first, with their sequences in the list. Guarded by the monitor. */
     private final Map<Deletion, Long> pending = new LinkedHashMap<>();
-    /** How many deletions of each name there are, durable or not. Monitor. */
+    /** Number of deletions by name, durable or not. Guarded by the monitor. */
     private final Map<DocumentName, Integer> names = new HashMap<>();
-    /** Monitor. */
+    /** Guarded by the monitor. */
     private long firstSequence;
-    /** List's lock and monitor. */
+    /** Guarded by the list's lock and the monitor. */
     private long nextSequence;
 
     DeletionJournal(ListStore store) {
@@ -79,7 +79,7 @@ final class DeletionJournal {
         }
     }
 
-    /** Commits an edit that deletes these, with an entry for each. What {@link Edit#commit} throws changes nothing. */
+    /** Commits an edit with these deletions, and an entry for each. If {@link Edit#commit} throws, nothing has changed. */
     void commit(Edit edit, List<Deletion> deletions, WriteCallback callback) {
         list.lock();
         try {
@@ -94,17 +94,17 @@ final class DeletionJournal {
         }
     }
 
-    /** Commits an edit that deletes these when the store has no room for entries: only memory knows of them. */
+    /** Commits an edit with these deletions when the store has no room for entries: they are only kept in memory. */
     void commitUnwritten(Edit edit, List<Deletion> deletions, WriteCallback callback) {
         LOG.warn(
-                "the store has no space to note that {} documents were deleted: an archive hears of it unless the server"
-                        + " is restarted before",
+                "the store has no space to record the deletion of {} documents: they stay in the archive if the server is"
+                        + " restarted before it has archived that",
                 deletions.size());
         commit(edit, deletions, new Durable(deletions, UNWRITTEN, callback));
     }
 
     private void commit(Edit edit, List<Deletion> deletions, Durable callback) {
-        // Before: a store may tell the callback before the commit returns.
+        // First, because a store may call back before the commit returns.
         deletions.forEach(this::accepted);
         boolean done = false;
         try {
@@ -136,12 +136,12 @@ final class DeletionJournal {
         return new ArrayList<>(pending.keySet());
     }
 
-    /** Whether a document of this name was deleted and the archive may not know. */
+    /** Whether a document of this name was deleted and that may not be archived yet. */
     synchronized boolean isPending(DocumentName name) {
         return names.containsKey(name);
     }
 
-    /** The archive knows. */
+    /** Removes a deletion that is archived. */
     void archived(Deletion deletion) {
         long keepFrom;
         synchronized (this) {
@@ -158,14 +158,14 @@ final class DeletionJournal {
         trim(keepFrom);
     }
 
-    /** Sequence of the oldest entry that must stay; called with the monitor. */
+    /** Sequence of the oldest entry to keep; called with the monitor held. */
     private long oldestNeeded() {
         for (long sequence : pending.values()) {
             if (sequence != UNWRITTEN) {
                 return sequence;
             }
         }
-        // There may be some that are not durable yet.
+        // Some may not be durable yet.
         return names.isEmpty() ? nextSequence : firstSequence;
     }
 
@@ -181,7 +181,7 @@ final class DeletionJournal {
         });
     }
 
-    /** Makes deletions known once they are durable, and then tells the caller. */
+    /** Adds deletions once they are durable, and then calls the caller back. */
     private final class Durable implements WriteCallback {
         private final List<Deletion> deletions;
         private final long sequence;

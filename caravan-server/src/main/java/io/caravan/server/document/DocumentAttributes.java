@@ -9,8 +9,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a document is, beside its values: a typed view of the catalog's {@link Attributes}, which are written in the same
- * batch as the values they go with. Immutable; every {@code with} makes a copy.
+ * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the values
+ * they belong to. Immutable; every {@code with} method makes a copy.
  *
  * <p>The keys and the form of their values, numbers in 8 bytes, big-endian:
  *
@@ -21,16 +21,16 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@value #STREAM_SEQ}: text; {@value #PRODUCERS}: see {@link Producers};
  *   <li>{@value #FORK}: see {@link Fork}; {@value #FORKS}: number of forks of this document;
  *   <li>{@value #DELETED}: empty; the document is deleted, and kept for its forks;
- *   <li>{@value #START}: sequence that the list's first value had when the document was restored from an archive;
- *   <li>{@value #RESTORING}: empty; the document is being restored, and is not there yet;
+ *   <li>{@value #START}: sequence of the list's first value, if the document was restored from an archive;
+ *   <li>{@value #RESTORING}: empty; the document is being restored, and is not visible yet;
  *   <li>{@value #ARCHIVED}: see {@link ArchiveMark}.
  * </ul>
  */
 public final class DocumentAttributes {
-    /** No attributes: a document that was made by its first value. */
+    /** No attributes: those of a document that was created by its first append. */
     public static final DocumentAttributes NONE = new DocumentAttributes(Attributes.EMPTY);
 
-    /** What a document is taken for that was never given a content type. */
+    /** The content type of a document that was never given one. */
     public static final String DEFAULT_CONTENT_TYPE = "application/octet-stream";
 
     private static final String CONTENT_TYPE = "content-type";
@@ -45,7 +45,7 @@ public final class DocumentAttributes {
     private static final String START = "start";
     private static final String RESTORING = "restoring";
     private static final String ARCHIVED = "archived";
-    /** What means something only in the store that the document is in. */
+    /** Attributes that have a meaning only in the document's own store. */
     private static final List<String> OF_THE_STORE = List.of(FORK, FORKS, DELETED, START, RESTORING, ARCHIVED);
 
     private static final byte[] PRESENT = {};
@@ -69,7 +69,7 @@ public final class DocumentAttributes {
         return this == NONE;
     }
 
-    /** The content type as it was given, {@link #DEFAULT_CONTENT_TYPE} when it was not. */
+    /** The content type that was given, or else {@link #DEFAULT_CONTENT_TYPE}. */
     public String contentType() {
         String given = text(CONTENT_TYPE);
         return given == null ? DEFAULT_CONTENT_TYPE : given;
@@ -99,23 +99,23 @@ public final class DocumentAttributes {
         return number(EXPIRES);
     }
 
-    /** Replaces any expiry by a moment. */
+    /** Replaces any expiry by a fixed time. */
     public DocumentAttributes withExpiresAtMillis(long millis) {
         return withoutExpiry().with(EXPIRES, bytes(millis));
     }
 
     /** Whether the document may expire. */
     public boolean expires() {
-        return !isNone() && (raw.get(TTL) != null || raw.get(EXPIRES) != null);
+        return has(TTL) || has(EXPIRES);
     }
 
     public DocumentAttributes withoutExpiry() {
         return of(raw.without(TTL).without(EXPIRES));
     }
 
-    /** Whether nothing more can be appended, ever. */
+    /** Whether nothing can ever be appended again. */
     public boolean closed() {
-        return !isNone() && raw.get(CLOSED) != null;
+        return has(CLOSED);
     }
 
     /** The producer whose append closed the document, or null. */
@@ -129,7 +129,7 @@ public final class DocumentAttributes {
         return with(CLOSED, producer == null ? PRESENT : bytes(producer));
     }
 
-    /** The last sequence that a writer gave along, or null. */
+    /** The last sequence that a writer sent, or null. */
     @Nullable
     String streamSeq() {
         return text(STREAM_SEQ);
@@ -140,7 +140,7 @@ public final class DocumentAttributes {
     }
 
     Producers producers() {
-        byte[] encoded = isNone() ? null : raw.get(PRODUCERS);
+        byte[] encoded = get(PRODUCERS);
         return encoded == null ? Producers.NONE : Producers.decode(encoded);
     }
 
@@ -151,7 +151,7 @@ public final class DocumentAttributes {
     /** Where the document was forked off, or null when it was not. */
     @Nullable
     Fork fork() {
-        byte[] encoded = isNone() ? null : raw.get(FORK);
+        byte[] encoded = get(FORK);
         return encoded == null ? null : Fork.decode(encoded);
     }
 
@@ -159,7 +159,7 @@ public final class DocumentAttributes {
         return with(FORK, fork.encode());
     }
 
-    /** Number of documents that were forked off this one and exist. */
+    /** Number of existing documents that were forked off this one. */
     public long forks() {
         return number(FORKS).orElse(0);
     }
@@ -170,7 +170,7 @@ public final class DocumentAttributes {
 
     /** Whether the document is deleted for all but its forks. */
     boolean deleted() {
-        return !isNone() && raw.get(DELETED) != null;
+        return has(DELETED);
     }
 
     DocumentAttributes withDeleted() {
@@ -179,7 +179,7 @@ public final class DocumentAttributes {
 
     /**
      * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin where
-     * it was forked off, those of a restored document where they began in the archive.
+     * it was forked off, those of a restored document at their first sequence in the archive.
      */
     long base() {
         if (isNone()) {
@@ -193,18 +193,18 @@ public final class DocumentAttributes {
         return sequence == 0 ? of(raw.without(START)) : with(START, bytes(sequence));
     }
 
-    /** Whether the document's values are still on their way from an archive: nobody may see it. */
+    /** Whether the document is still being restored, and therefore invisible. */
     boolean restoring() {
-        return !isNone() && raw.get(RESTORING) != null;
+        return has(RESTORING);
     }
 
     DocumentAttributes withRestoring() {
         return with(RESTORING, PRESENT);
     }
 
-    /** What an archive has of the document, or null when it never had to do with one. */
+    /** What the archive has of the document, or null when it was never archived or restored. */
     public @Nullable ArchiveMark archived() {
-        byte[] encoded = isNone() ? null : raw.get(ARCHIVED);
+        byte[] encoded = get(ARCHIVED);
         return encoded == null ? null : ArchiveMark.decode(encoded);
     }
 
@@ -216,7 +216,7 @@ public final class DocumentAttributes {
         return of(raw.without(ARCHIVED));
     }
 
-    /** The attributes that another store could take over: without what means something only in this one. */
+    /** The attributes that are valid in another store too. */
     public Attributes portable() {
         Attributes portable = raw;
         for (String key : isNone() ? List.<String>of() : OF_THE_STORE) {
@@ -225,7 +225,7 @@ public final class DocumentAttributes {
         return portable;
     }
 
-    /** What of these means something only in this store, and all else as another store had it. */
+    /** These attributes, with the portable ones replaced by those of another store. */
     public DocumentAttributes withPortable(Attributes other) {
         Attributes replaced = of(other).portable();
         for (String key : OF_THE_STORE) {
@@ -235,11 +235,20 @@ public final class DocumentAttributes {
         return of(replaced);
     }
 
-    /** Hash of {@link #portable()}, to see whether it has changed. */
+    /** Hash of {@link #portable()}, to detect changes. */
     public int portableHash() {
         CRC32C hash = new CRC32C();
         hash.update(portable().encoded());
         return (int) hash.getValue();
+    }
+
+    /** Most documents have no attributes, so nothing is searched for. */
+    private byte @Nullable [] get(String key) {
+        return isNone() ? null : raw.get(key);
+    }
+
+    private boolean has(String key) {
+        return get(key) != null;
     }
 
     private DocumentAttributes with(String key, byte[] value) {
@@ -247,12 +256,12 @@ public final class DocumentAttributes {
     }
 
     private @Nullable String text(String key) {
-        byte[] value = isNone() ? null : raw.get(key);
+        byte[] value = get(key);
         return value == null ? null : new String(value, StandardCharsets.UTF_8);
     }
 
     private OptionalLong number(String key) {
-        byte[] value = isNone() ? null : raw.get(key);
+        byte[] value = get(key);
         return value == null
                 ? OptionalLong.empty()
                 : OptionalLong.of(ByteBuffer.wrap(value).getLong());

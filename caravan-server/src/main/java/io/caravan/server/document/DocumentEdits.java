@@ -10,14 +10,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of several documents, all or nothing, while nobody else changes them. On the thread of {@link
- * DocumentService#write}, during the call only.
+ * A change of several documents, all or nothing, while no other change does. Used on the thread of {@link
+ * DocumentService#write}, and only during the call.
  */
 public final class DocumentEdits {
     private final Edit edit;
     private final Set<DocumentName> names;
     private final Expiry expiry;
-    /** The document that was asked for first, which most changes leave it at; the others are in the map. */
+    /** The first document that was used, and the only one of most changes; the others are in the map. */
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
@@ -29,7 +29,7 @@ public final class DocumentEdits {
         this.expiry = expiry;
     }
 
-    /** One of the documents that the change is for. */
+    /** One of the locked documents. */
     public EditedDocument document(DocumentName name) {
         EditedDocument document = first != null && first.name().equals(name) ? first : others.get(name);
         if (document == null) {
@@ -47,21 +47,37 @@ public final class DocumentEdits {
         return document;
     }
 
-    /** An archive may have a document that the change deletes. */
+    /** Records that the change deletes a document that may be archived. */
     void deleted(DocumentName name, ArchiveMark mark, long nextSequence) {
         deletions.add(new Deletion(name, mark.incarnation(), nextSequence, expiry.nowMillis()));
     }
 
-    /** Documents that the change deletes and an archive may have. */
+    /** The deleted documents that may be archived. */
     List<Deletion> deletions() {
         return deletions;
     }
 
-    /** What is to be known outside of the store, once it has accepted the change. */
+    /** Updates what is kept outside of the store, once it has accepted the change. */
     void accepted() {
         if (first != null) {
             first.accepted();
         }
         others.values().forEach(EditedDocument::accepted);
+    }
+
+    /** The change needs a document that is not locked: it is made again with that one locked too. */
+    static final class MissingNameException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        private final transient DocumentName name;
+
+        private MissingNameException(DocumentName name) {
+            super(name.toString(), null, false, false);
+            this.name = name;
+        }
+
+        DocumentName name() {
+            return name;
+        }
     }
 }

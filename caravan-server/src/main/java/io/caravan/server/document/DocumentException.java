@@ -4,8 +4,8 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 
 /**
- * A change or a read that a document's state forbids. Nothing has changed. The figures are those that a client needs to go
- * on; each reason says which it has, the others are 0.
+ * A change or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual} are for
+ * the client to continue; each reason says which of them it has, and the other is 0.
  */
 public final class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;
@@ -16,7 +16,7 @@ public final class DocumentException extends CaravanException {
         NOT_FOUND,
         /** The document was deleted, but others that were forked off it still need its values, so its name is taken. */
         GONE,
-        /** The document exists, and is not what the creation asked for. */
+        /** The document exists, but not as the creation describes it. */
         EXISTS,
         /** The document is closed: {@code actual} is its next sequence. */
         CLOSED,
@@ -28,7 +28,7 @@ public final class DocumentException extends CaravanException {
         STREAM_SEQ_REGRESSION,
         /** The document's next sequence is not the {@code expected} one, but {@code actual}. */
         SEQUENCE_CONFLICT,
-        /** The producer's epoch is below {@code actual}, the one it has reached: another incarnation of it writes. */
+        /** The producer's epoch is below {@code actual}, the one it has reached: a newer instance of it is writing. */
         PRODUCER_FENCED,
         /** The producer's sequence is {@code actual}, and should be {@code expected}: an append before it is missing. */
         PRODUCER_GAP,
@@ -44,7 +44,7 @@ public final class DocumentException extends CaravanException {
         HAS_FORKS,
         /** The document was trimmed, deleted or replaced while it was being read. */
         CHANGED_MEANWHILE,
-        /** The document is being restored from an archive: it is there in a moment, or not at all. */
+        /** The document is being restored from an archive: try again in a moment. */
         RESTORING
     }
 
@@ -75,7 +75,7 @@ public final class DocumentException extends CaravanException {
         return actual;
     }
 
-    /** Refusals are answers: nobody looks at where they were made. */
+    /** A refusal is an answer: nobody looks at where it was made. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

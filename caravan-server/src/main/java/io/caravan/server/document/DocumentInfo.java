@@ -3,10 +3,10 @@ package io.caravan.server.document;
 /**
  * A document at one moment.
  *
- * @param id a number that no other document has, and that a document loses when it is deleted
+ * @param id unique, and not used again after a deletion
  * @param firstSequence sequence of the first retained value; equal to {@code nextSequence} when there is none
  * @param nextSequence sequence that the next value will get
- * @param attributes what it is beside its values
+ * @param attributes everything else that is kept with it
  */
 public record DocumentInfo(long id, long firstSequence, long nextSequence, DocumentAttributes attributes) {
 
@@ -15,9 +15,9 @@ public record DocumentInfo(long id, long firstSequence, long nextSequence, Docum
         return nextSequence - firstSequence;
     }
 
-    /** Whether an archive has the document as it is. */
+    /** Whether the document is archived in its present state. */
     public boolean archived() {
         ArchiveMark mark = attributes.archived();
-        return mark != null && mark.tells(this);
+        return mark != null && mark.matches(this);
     }
 }

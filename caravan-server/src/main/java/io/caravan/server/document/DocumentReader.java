@@ -5,11 +5,11 @@ import java.nio.ByteBuffer;
 /** Receives the values of one document, oldest first, on the reading thread. */
 public interface DocumentReader {
 
-    /** So many values follow; told once, before the first. */
+    /** Called once, before the first value, with the number of values that follow. */
     void begin(long count);
 
     /**
-     * Takes one value.
+     * Receives the next value.
      *
      * @param value read-only, and valid only during the call
      * @return false to stop here

@@ -8,7 +8,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentState;
 import io.caravan.catalog.NamedDocument;
-import io.caravan.server.document.CreationWrite.SourceValue;
+import io.caravan.server.document.Creation.SourceValue;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -19,8 +19,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of documents, for threads that may wait. A fork's values lie in several lists: those of the documents above it, each
- * up to where the next was forked off, and its own.
+ * Reads of documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to where
+ * the next one was forked off, and its own.
  */
 final class DocumentReads {
     private final ListStore store;
@@ -49,7 +49,7 @@ final class DocumentReads {
     @Nullable
     DocumentInfo find(DocumentName name) {
         DocumentInfo info = durable(name);
-        // One that is being fetched may be there already, without the changes that wait for it.
+        // One that is being fetched may exist already, but without the changes that wait for it.
         if (cold.fetching(name) || info == null && cold.mayHave(name)) {
             cold.await(name);
             info = durable(name);
@@ -66,7 +66,7 @@ final class DocumentReads {
         return info == null || !visible(info.attributes()) ? null : info;
     }
 
-    /** The document with the sequences that are durable. One that is deleted between two looks is looked for again. */
+    /** The document with its durable sequences. If it is deleted between the two lookups, looks it up again. */
     private @Nullable DocumentInfo durable(DocumentName name) {
         while (true) {
             DocumentState state = catalog.find(name);
@@ -116,7 +116,7 @@ final class DocumentReads {
         return value == null ? null : new SourceValue(holder.documentId, value);
     }
 
-    /** Keeps the one value that it is told of. */
+    /** Keeps the one value it receives. */
     private static final class ValueHolder implements DocumentReader {
         private long documentId;
         private byte @Nullable [] value;
@@ -142,7 +142,7 @@ final class DocumentReads {
         while (stripe < Catalog.STRIPES && found.size() < count) {
             found.addAll(stripe(stripe++));
         }
-        // Or a crash could take back what is told of.
+        // Or a crash could take back what is listed.
         store.flush();
         return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
     }
@@ -200,7 +200,7 @@ final class DocumentReads {
     }
 
     private boolean emptySnapshot(DocumentInfo info, SnapshotReceiver receiver) {
-        // Waits until what emptied it is durable.
+        // Waits until the change that emptied it is durable.
         store.info(info.id());
         receiver.begin(info);
         return true;
@@ -211,7 +211,7 @@ final class DocumentReads {
                 state.id(), state.firstSequence(), state.nextSequence(), DocumentAttributes.of(state.attributes()));
     }
 
-    /** Puts off a sliding expiry. */
+    /** Extends a sliding expiry. */
     void use(DocumentName name, DocumentInfo info) {
         if (info.attributes().ttlSeconds().isEmpty()) {
             return;
@@ -219,7 +219,7 @@ final class DocumentReads {
         expiry.use(info.id(), info.attributes());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
-            // It was deleted meanwhile, and nobody would forget it any more.
+            // It was deleted meanwhile, so nothing else would remove this entry.
             expiry.forget(info.id());
         }
     }
@@ -269,7 +269,7 @@ final class DocumentReads {
         return state == null ? null : accepted(state);
     }
 
-    /** Passes on one range of a document, which is all there once its first value is: a read sees a list at one moment. */
+    /** Passes on a range of a document. Once the first value is there, all are: a read sees a list as of one moment. */
     private final class RangeStream {
         private final SequenceRange range;
         private final DocumentReader reader;
@@ -283,7 +283,7 @@ final class DocumentReads {
             this.next = range.from();
         }
 
-        /** Whether all has been passed on that is wanted. */
+        /** Whether all values that the reader wants were passed on. */
         boolean ended() {
             return stopped || next == range.to();
         }

@@ -7,9 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document that is too large for one change and is restored by several. Nobody sees it before {@link #finish}; a server
- * that ends before deletes it at its next start. For one thread, which may wait: each method returns when what it did is
- * durable, and throws what the change's outcome would have been told.
+ * The restoration of a document that is too large for one change. The document is invisible until {@link #finish}; a server
+ * that ends before that deletes it at its next start. For one thread, which may wait: each method returns when its change is
+ * durable, and throws what a change's {@link Outcome} would receive.
  */
 public final class DocumentRestoration {
     private final DocumentService documents;
@@ -31,34 +31,25 @@ public final class DocumentRestoration {
 
     /** Appends values, which must fit one change. */
     public void append(List<byte[]> values) {
-        change(document -> {
-            document.restoreMore(id, values);
-            return document;
-        });
+        change(document -> document.restoreMore(id, values));
     }
 
     /**
      * Makes the document visible.
      *
-     * @param attributes of which those are taken that are not another store's own affair
-     * @param mark what the archive has of it, or null when it is to be a new document
+     * @param attributes of which only the portable ones are used
+     * @param mark what the archive has of it, or null to make it a new document
      */
     public void finish(Attributes attributes, @Nullable ArchiveMark mark) {
-        change(document -> {
-            document.restored(id, attributes, mark);
-            return document;
-        });
+        change(document -> document.restored(id, attributes, mark));
     }
 
-    /** Deletes what there is of the document. */
+    /** Deletes the unfinished document. */
     public void abort() {
-        change(document -> {
-            document.abortRestoring(id);
-            return document;
-        });
+        change(document -> document.abortRestoring(id));
     }
 
-    private void change(Function<EditedDocument, EditedDocument> change) {
-        Waiting.<EditedDocument>to(outcome -> documents.writeLocal(name, change, outcome));
+    private <T> void change(Function<EditedDocument, T> change) {
+        Waiting.<T>to(outcome -> documents.writeLocal(name, change, outcome));
     }
 }

@@ -10,7 +10,7 @@ import io.caravan.catalog.NamedDocument;
 import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
-import io.caravan.server.document.CreationWrite.SourceValue;
+import io.caravan.server.document.Creation.SourceValue;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
@@ -22,23 +22,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The documents of one store, by name, with what they are beside their values.
+ * The documents of one store, by name, with their attributes.
  *
- * <p><b>Changes</b> are decided on and accepted at once, in the calling thread, and told of when they are durable. They
- * wait when the store has no room: a thread that must not wait asks {@link #writable()} first. What changes a document and
- * what is kept beside it is one batch: a crash keeps both or neither.
+ * <p><b>Changes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they are
+ * durable. They wait when the store has no room: a thread that must not wait checks {@link #writable()} first. A change of a
+ * document's values and attributes is one batch: a crash keeps all of it or nothing.
  *
- * <p><b>Reads</b> wait until what they tell is durable, so they are for threads that may wait. A read that is asked for
- * after a change was accepted sees the change.
+ * <p><b>Reads</b> wait until what they return is durable, so they are for threads that may wait. A read that starts after a
+ * change was accepted sees the change.
  *
- * <p><b>Deleted and expired</b> documents are not there. A deleted one whose forks need its values is {@link
+ * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
  * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
  */
 public final class DocumentService implements AutoCloseable {
     /** The store's list that holds the catalog. */
     public static final long CATALOG_LIST_ID = 0;
 
-    /** Number of parts that the documents' names fall into. */
+    /** Number of parts into which the documents' names are divided. */
     public static final int STRIPES = Catalog.STRIPES;
 
     private static final Logger LOG = LoggerFactory.getLogger(DocumentService.class);
@@ -53,15 +53,15 @@ public final class DocumentService implements AutoCloseable {
     private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
 
-    /** Documents by the system's clock; the space of those that have expired is back within about a minute. */
+    /** Makes a service with the system's clock; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
         this(store, catalog, InstantSource.system(), Duration.ofMinutes(1));
     }
 
     /**
-     * Documents that expire by this clock.
+     * Makes a service with this clock.
      *
-     * @param sweepCycle time after which the space of a document that has expired is back, about
+     * @param sweepCycle about how long after its expiry the space of a document is free again
      */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this.store = store;
@@ -75,7 +75,7 @@ public final class DocumentService implements AutoCloseable {
         sweeper.start();
     }
 
-    /** Deletes what a server that has ended had begun to restore. */
+    /** Deletes documents whose restoration a previous run of the server did not finish. */
     private void deleteUnfinished() {
         for (int stripe = 0; stripe < STRIPES; stripe++) {
             for (NamedDocument unfinished :
@@ -100,7 +100,7 @@ public final class DocumentService implements AutoCloseable {
         }
     }
 
-    /** Makes others look for documents that the store lacks before anybody is told that they do not exist. */
+    /** Sets where documents are looked up that the store does not have. */
     public void coldDocuments(ColdDocuments documents) {
         writes.coldDocuments(documents);
         reads.coldDocuments(documents);
@@ -111,28 +111,27 @@ public final class DocumentService implements AutoCloseable {
         return writes.write(name, change, outcome);
     }
 
-    /** Changes a document of the store, whatever an archive has: for whoever brings it from there. */
+    /** Changes a document of the store without a look into the archive: for the code that fetches documents from there. */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writes.writeLocal(name, change, outcome);
     }
 
     /**
-     * Changes documents, all of them or none, while nobody else does.
+     * Changes documents, all or none, while no other change does.
      *
-     * @param names all documents that {@code change} asks for
-     * @param change says what to do, and what to tell of it once it is durable. It may be called several times, of which the
-     *     last counts, so it must do nothing else. When it throws, nothing has changed, and the outcome gets what it threw
-     *     if that is a {@link CaravanException}, or if the change had to wait; otherwise this throws it
-     * @return false when the change is not decided on yet, because it waits for documents that others may have: it may come
-     *     behind changes that are asked for later
+     * @param names all documents that {@code change} uses
+     * @param change makes the change, and returns the result for the outcome. It may be called several times, of which the last
+     *     counts, so it must have no other effects. When it throws, nothing has changed; the outcome receives the exception
+     *     if it is a {@link CaravanException} or the change had to wait, otherwise this method throws it
+     * @return false when the change waits for documents from the archive: changes requested later may be made before it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
         return writes.write(names, change, outcome);
     }
 
     /**
-     * Creates a document, unless it is already what it is to be. With a fork at part of a value this reads first, so it is
-     * for a thread that may wait; otherwise any change's rules hold.
+     * Creates a document, unless it already exists as described. With a fork within a value this reads first, so it is for
+     * a thread that may wait; otherwise it may be called like any change.
      *
      * <p>Refusals are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE}, {@code
      * FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
@@ -143,8 +142,8 @@ public final class DocumentService implements AutoCloseable {
         try {
             boundary = boundary(point);
         } catch (DocumentException forbidden) {
-            // What forbids to read the source forbids to fork it, and is found again then, unless something else is
-            // first.
+            // If the source cannot be read, it cannot be forked either: the change finds that again, unless another
+            // check fails first.
             boundary = null;
         } catch (CaravanException refused) {
             outcome.failure(refused);
@@ -157,10 +156,10 @@ public final class DocumentService implements AutoCloseable {
             DocumentName name, Creation creation, @Nullable SourceValue boundary, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
         List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
-        write(names, edits -> new CreationWrite(edits, name, creation, boundary).run(), outcome);
+        write(names, edits -> creation.applyTo(edits, name, boundary), outcome);
     }
 
-    /** The value of which a fork gets a part, or null when it gets none, or there is no such value. */
+    /** The value of which a fork gets a part; null when it gets none, or the value does not exist. */
     private @Nullable SourceValue boundary(@Nullable ForkPoint point) {
         return point == null || point.part() == 0 || point.sequence().isEmpty()
                 ? null
@@ -175,7 +174,7 @@ public final class DocumentService implements AutoCloseable {
      * PRODUCER_GAP}, {@code PRODUCER_EPOCH_START}.
      */
     public void append(DocumentName name, Addition addition, Outcome<Added> outcome) {
-        write(name, document -> new AdditionWrite(document, addition).run(), outcome);
+        write(name, addition::applyTo, outcome);
     }
 
     /**
@@ -188,54 +187,54 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The document as the store has accepted it, whatever an archive has: it may not be durable yet, and may have expired.
-     * Null when there is none, or it is deleted or being restored. Waits for no write.
+     * The document as the store has accepted it, without a look into the archive: it may not be durable yet, and may have
+     * expired. Null when there is none, or it is deleted or being restored. Waits for no write.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         return reads.peek(name);
     }
 
-    /** Length of the values that the document's own list retains, in bytes; without those that a fork has of its source. */
+    /** Length of the values that the document's own list retains, in bytes; without those that a fork shares. */
     public long bytes(DocumentInfo info) {
         ListInfo list = store.info(info.id());
         return list == null ? 0 : list.bytes();
     }
 
-    /** When the document expires, in milliseconds since 1970, if nobody uses it until then. */
+    /** When the document expires, in milliseconds since 1970, if it is not used until then. */
     public OptionalLong deadlineMillis(DocumentInfo info) {
         return expiry.deadlineMillis(info.id(), info.attributes());
     }
 
-    /** Puts off a sliding expiry, as a read does. */
+    /** Extends a sliding expiry, as a read does. */
     public void use(DocumentName name, DocumentInfo info) {
         reads.use(name, info);
     }
 
     /**
-     * Reads some of a document's values, as they are at one moment, and puts off a sliding expiry.
+     * Reads some of a document's values, as of one moment, and extends a sliding expiry.
      *
-     * @param choice chooses what to read of what is there; it may be asked again when the document is trimmed meanwhile
-     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted in the midst
+     * @param choice chooses the range to read; may be called again when the document is trimmed meanwhile
+     * @throws DocumentException {@code GONE}; {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the read
      */
     public void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         reads.read(name, choice, reader);
     }
 
     /**
-     * Runs the action once, after the document's next change: it is created, appended to, trimmed, closed, changed
-     * otherwise, deleted; or a change of it failed. The change is then durable. To miss none, ask first, then read.
+     * Runs the action once, after the document's next change of any kind, or after a change of it failed. The change is
+     * then durable. To miss none, call this first, then read.
      *
-     * @param action is run on a store thread: it must be quick, must not block, and must not read
+     * @param action runs on a store thread: it must be quick, must not block, and must not read
      */
     public Tail onChange(DocumentName name, Runnable action) {
         return tails.add(name, action);
     }
 
     /**
-     * Goes through all documents in bounded steps. A document that exists all the while is told of exactly once.
+     * Lists all documents in steps. A document that exists throughout is listed exactly once.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
-     * @param count about how many to tell of; there may be more or less, even none
+     * @param count about how many to list; there may be more or fewer, even none
      * @throws IllegalArgumentException when the cursor is none of these
      */
     public ScanPage scan(int cursor, int count) {
@@ -243,8 +242,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The documents whose names fall in one of {@link #STRIPES} parts, as they were accepted and in no order; without those
-     * that are deleted, expired or being restored. What is told of may not be durable yet.
+     * The documents whose names are in one of {@link #STRIPES} parts, as accepted and in no order; without those that are
+     * deleted, expired or being restored. They may not be durable yet.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -253,18 +252,18 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Reads a document whole, with what it is beside its values, as it was at one moment and is durable. It is no use that
-     * would put off an expiry.
+     * Reads a whole document, with its attributes, as of one moment; all of it is durable. Does not extend a sliding
+     * expiry.
      *
      * @return false when there is no such document; the receiver has then not been called
-     * @throws DocumentException {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted in the midst
+     * @throws DocumentException {@code CHANGED_MEANWHILE} when a fork was trimmed or deleted during the read
      */
     public boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
         return reads.snapshot(name, receiver);
     }
 
     /**
-     * Keeps with a document what an archive has of it. The outcome is told whether the document of this id still exists;
+     * Stores the archive mark of a document. The outcome receives whether the document with this id still exists;
      * otherwise nothing has changed.
      */
     public void mark(DocumentName name, long id, ArchiveMark mark, Outcome<Boolean> outcome) {
@@ -284,7 +283,7 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Begins to restore a document that is too large for one change; waits until that is durable.
+     * Starts to restore a document that is too large for one change; waits until that is durable.
      *
      * @param firstSequence sequence that the first value gets
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
@@ -293,34 +292,34 @@ public final class DocumentService implements AutoCloseable {
         return DocumentRestoration.begin(this, name, firstSequence);
     }
 
-    /** Deletions of documents that an archive may have, and that it was not told of yet: the durable ones, oldest first. */
+    /** The durable deletions that are not archived yet, oldest first. */
     public List<Deletion> pendingDeletions() {
         return deletions.pending();
     }
 
-    /** Whether a document of this name was deleted, durably or not, and the archive may not know. */
+    /** Whether a document of this name was deleted, durably or not, and that may not be archived yet. */
     public boolean deletionPending(DocumentName name) {
         return deletions.isPending(name);
     }
 
-    /** The archive knows of the deletion. */
+    /** Records that a deletion is archived. */
     public void deletionArchived(Deletion deletion) {
         deletions.archived(deletion);
     }
 
-    /** Number of documents, with those that have expired or are kept for their forks. */
+    /** Number of documents, including those that have expired or are kept for their forks. */
     public long documents() {
         return catalog.size();
     }
 
-    /** Number of documents that somebody waits for. */
+    /** Number of documents whose next change someone waits for. */
     public int tailedDocuments() {
         return tails.documents();
     }
 
     /**
-     * Why the store takes no writes, or null when nothing is known of that: a {@link io.caravan.StoreFailedException}, or an
-     * {@link io.caravan.OutOfSpaceException} that no write has got past since.
+     * Why the store takes no writes, or null if it seems to: a {@link io.caravan.StoreFailedException}, or an {@link
+     * io.caravan.OutOfSpaceException} after which no write succeeded.
      */
     public @Nullable CaravanException trouble() {
         return trouble.current();
@@ -356,7 +355,7 @@ public final class DocumentService implements AutoCloseable {
         return store.stats();
     }
 
-    /** Stops to look for expired documents. The store stays open. */
+    /** Stops deleting expired documents. The store stays open. */
     @Override
     public void close() {
         sweeper.close();

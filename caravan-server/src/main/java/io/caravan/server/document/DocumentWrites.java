@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Changes of documents: fetches what only the archive has, locks the names, lets the change be decided on, hands it to the
- * store as one batch, and tells whoever waits.
+ * Changes of documents: fetches those that only the archive has, locks the names, runs the change, passes it to the store as
+ * one batch, and notifies those who wait for it.
  */
 final class DocumentWrites {
     private final Catalog catalog;
@@ -50,7 +50,7 @@ final class DocumentWrites {
         return !missing;
     }
 
-    /** Changes a document of the store, whatever an archive has. */
+    /** Changes a document of the store without a look into the archive. */
     <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
         writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), outcome);
     }
@@ -61,7 +61,7 @@ final class DocumentWrites {
                 && (documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name));
     }
 
-    /** Goes on once a document was fetched, on a thread where nobody else would hear of what the change throws. */
+    /** Continues once a document was fetched, on a thread where nothing else would handle an exception of the change. */
     private record Fetched(Outcome<?> outcome, Runnable next) implements Outcome<DocumentName> {
         @Override
         public void success(DocumentName name) {
@@ -88,7 +88,7 @@ final class DocumentWrites {
         return missing.isEmpty();
     }
 
-    /** Fetches the missing documents one after the other, and then writes. */
+    /** Fetches the missing documents one by one, and then writes. */
     private void writeFetching(List<DocumentName> missing, int at, Runnable write, Outcome<?> outcome) {
         if (at == missing.size()) {
             write.run();
@@ -98,8 +98,8 @@ final class DocumentWrites {
     }
 
     /**
-     * These documents and those that they were forked off, which their deletion would change: found before anything is
-     * locked, because a change that finds one missing is made again from the start.
+     * These documents and their sources, which their deletion would change. They are found before anything is locked,
+     * because a change that finds one missing must start again.
      */
     private Set<DocumentName> withSources(Collection<DocumentName> names) {
         Set<DocumentName> all = new LinkedHashSet<>(names);
@@ -123,7 +123,7 @@ final class DocumentWrites {
             try {
                 attempt(locked, change, noteDeletions, outcome);
                 return;
-            } catch (MissingNameException missing) {
+            } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);
                 locked.add(missing.name());
             } catch (NoRoomToNoteException full) {
@@ -141,17 +141,17 @@ final class DocumentWrites {
         try (Edit edit = edit(names)) {
             DocumentEdits edits = new DocumentEdits(edit, names, expiry);
             T result = change.apply(edits);
-            Told<T> told = new Told<>(names, result, outcome);
+            Completion<T> completion = new Completion<>(names, result, outcome);
             if (edits.deletions().isEmpty()) {
-                edit.commit(told);
+                edit.commit(completion);
             } else {
-                commitDeletions(edit, edits.deletions(), noteDeletions, told);
+                commitDeletions(edit, edits.deletions(), noteDeletions, completion);
             }
             edits.accepted();
         }
     }
 
-    /** A full store can delete, though it cannot note that it has. */
+    /** A full store can still delete, but not record the deletion. */
     private void commitDeletions(Edit edit, List<Deletion> deleted, boolean note, WriteCallback callback) {
         if (!note) {
             deletions.commitUnwritten(edit, deleted, callback);
@@ -164,7 +164,7 @@ final class DocumentWrites {
         }
     }
 
-    /** The store has no room to note a deletion: the change is made again, without the note. */
+    /** The store has no room to record a deletion: the change is made again without the record. */
     private static final class NoRoomToNoteException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -177,13 +177,13 @@ final class DocumentWrites {
         return names.size() == 1 ? catalog.edit(names.iterator().next()) : catalog.edit(names);
     }
 
-    /** Tells the caller, and then those who wait for the documents to change. */
-    private final class Told<T> implements WriteCallback {
+    /** Notifies the caller, and then those who wait for the documents to change. */
+    private final class Completion<T> implements WriteCallback {
         private final Collection<DocumentName> names;
         private final T result;
         private final Outcome<T> outcome;
 
-        Told(Collection<DocumentName> names, T result, Outcome<T> outcome) {
+        Completion(Collection<DocumentName> names, T result, Outcome<T> outcome) {
             this.names = names;
             this.result = result;
             this.outcome = outcome;

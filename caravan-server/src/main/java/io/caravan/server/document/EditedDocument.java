@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within a change: what it is with the change so far, and what can be done to it. A document that has expired
- * is removed with the change, whatever that does, and is not there.
+ * One document within a change: its state after the change so far, and the operations on it. An expired document does not
+ * exist, and any change deletes it.
  */
 public final class EditedDocument {
     private final DocumentEdits edits;
@@ -44,7 +44,7 @@ public final class EditedDocument {
         return info == null ? null : visible(name, info);
     }
 
-    /** The document, if it may be seen. */
+    /** The document, if it is visible. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
             throw gone(name);
@@ -61,7 +61,7 @@ public final class EditedDocument {
                 Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
     }
 
-    /** The document, even one that is kept for its forks only. */
+    /** The document, even if it is only kept for its forks. */
     @Nullable
     DocumentInfo evenDeleted() {
         DocumentState state = edit.state();
@@ -74,7 +74,7 @@ public final class EditedDocument {
                         DocumentAttributes.of(state.attributes()));
     }
 
-    /** The document whose own list has these sequences. */
+    /** The document with its own list at these sequences. */
     static DocumentInfo info(long id, long ownFirst, long ownNext, DocumentAttributes attributes) {
         long base = attributes.base();
         Fork fork = attributes.fork();
@@ -102,7 +102,7 @@ public final class EditedDocument {
         return append(before, values);
     }
 
-    /** The same with values that are known to be JSON if they have to be. */
+    /** The same for values that are known to be JSON if the document requires it. */
     long appendValid(List<byte[]> values) {
         return append(appendable(), values);
     }
@@ -126,8 +126,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Drops all values before {@code sequence}; all of them when the document ends before it. It stays, and so does its next
-     * sequence. Nothing happens when there is no document.
+     * Drops all values before {@code sequence}; all of them if the document ends before it. The document stays, and its
+     * next sequence does not change. Does nothing when there is no document.
      *
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#HAS_FORKS}
      */
@@ -157,45 +157,39 @@ public final class EditedDocument {
     }
 
     /**
-     * Deletes the document. One that others were forked off loses its name's meaning at once, and its values with the last
-     * of them.
+     * Deletes the document. One that has forks becomes invisible immediately, and its values are deleted with the last
+     * fork.
      *
      * @return false when there was none
      * @throws DocumentException {@link Reason#GONE}
      */
     public boolean delete() {
-        DocumentInfo info = info();
-        if (info == null) {
-            return false;
-        }
-        removeOrHide(info);
-        return true;
+        return delete(true);
     }
 
-    /** Deletes the document as {@link #delete} does, where the archive need not hear of it. */
+    /** Deletes the document as {@link #delete} does, but leaves it in the archive. */
     public boolean deleteUnnoted() {
+        return delete(false);
+    }
+
+    private boolean delete(boolean noted) {
         DocumentInfo info = info();
-        if (info == null) {
-            return false;
+        if (info != null) {
+            removeOrHide(info, noted);
         }
-        removeOrHide(new DocumentInfo(
-                info.id(),
-                info.firstSequence(),
-                info.nextSequence(),
-                info.attributes().withoutArchived()));
-        return true;
+        return info != null;
     }
 
     void removeIfExpired() {
         DocumentInfo info = evenDeleted();
         if (info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes())) {
-            removeOrHide(info);
+            removeOrHide(info, true);
         }
     }
 
-    private void removeOrHide(DocumentInfo info) {
+    private void removeOrHide(DocumentInfo info, boolean noted) {
         ArchiveMark mark = info.attributes().archived();
-        if (mark != null) {
+        if (noted && mark != null) {
             edits.deleted(name, mark, info.nextSequence());
         }
         if (info.attributes().forks() > 0) {
@@ -217,7 +211,7 @@ public final class EditedDocument {
         countForks(1);
     }
 
-    /** With its last fork a deleted document goes too, and perhaps the one that it was forked off. */
+    /** A deleted document is removed with its last fork, and perhaps its own source too. */
     private void forkRemoved() {
         DocumentInfo left = countForks(-1);
         if (left.attributes().deleted() && left.attributes().forks() == 0) {
@@ -237,7 +231,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Replaces what the document is beside its values, and creates it when there is none.
+     * Replaces the attributes, and creates the document when there is none.
      *
      * @throws DocumentException {@link Reason#GONE}
      */
@@ -247,16 +241,16 @@ public final class EditedDocument {
         edit.attributes(attributes.raw());
     }
 
-    /** Says what an archive has of the document, which is no use of it. */
+    /** Stores the archive mark, which does not extend a sliding expiry. */
     void mark(DocumentInfo info, ArchiveMark mark) {
         edit.attributes(info.attributes().withArchived(mark).raw());
     }
 
     /**
-     * Creates the document as an archive has it; there must be none.
+     * Creates the document from an archive; there must be none.
      *
-     * @param attributes of which those are taken that are not another store's own affair
-     * @param mark what the archive has, or null when the document is to be a new one
+     * @param attributes of which only the portable ones are used
+     * @param mark what the archive has of it, or null to make it a new document
      * @param firstSequence sequence that the first value gets
      * @throws DocumentException {@link Reason#EXISTS}, {@link Reason#GONE}, {@link Reason#RESTORING}
      */
@@ -274,7 +268,7 @@ public final class EditedDocument {
         return mark == null ? portable : portable.withArchived(mark);
     }
 
-    /** Begins what {@link #restoreMore} and {@link #restored} finish; nobody sees the document before. Returns its id. */
+    /** Creates an invisible document for {@link #restoreMore} and {@link #restored}; returns its id. */
     long beginRestoring(long firstSequence) {
         requireMissing();
         edit.attributes(
@@ -288,17 +282,19 @@ public final class EditedDocument {
         }
     }
 
-    /** Appends to a document that is being restored. */
-    void restoreMore(long id, List<byte[]> values) {
+    /** Appends to a document that is being restored; returns its id. */
+    long restoreMore(long id, List<byte[]> values) {
         restoring(id);
         values.forEach(edit::append);
+        return id;
     }
 
-    /** Makes a document visible that was restored. */
-    void restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
+    /** Makes a restored document visible; returns its id. */
+    long restored(long id, Attributes attributes, @Nullable ArchiveMark mark) {
         DocumentInfo info = restoring(id);
         used = true;
         edit.attributes(restored(attributes, mark, info.attributes().base()).raw());
+        return id;
     }
 
     /** Deletes a document that is being restored, if it is still there. */

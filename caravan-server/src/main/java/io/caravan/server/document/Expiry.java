@@ -6,8 +6,8 @@ import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * When documents expire. A moment is kept with the document. Of a sliding expiry the length is, and when it was last read or
- * written is remembered here, in memory: a restart counts as a read of every document, so that none expires early.
+ * When documents expire. A fixed time is stored with the document. For a sliding expiry only its length is; the last use is
+ * kept here, in memory, and a restart counts as a use of every document, so that none expires early.
  */
 final class Expiry {
     private final InstantSource clock;
@@ -20,12 +20,12 @@ final class Expiry {
         this.startedMillis = clock.millis();
     }
 
-    /** What time it is, in milliseconds since 1970. */
+    /** The current time in milliseconds since 1970. */
     long nowMillis() {
         return clock.millis();
     }
 
-    /** When the document expires, in milliseconds since 1970, if nobody uses it until then. */
+    /** When the document expires, in milliseconds since 1970, if it is not used until then. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();
         if (ttl.isEmpty()) {
@@ -43,14 +43,14 @@ final class Expiry {
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
     }
 
-    /** The document is being read or written. */
+    /** Records that the document is read or written. */
     void use(long id, DocumentAttributes attributes) {
         if (attributes.ttlSeconds().isPresent()) {
             lastUse.put(id, clock.millis());
         }
     }
 
-    /** The document is gone. */
+    /** Removes a deleted document. */
     void forget(long id) {
         lastUse.remove(id);
     }

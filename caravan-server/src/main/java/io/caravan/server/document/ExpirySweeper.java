@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes documents that have expired. Nobody sees them from the moment on; this gives back their space, and goes through
- * all documents over and over, in steps that are short whatever their number.
+ * Deletes expired documents, to free their space; they are invisible already. It goes through all documents again and again,
+ * in steps that are short however many there are.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);
@@ -24,9 +24,9 @@ final class ExpirySweeper implements AutoCloseable {
     private int stripe;
 
     /**
-     * A sweeper that has not begun.
+     * Makes a sweeper that has not started.
      *
-     * @param cycle how long to take for all documents
+     * @param cycle how long one pass over all documents takes
      */
     ExpirySweeper(Catalog catalog, DocumentService documents, Expiry expiry, Duration cycle) {
         this.catalog = catalog;
@@ -48,13 +48,13 @@ final class ExpirySweeper implements AutoCloseable {
         try {
             sweep();
         } catch (RuntimeException | Error problem) {
-            // What is thrown here would be the last that is heard of the sweeper.
+            // An exception would end the schedule without a word.
             LOG.error("expired documents wait for the next sweep", problem);
         }
         stripe = (stripe + 1) % Catalog.STRIPES;
     }
 
-    /** A document that is kept for its forks goes with the last of them. */
+    /** A document that is kept for its forks is deleted with the last of them. */
     private static boolean expiring(DocumentAttributes attributes) {
         return attributes.expires() && !attributes.deleted();
     }
@@ -68,7 +68,7 @@ final class ExpirySweeper implements AutoCloseable {
         }
     }
 
-    /** A change of an expired document removes it, whatever the change does. */
+    /** Any change of an expired document deletes it. */
     private void delete(DocumentName name) {
         documents.write(name, EditedDocument::name, new Outcome<DocumentName>() {
             @Override

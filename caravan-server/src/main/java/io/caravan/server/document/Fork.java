@@ -4,16 +4,16 @@ import io.caravan.catalog.DocumentName;
 import java.nio.ByteBuffer;
 
 /**
- * Where a document was forked off another one: it has the source's values before {@code sequence}, which stay where they
- * are, and its own from there on. The source keeps its values, trimmed or deleted by nobody, while it has forks.
+ * Where a document was forked off another one. It shares the source's values before {@code sequence}, which stay in the
+ * source's list, and has its own from there on. A source cannot be trimmed, and keeps its values, while it has forks.
  *
  * <p>Encoded as sequence, part and first sequence, in 8 bytes each, and the source's name.
  *
  * @param source the source's name
- * @param sequence sequence of the first value that the source and the fork do not share
- * @param part what was asked for beyond {@code sequence}: messages when the document is JSON, in which case {@code
- *     sequence} is already past them, or bytes of the next value, which are then the fork's first own value
- * @param firstSequence sequence of the first value that the fork retains, as far as it has them from the source
+ * @param sequence sequence of the first value that the fork does not share
+ * @param part how much more was requested: messages when the document is JSON, which {@code sequence} already includes, or
+ *     bytes of the next value, which are then the fork's first own value
+ * @param firstSequence sequence of the first shared value that the fork retains
  */
 record Fork(DocumentName source, long sequence, long part, long firstSequence) {
 

@@ -14,13 +14,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a JSON document. A message is one value of it: a JSON text, kept byte for byte as it was sent. Nested
- * deeper than {@value #MAX_DEPTH}, it is not taken.
+ * The messages of a JSON document. Each is one value: a JSON text, kept byte for byte as it was sent, and nested at most
+ * {@value #MAX_DEPTH} deep.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
 
-    /** UTF-8 alone: messages are put together byte by byte. */
+    /** UTF-8 only: messages are concatenated byte by byte. */
     private static final JsonFactory JSON = JsonFactory.builder()
             .disable(JsonFactory.Feature.CHARSET_DETECTION)
             .streamReadConstraints(StreamReadConstraints.builder()
@@ -32,7 +32,7 @@ public final class JsonMessages {
     private JsonMessages() {}
 
     /**
-     * The messages of a body: the elements of an array, or else the one value that it is.
+     * The messages of a body: the elements of an array, or the single value of any other body.
      *
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
@@ -43,10 +43,10 @@ public final class JsonMessages {
     }
 
     /**
-     * Passes on the messages of a body, one after the other, as {@link #split} tells. Of a body that turns out to be no
-     * JSON, those before the error have been passed on.
+     * Passes on the messages of a body, as defined by {@link #split}. If the body turns out not to be JSON, those before
+     * the error have been passed on.
      *
-     * @param action may throw to end it
+     * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
     public static void forEach(DocumentName name, byte[] body, Consumer<byte[]> action) {
@@ -95,7 +95,7 @@ public final class JsonMessages {
             throw new IllegalArgumentException("it ends before a value");
         }
         parser.skipChildren();
-        // Or a string, a number or a word would be read to its end only later, and its errors found then.
+        // Or the parser would read the rest of a string, number or word, and find its errors, only later.
         parser.finishToken();
     }
 
@@ -122,6 +122,6 @@ public final class JsonMessages {
 
     private static DocumentException notJson(DocumentName name, @Nullable String problem) {
         String line = problem == null ? "" : problem.lines().findFirst().orElse("");
-        return new DocumentException(Reason.NOT_JSON, name, "takes JSON only, and this is none: " + line);
+        return new DocumentException(Reason.NOT_JSON, name, "takes only JSON, and this is not JSON: " + line);
     }
 }

@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes that an event loop makes in one turn, in which it reads from all connections that have something: they are a
- * group, and share a force. The loop's alone.
+ * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a group, and
+ * share a force. Used only on the loop.
  */
 public final class LoopTurn {
     private final DocumentService documents;
@@ -15,16 +15,16 @@ public final class LoopTurn {
     private ListStore.@Nullable Group group;
 
     /**
-     * Turns of this loop.
+     * Makes the turns of a loop.
      *
-     * @param loop runs what it is handed by its own thread after it has read from all connections
+     * @param loop runs tasks of its own thread after it has read from all connections
      */
     public LoopTurn(DocumentService documents, Executor loop) {
         this.documents = documents;
         this.loop = loop;
     }
 
-    /** A change follows. */
+    /** Call this before each change. */
     public void willWrite() {
         if (group == null) {
             loop.execute(this::end);

@@ -3,10 +3,10 @@ package io.caravan.server.document;
 import io.caravan.CaravanException;
 
 /**
- * Is told exactly once what became of a change: on a store thread, or, when the store refused it, on the thread that asked.
- * It must be quick, must not block, and must not read from the store.
+ * Receives the result of a change, exactly once: on a store thread, or, when the store refused it, on the thread that made
+ * it. It must be quick, must not block, and must not read from the store.
  *
- * @param <T> what there is to tell
+ * @param <T> the type of the result
  */
 public interface Outcome<T> {
 
@@ -16,7 +16,7 @@ public interface Outcome<T> {
     /**
      * The change was refused, and nothing has changed; or the store failed before it was durable.
      *
-     * @param problem a {@link CaravanException}, or what the change itself has thrown when it was decided on later
+     * @param problem a {@link CaravanException}, or what the change itself threw when it had to wait
      */
     void failure(RuntimeException problem);
 }

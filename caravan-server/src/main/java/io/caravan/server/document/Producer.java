@@ -3,18 +3,18 @@ package io.caravan.server.document;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An append as its producer numbers it, so that one that is sent again is not made again.
+ * The number that a producer gives an append, so that a repeated request is not executed again.
  *
- * @param id names the producer, across its restarts; 1 to {@value #MAX_ID_BYTES} bytes of UTF-8
- * @param epoch rises with each restart of the producer; zero or more
- * @param sequence rises by one per request within an epoch, from 0 on
+ * @param id identifies the producer across restarts; 1 to {@value #MAX_ID_BYTES} bytes of UTF-8
+ * @param epoch increases with each restart of the producer; zero or more
+ * @param sequence increases by one with each request of an epoch, from 0
  */
 public record Producer(String id, long epoch, long sequence) {
-    /** Greatest length of an id, in bytes. */
+    /** Maximum length of an id, in bytes. */
     public static final int MAX_ID_BYTES = 256;
 
     /**
-     * Checks the figures.
+     * Checks the ranges.
      *
      * @throws IllegalArgumentException when one is out of its range
      */

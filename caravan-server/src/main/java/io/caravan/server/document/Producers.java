@@ -7,16 +7,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last append of each producer of a document, the one that wrote last at the end. Immutable.
+ * The last append of each producer of a document, in the order of these appends. Immutable.
  *
- * <p>Bounded, because it is written again with each of their appends: beyond {@value #MAX_BYTES} bytes those are forgotten
- * that have written nothing for longest. A forgotten producer is a new one: it is told to start at sequence 0.
+ * <p>Bounded, because it is written again with each append: beyond {@value #MAX_BYTES} bytes, the producers whose last appends
+ * are oldest are forgotten. A forgotten producer counts as new: it must start at sequence 0.
  *
  * <p>Encoded as, for each: epoch and sequence in 8 bytes each, the length of the id in 2, the id in UTF-8.
  */
 final class Producers {
     static final Producers NONE = new Producers(List.of());
-    /** Greatest length of all of them, encoded. */
+    /** Maximum length, encoded. */
     static final int MAX_BYTES = 8 * 1024;
 
     private final List<Producer> stamps;

@@ -1,7 +1,7 @@
 package io.caravan.server.document;
 
 /**
- * Sequences from {@code from} on and below {@code to}.
+ * Sequences from {@code from} up to, but not including, {@code to}.
  *
  * @param from the first one
  * @param to the one after the last
@@ -10,7 +10,7 @@ public record SequenceRange(long from, long to) {
     /** No sequences. */
     public static final SequenceRange EMPTY = new SequenceRange(0, 0);
 
-    /** How many they are. */
+    /** Number of sequences. */
     public long count() {
         return Math.max(0, to - from);
     }

@@ -2,18 +2,18 @@ package io.caravan.server.document;
 
 import java.nio.ByteBuffer;
 
-/** Receives a document as it was at one moment, on the reading thread. */
+/** Receives a document as of one moment, on the reading thread. */
 public interface SnapshotReceiver {
 
     /**
-     * The document; told once, before its values.
+     * Called once, before the values.
      *
-     * @return false to leave it at that
+     * @return false to skip the values
      */
     boolean begin(DocumentInfo info);
 
     /**
-     * Takes one value; all retained ones are told, oldest first.
+     * Receives the next value, from the oldest retained one to the last.
      *
      * @param value read-only, and valid only during the call
      */

@@ -13,12 +13,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a store, and those restored from its archive, from all others, and whether it has all that it should. Kept in a list
- * of the store: first the identity, a version, 1, in one byte and 16 bytes; behind it any number of notes, of which the last
- * counts, a version, 1, in one byte, and in another 1 when documents are still only in the archive, 0 when none are.
+ * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete. Kept in a
+ * list of the store: first the identity, as a version, 1, in one byte and 16 bytes; then any number of notes, of which the
+ * last counts, as a version, 1, in one byte, and another byte: 1 when documents are still only in the archive, else 0.
  */
 public final class StoreIdentity {
-    /** The store's list that holds it. */
+    /** The store's list for it. */
     static final long LIST_ID = -2;
 
     private static final byte VERSION = 1;
@@ -41,7 +41,7 @@ public final class StoreIdentity {
         return entries.isEmpty() ? null : decode(entries.get(0));
     }
 
-    /** Whether the store has no identity and nothing else: it can become any other. Waits as a read does. */
+    /** Whether the store is empty and has no identity, so that it can adopt one. Waits like a read. */
     public static boolean mayAdopt(ListStore store) {
         AtomicBoolean any = new AtomicBoolean();
         store.forEachList(id -> any.set(true));
@@ -49,14 +49,14 @@ public final class StoreIdentity {
     }
 
     /**
-     * Gives the store the identity of the one whose archive it is restored from, and notes that it is incomplete; durable
-     * when this returns. One that has the identity already stays as it is.
+     * Gives the store the identity of the one whose archive it is restored from, and records that it is incomplete;
+     * durable when this returns. Does nothing when it has this identity already.
      *
-     * @throws IllegalStateException when it has another one already
+     * @throws IllegalStateException when it has another identity
      */
     public static void adopt(ListStore store, UUID identity) {
         UUID present = find(store);
-        // In one batch: a store that has the identity, and nothing else yet, must not be taken for whole.
+        // In one batch: a store that only has the identity yet must not pass for complete.
         UUID adopted = present == null ? write(store, identity, List.of(note(INCOMPLETE))) : present;
         if (!adopted.equals(identity)) {
             throw new IllegalStateException(
@@ -64,13 +64,13 @@ public final class StoreIdentity {
         }
     }
 
-    /** Whether documents may be missing that are in the archive. Waits as a read does. */
+    /** Whether documents may be missing that are in the archive. Waits like a read. */
     public static boolean incomplete(ListStore store) {
         List<Entry> entries = store.read(LIST_ID);
         return entries.size() > 1 && decodeNote(entries.get(entries.size() - 1)) == INCOMPLETE;
     }
 
-    /** Notes whether documents may be missing; durable when this returns. The store has an identity. */
+    /** Records whether documents may be missing; durable when this returns. The store must have an identity. */
     public static void incomplete(ListStore store, boolean incomplete) {
         if (incomplete(store) != incomplete) {
             store.append(LIST_ID, note(incomplete ? INCOMPLETE : WHOLE)).join();

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What keeps the store from taking writes, as far as the writes that it refused have told: that it has failed, which stays
- * so, or that it is out of space, until it takes a write, or has refused none for a while: whoever sends no more because of
- * it would otherwise never learn that there is space again. Threads share it.
+ * Why the store refuses writes, by the exceptions of those it refused: it has failed, which is final, or it is out of space.
+ * The latter ends with the next successful write, and also when none was refused for a while: clients that stopped writing
+ * because of it would otherwise never learn that there is space again. Thread-safe.
  */
 final class StoreTrouble {
     private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -18,15 +18,15 @@ final class StoreTrouble {
     private volatile @Nullable CaravanException outOfSpace;
     private volatile long outOfSpaceNanos;
 
-    /** A write was taken, and is durable. */
+    /** Records that a write is durable. */
     void wrote() {
-        // Reading costs less than writing, for all threads that do.
+        // Reading a field that threads share costs less than writing it.
         if (outOfSpace != null) {
             outOfSpace = null;
         }
     }
 
-    /** A write was refused, for whatever reason. */
+    /** Records that a write was refused, for any reason. */
     void refused(CaravanException problem) {
         if (problem instanceof OutOfSpaceException) {
             outOfSpaceNanos = System.nanoTime();

@@ -3,7 +3,7 @@ package io.caravan.server.document;
 /** A wait for a document's next change, from {@link DocumentService#onChange}. */
 public interface Tail extends AutoCloseable {
 
-    /** Waits no more. Does nothing when the change has been told of. */
+    /** Stops waiting. Does nothing after the change. */
     @Override
     void close();
 }

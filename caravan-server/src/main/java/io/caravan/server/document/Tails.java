@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 
-/** Who waits for documents to change. */
+/** The actions that wait for documents to change. */
 final class Tails {
     private final ConcurrentMap<DocumentName, Set<Waiting>> waiting = new ConcurrentHashMap<>();
 
@@ -21,7 +21,7 @@ final class Tails {
         return tail;
     }
 
-    /** Tells those who wait for one of these documents. */
+    /** Runs the actions that wait for one of these documents. */
     void changed(Collection<DocumentName> names) {
         if (!waiting.isEmpty()) {
             names.forEach(this::changed);
@@ -29,13 +29,13 @@ final class Tails {
     }
 
     private void changed(DocumentName name) {
-        Set<Waiting> told = waiting.remove(name);
-        if (told != null) {
-            told.forEach(tail -> tail.action.run());
+        Set<Waiting> due = waiting.remove(name);
+        if (due != null) {
+            due.forEach(tail -> tail.action.run());
         }
     }
 
-    /** Number of documents that somebody waits for. */
+    /** Number of documents that have actions waiting. */
     int documents() {
         return waiting.size();
     }

@@ -5,32 +5,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** Waits for what becomes of a change; for threads that may. */
+/** Waits for the outcome of a change; for threads that may wait. */
 public final class Waiting {
 
     private Waiting() {}
 
     /**
-     * Asks for a change and returns what its outcome was told.
+     * Makes a change and returns its result.
      *
-     * @param change hands the outcome to whoever tells it
-     * @throws RuntimeException what the outcome was told of failure, mostly a {@link CaravanException}
+     * @param change starts the change with this outcome
+     * @throws RuntimeException the failure, usually a {@link CaravanException}
      */
     public static <T> T to(Consumer<Outcome<T>> change) {
-        CompletableFuture<T> told = new CompletableFuture<>();
+        CompletableFuture<T> outcome = new CompletableFuture<>();
         change.accept(new Outcome<T>() {
             @Override
             public void success(T result) {
-                told.complete(result);
+                outcome.complete(result);
             }
 
             @Override
             public void failure(RuntimeException problem) {
-                told.completeExceptionally(problem);
+                outcome.completeExceptionally(problem);
             }
         });
         try {
-            return told.join();
+            return outcome.join();
         } catch (CompletionException failed) {
             if (failed.getCause() instanceof RuntimeException problem) {
                 throw problem;

@@ -232,15 +232,13 @@ class DocumentServiceTest {
     @Test
     void aChainOfForksIsReadAcrossAndBounded() {
         documents.create("f0", "text/plain", "v0");
-        for (int i = 1; i <= CreationWrite.MAX_FORK_DEPTH; i++) {
+        for (int i = 1; i <= Creation.MAX_FORK_DEPTH; i++) {
             documents.create("f" + i, forkOf("f" + (i - 1), OptionalLong.empty(), 0));
             documents.push("f" + i, "v" + i);
             documents.delete("f" + (i - 1));
         }
-        String last = "f" + CreationWrite.MAX_FORK_DEPTH;
-        assertThat(documents.read(last))
-                .hasSize(CreationWrite.MAX_FORK_DEPTH + 1)
-                .startsWith("v0", "v1", "v2");
+        String last = "f" + Creation.MAX_FORK_DEPTH;
+        assertThat(documents.read(last)).hasSize(Creation.MAX_FORK_DEPTH + 1).startsWith("v0", "v1", "v2");
         refused(Reason.FORK_POINT, () -> documents.create("deeper", forkOf(last, OptionalLong.empty(), 0)));
         assertThat(documents.delete(last)).isTrue();
         assertThat(documents.service().documents()).isZero();

@@ -19,10 +19,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "append",
         description = {
-            "Appends values to a document, which begins to exist with its first one, and tells, when they are on the"
-                    + " server's disk, the sequence of the first one and the one that the next value will get.",
-            "The values are the words behind the name, or a file, or else the standard input. Many are sent in several"
-                    + " requests, and lines at the latest when the input has no more of them at once: each request is appended as a whole or not at all, and a failure tells how far it came."
+            "Appends values to a document, and creates it if needed. Once they are on the server's disk, prints the"
+                    + " sequence of the first one, and the sequence that the next value will get.",
+            "The values are the words after the name, or a file, or the standard input. Many values are sent in several"
+                    + " requests, each of which is appended as a whole or not at all; a failure reports how many values"
+                    + " were appended. Lines are sent as soon as the input has no more for the moment."
         },
         footer = {
             "  caravan append letters/1 'Dear Ada,' 'how are you?'",
@@ -32,7 +33,7 @@ import picocli.CommandLine.Parameters;
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class AppendCommand extends ClientCommand {
-    /** Stands for whatever sequence comes. */
+    /** Any sequence. */
     private static final long ANY = -1;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "The document.")
@@ -41,17 +42,19 @@ final class AppendCommand extends ClientCommand {
     @Parameters(index = "1..*", paramLabel = "VALUE", arity = "0..*", description = "Values to append.")
     private List<String> words = List.of();
 
-    @Option(names = "--file", paramLabel = "FILE", description = "Append what is in this file.")
+    @Option(names = "--file", paramLabel = "FILE", description = "Append the content of this file.")
     private @Nullable Path file;
 
-    @Option(names = "--lines", description = "Append each line of the input as a value, and not all of it as one.")
+    @Option(
+            names = "--lines",
+            description = "Append each line of the input as a value, instead of the whole input as one.")
     private boolean lines;
 
     @Option(
             names = "--if-sequence",
             paramLabel = "SEQUENCE",
-            description = "Append only if the first value gets this sequence, 0 in a new document, and nobody appends"
-                    + " between the values.")
+            description = "Append only if the first value gets this sequence, 0 in a new document, and no other append"
+                    + " comes between the values.")
     private @Nullable Long ifSequence;
 
     AppendCommand(Console console) {
@@ -69,12 +72,16 @@ final class AppendCommand extends ClientCommand {
                 InputStream in = input()) {
             BatchAppend append = new BatchAppend(new Documents(connection), bytes(name), expected, progress);
             append.all(source(in, append));
-            print(append, output);
+            print(output, "first " + append.first() + ", next " + append.next(), fields -> {
+                fields.writeNumberField("first", append.first());
+                fields.writeNumberField("next", append.next());
+                fields.writeNumberField("values", append.values());
+            });
         }
     }
 
     private InputStream input() throws IOException {
-        // Whoever gave us the standard input closes it.
+        // The standard input stays open.
         return file != null
                 ? Files.newInputStream(file)
                 : new FilterInputStream(console().in()) {
@@ -88,17 +95,5 @@ final class AppendCommand extends ClientCommand {
             return ValueSource.of(words.stream().map(ClientCommand::bytes).toList());
         }
         return lines ? ValueSource.lines(in, append::sendBatch) : ValueSource.whole(in);
-    }
-
-    private void print(BatchAppend append, Output output) throws IOException {
-        if (json()) {
-            output.object(fields -> {
-                fields.writeNumberField("first", append.first());
-                fields.writeNumberField("next", append.next());
-                fields.writeNumberField("values", append.values());
-            });
-        } else {
-            output.line("first " + append.first() + ", next " + append.next());
-        }
     }
 }

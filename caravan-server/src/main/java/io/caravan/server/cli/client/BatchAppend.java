@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Appends any number of values in requests of bounded size, the next one when the one before it is durable. A source that
- * has to wait for its next value has those before it sent first, by {@link #sendBatch}.
+ * Appends any number of values in requests of bounded size, each when the one before it is durable. A source that must wait
+ * for its next value first calls {@link #sendBatch}.
  */
 final class BatchAppend {
-    /** Every server takes that much in one request. */
+    /** Every server accepts this much in one request. */
     private static final int BATCH_BYTES = 1024 * 1024;
 
     private static final int BATCH_VALUES = 4096;
@@ -28,9 +28,9 @@ final class BatchAppend {
     private long values;
 
     /**
-     * An append that has yet to begin.
+     * Makes an append that has not started.
      *
-     * @param expected the sequence that the first value must get; those behind it must then follow each other
+     * @param expected the sequence that the first value must get; the others must follow it without a gap
      */
     BatchAppend(Documents documents, byte[] name, OptionalLong expected, Progress progress) {
         this.documents = documents;
@@ -40,9 +40,9 @@ final class BatchAppend {
     }
 
     /**
-     * Appends all values there are.
+     * Appends all values of a source.
      *
-     * @throws ClientException when there are none, or they cannot be appended; it tells how many were
+     * @throws ClientException when there are none, or not all can be appended; it says how many were
      */
     void all(ValueSource source) throws IOException {
         try {
@@ -56,10 +56,10 @@ final class BatchAppend {
             sendBatch();
         } catch (ClientException refused) {
             throw values == 0 ? refused : refused.with("; " + done());
-        } catch (ConnectionLostException lost) {
+        } catch (ServerConnection.LostException lost) {
             throw ClientException.failed(
-                    lost.getMessage() + "; " + done() + ", and whether the " + batch.size()
-                            + " behind them were is not known",
+                    lost.getMessage() + "; " + done() + ", and the " + batch.size()
+                            + " after them may or may not have been",
                     lost);
         }
         if (values == 0) {
@@ -71,7 +71,7 @@ final class BatchAppend {
         return values + " values were appended" + (values == 0 ? "" : ", the last one as sequence " + (next - 1));
     }
 
-    /** Sends the values that have been read; an exception is for {@link #all}, which tells how far it came. */
+    /** Sends the values read so far; {@link #all} handles an exception. */
     void sendBatch() {
         if (batch.isEmpty()) {
             return;
@@ -95,7 +95,7 @@ final class BatchAppend {
         return first;
     }
 
-    /** Sequence after the last value's. */
+    /** Sequence after that of the last value. */
     long next() {
         return next;
     }

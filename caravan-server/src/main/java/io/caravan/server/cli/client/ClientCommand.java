@@ -19,15 +19,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What all commands that speak to a server share. */
+/** What all commands for a running server share. */
 @Command(
         showDefaultValues = true,
         sortOptions = false,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:done",
+            "0:success",
             "1:failed: no server, no permission, no space, no file",
-            "2:wrongly called",
+            "2:usage error",
             "3:the document is not as expected: missing, at another sequence, trimmed, closed"
         },
         footerHeading = "%nExamples:%n")
@@ -48,7 +48,7 @@ public abstract class ClientCommand implements Callable<Integer> {
             order = ConnectionOptions.ORDER - 1,
             paramLabel = "FORMAT",
             defaultValue = "text",
-            description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
+            description = "How to print results: ${COMPLETION-CANDIDATES}. json prints one object per line.")
     private OutputFormat format;
 
     @Option(
@@ -70,9 +70,6 @@ public abstract class ClientCommand implements Callable<Integer> {
         } catch (ClientException problem) {
             tell(String.valueOf(problem.getMessage()));
             return problem.exitCode();
-        } catch (ConnectionLostException lost) {
-            tell(String.valueOf(lost.getMessage()));
-            return ClientException.FAILED;
         } catch (NoSuchFileException missing) {
             tell("there is no file '" + missing.getFile() + "'");
             return ClientException.FAILED;
@@ -81,17 +78,17 @@ public abstract class ClientCommand implements Callable<Integer> {
             return ClientException.FAILED;
         } catch (Output.ClosedException enough) {
             return CommandLine.ExitCode.OK;
-        } catch (IOException problem) {
+        } catch (ServerConnection.LostException | IOException problem) {
             tell(String.valueOf(problem.getMessage()));
             return ClientException.FAILED;
         }
     }
 
     /**
-     * Does what the command is for.
+     * Runs the command.
      *
-     * @throws ClientException when it cannot be done
-     * @throws ConnectionLostException when there is no server
+     * @throws ClientException when it fails
+     * @throws ServerConnection.LostException when the server cannot be reached
      */
     protected abstract void run(Output output) throws IOException;
 
@@ -103,11 +100,20 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    /** Prints one result: as text, or as an object of JSON. */
+    protected final void print(Output output, String line, Output.Fields fields) throws IOException {
+        if (json()) {
+            output.object(fields);
+        } else {
+            output.line(line);
+        }
+    }
+
     protected final boolean json() {
         return format == OutputFormat.JSON;
     }
 
-    /** Tells the person something, on the error stream. */
+    /** Prints a message on the error stream. */
     protected final void tell(String message) {
         PrintWriter err = err();
         err.println("caravan: " + message);
@@ -124,19 +130,19 @@ public abstract class ClientCommand implements Callable<Integer> {
         }
     }
 
-    /** What must have been given. */
+    /** A value that must be present. */
     protected final <T> T given(@Nullable T value, String otherwise) {
         check(value != null, otherwise);
         return Objects.requireNonNull(value);
     }
 
-    /** A number that an option gave, checked, or what stands for none. */
+    /** An option's number, checked, or {@code otherwise} when it is absent. */
     protected final long atLeast(long least, @Nullable Long given, String option, long otherwise) {
         check(given == null || given >= least, option + " must be " + least + " or more");
         return given == null ? otherwise : given;
     }
 
-    /** Words of the command line are text; names and values are bytes. */
+    /** Encodes a word of the command line as a name or value. */
     protected static byte[] bytes(String word) {
         return word.getBytes(UTF_8);
     }

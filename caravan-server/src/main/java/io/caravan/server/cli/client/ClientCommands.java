@@ -4,11 +4,11 @@ import io.caravan.server.cli.common.Console;
 import java.util.List;
 import picocli.CommandLine;
 
-/** The commands that speak to a running server about its documents. */
+/** The commands for the documents of a running server. */
 public final class ClientCommands {
     private ClientCommands() {}
 
-    /** Adds them to the whole command line. */
+    /** Adds them to a command line. */
     public static CommandLine addTo(CommandLine caravan, Console console) {
         all(console).forEach(caravan::addSubcommand);
         return caravan;

@@ -1,10 +1,10 @@
 package io.caravan.server.cli.client;
 
-/** A command cannot be done, for a reason that its message tells a person, together with what to do. */
+/** A command failed. The message says why, and what to do. */
 public final class ClientException extends RuntimeException {
-    /** It failed: no server, no permission, no space. */
+    /** The exit code of a failure: no server, no permission, no space. */
     static final int FAILED = 1;
-    /** The document is not what the command takes it for: it is missing, longer, closed, trimmed. */
+    /** The exit code when the document is in another state than expected: missing, longer, closed, trimmed. */
     static final int OTHER_STATE = 3;
 
     private static final long serialVersionUID = 1L;
@@ -41,7 +41,7 @@ public final class ClientException extends RuntimeException {
         return otherState("there is no document '" + name + "'");
     }
 
-    /** The same problem, with more to say of it. */
+    /** The same problem, with more details. */
     ClientException with(String more) {
         return new ClientException(exitCode, getMessage() + more, this);
     }

@@ -1,10 +1,15 @@
 package io.caravan.server.cli.client;
 
 import io.caravan.server.config.HostPort;
+import io.netty.handler.ssl.JdkSslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Option;
@@ -16,10 +21,10 @@ import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 
-/** Where the server is, and who asks. A password is never an option: other users of the machine see command lines. */
+/** The server's address and the user. A password is never an option: other users of the machine see command lines. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ConnectionOptions {
-    /** In help they come behind the command's own options. */
+    /** Places these options after the command's own in help. */
     static final int ORDER = 10;
 
     private static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
@@ -35,29 +40,28 @@ final class ConnectionOptions {
             paramLabel = "HOST:PORT",
             defaultValue = "${env:CARAVAN_SERVER:-127.0.0.1:6380}",
             converter = HostPort.Converter.class,
-            description =
-                    "The server's RESP address; the environment variable CARAVAN_SERVER is another way to say it.")
+            description = "The server's RESP address. Can also be set in the environment variable CARAVAN_SERVER.")
     private HostPort server;
 
-    @Option(names = "--user", order = ORDER, paramLabel = "NAME", description = "The user whose password it is.")
+    @Option(names = "--user", order = ORDER, paramLabel = "NAME", description = "The user to log in as.")
     private @Nullable String user;
 
     @Option(
             names = "--password-file",
             order = ORDER,
             paramLabel = "FILE",
-            description = "A file with the password in it; the environment variable CARAVAN_PASSWORD is another way.")
+            description =
+                    "A file that holds the password. It can also be set in the environment variable CARAVAN_PASSWORD.")
     private @Nullable Path passwordFile;
 
-    @Option(names = "--tls", order = ORDER, description = "Speak TLS; the server's certificate must be valid for HOST.")
+    @Option(names = "--tls", order = ORDER, description = "Use TLS; the server's certificate must be valid for HOST.")
     private boolean tls;
 
     @Option(
             names = "--tls-ca",
             order = ORDER,
             paramLabel = "FILE",
-            description =
-                    "Certificates (PEM) of the authorities to trust, in place of those that Java trusts; implies --tls.")
+            description = "Certificates (PEM) of the authorities to trust instead of Java's defaults; implies --tls.")
     private @Nullable Path tlsAuthorities;
 
     @Option(
@@ -71,9 +75,9 @@ final class ConnectionOptions {
     /**
      * Connects.
      *
-     * @throws ParameterException when the options make no sense together
-     * @throws IOException when a file that they name cannot be read
-     * @throws ConnectionLostException when the server cannot be reached
+     * @throws ParameterException when the options contradict each other
+     * @throws IOException when a file cannot be read
+     * @throws ServerConnection.LostException when the server cannot be reached
      */
     ServerConnection connect(Map<String, String> environment) throws IOException {
         check(timeoutSeconds >= 1 && timeoutSeconds <= MAX_TIMEOUT_SECONDS, "--timeout must be from 1 to 3600 seconds");
@@ -90,16 +94,32 @@ final class ConnectionOptions {
             config.credentials(new DefaultRedisCredentials(user, password));
         }
         if (tls || tlsAuthorities != null) {
-            TlsTrust.apply(tlsAuthorities, config);
+            SSLParameters parameters = new SSLParameters();
+            parameters.setEndpointIdentificationAlgorithm("HTTPS");
+            config.ssl(true).sslParameters(parameters);
+        }
+        if (tlsAuthorities != null) {
+            config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
         }
         return open(config.build());
+    }
+
+    private static JdkSslContext trusting(Path authorities) throws IOException {
+        try (InputStream certificates = Files.newInputStream(authorities)) {
+            return (JdkSslContext) SslContextBuilder.forClient()
+                    .sslProvider(SslProvider.JDK)
+                    .trustManager(certificates)
+                    .build();
+        } catch (IllegalArgumentException unfit) {
+            throw new IOException("--tls-ca " + authorities + " is not a file of PEM certificates", unfit);
+        }
     }
 
     private ServerConnection open(JedisClientConfig config) {
         return ServerConnection.open(new HostAndPort(server.host(), server.port()), config, server);
     }
 
-    /** The password without the end of its line, or null when none is given. */
+    /** The password without its line end, or null when there is none. */
     private char @Nullable [] password(Map<String, String> environment) throws IOException {
         String variable = environment.get(PASSWORD_VARIABLE);
         if (passwordFile == null) {

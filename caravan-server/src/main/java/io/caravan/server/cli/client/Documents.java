@@ -1,7 +1,9 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,20 +12,48 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.util.KeyValue;
 
-/** What the server's documents can do, over one connection; every method waits for the answer. */
+/** The server's documents, over one connection; every method waits for the answer. */
 public final class Documents {
-    /** Of values in one answer, about: they, and no more, are held in memory. */
+    /** About how many bytes of values one answer holds; no more are in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
-    /** Values may be longer than those before them were, so even of short ones there are no more in an answer. */
+    /** Limits an answer even of short values, because longer ones may follow. */
     private static final int MAX_PAGE_VALUES = 16;
 
+    private static final int PAGES_AHEAD = 16;
     private static final int MAX_ARCHIVE_MILLIS = 24 * 3600 * 1000;
     private static final int NAMES_PER_SCAN = 1_000;
 
     private final ServerConnection connection;
+
+    /** Caravan's commands, which the client library does not have. */
+    private enum Verb implements ProtocolCommand {
+        APPEND("CARAVAN.APPEND"),
+        READ("CARAVAN.READ"),
+        TRIM("CARAVAN.TRIM"),
+        INFO("CARAVAN.INFO"),
+        ARCHIVE("CARAVAN.ARCHIVE"),
+        RESTORE("CARAVAN.RESTORE");
+
+        private final byte[] raw;
+
+        Verb(String word) {
+            raw = word.getBytes(US_ASCII);
+        }
+
+        @Override
+        public byte[] getRaw() {
+            return raw;
+        }
+
+        /** The command for a document, without its other arguments. */
+        CommandArguments of(byte[] name) {
+            return new CommandArguments(this).add(name);
+        }
+    }
 
     public Documents(ServerConnection connection) {
         this.connection = connection;
@@ -40,13 +70,13 @@ public final class Documents {
     /**
      * A document at one moment.
      *
-     * @param id no other document has it, not even one of the same name after this one is deleted
+     * @param id unique: a later document of the same name has another one
      * @param first sequence of the first value
      * @param next sequence after that of the last one
-     * @param bytes length of the values together, without those that a fork has of its source
+     * @param bytes total length of the values, without those that a fork shares with its source
      */
     record Document(long id, long first, long next, long bytes) {
-        /** How many values one answer should have, by what is known of their lengths: 1 when nothing is. */
+        /** How many values to request in one answer, by their mean length; 1 when it is unknown. */
         int pageValues() {
             if (bytes == 0) {
                 return 1;
@@ -59,7 +89,7 @@ public final class Documents {
     /**
      * Names of documents.
      *
-     * @param cursor where to go on, 0 when these were the last ones
+     * @param cursor where to continue, 0 when these were the last ones
      */
     record Names(byte[] cursor, List<byte[]> names) {
         private static final byte[] START = {'0'};
@@ -76,16 +106,16 @@ public final class Documents {
     /**
      * Values that follow each other.
      *
-     * @param next sequence to go on from
+     * @param next sequence to continue from
      * @param end whether nothing will ever follow
-     * @param id of the document that they are of, see {@link Document}; empty when there is none
+     * @param id the document's id, see {@link Document}; empty when there is no document
      */
     record Page(long next, List<Value> values, boolean end, OptionalLong id) {}
 
     /** A value and its sequence. */
     record Value(long sequence, byte[] bytes) {}
 
-    /** What is known of a document, by the server's names: text, numbers, truth values, null; or null without one. */
+    /** A document's fields, by the server's names: text, numbers, booleans, null. Null when there is no document. */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
         return fields(connection.call(Verb.INFO.of(name)));
@@ -104,7 +134,7 @@ public final class Documents {
                         number(info.get("bytes")));
     }
 
-    /** Appends values, all or none, at the end or, if given, at a sequence that must be the end. */
+    /** Appends values, all or none. If a sequence is given, it must be that of the first value. */
     Sequences append(byte[] name, List<byte[]> values, OptionalLong sequence) {
         if (sequence.isEmpty()) {
             return append(name, values);
@@ -116,8 +146,8 @@ public final class Documents {
     }
 
     /**
-     * Answers to appends tell a list's length and not its sequences. A trim that drops nothing tells the first one, and a
-     * transaction sees to it that nobody comes between the two.
+     * An append returns a list's length, not its sequences. A trim that drops nothing returns the first one, and the
+     * transaction keeps other changes from coming between the two.
      */
     private Sequences append(byte[] name, List<byte[]> values) {
         connection.send(new CommandArguments(Command.MULTI));
@@ -135,17 +165,43 @@ public final class Documents {
         return new Sequences(next - values.size(), next);
     }
 
-    /** Asks for values; {@link #page} waits for them. */
-    void ask(byte[] name, long from, long count) {
-        connection.send(read(name, from, count));
+    /** Receives values. */
+    interface Sink {
+        void take(Value value) throws IOException;
     }
 
-    /** The values that were asked for first, of those that have not come. */
-    Page page() {
-        return page(connection.receive());
+    /**
+     * Reads a range of any length in pages. Several pages are requested ahead, so that the round trip counts once, not for
+     * each page. They wait in the server and in the sockets; only one is in memory.
+     *
+     * @param document whose values they must be
+     * @throws ClientException when the document is trimmed or deleted meanwhile; the values before that were passed on
+     */
+    void read(byte[] name, Document document, long from, long to, Sink sink) throws IOException {
+        int pageValues = document.pageValues();
+        OptionalLong id = OptionalLong.of(document.id());
+        long requested = from;
+        long next = from;
+        while (next < to) {
+            while (requested < to && requested - next < (long) PAGES_AHEAD * pageValues) {
+                long count = Math.min(pageValues, to - requested);
+                connection.send(read(name, requested, count));
+                requested += count;
+            }
+            Page page = page(connection.receive());
+            long end = Math.min(next + pageValues, to);
+            if (page.next() != end || !page.id().equals(id)) {
+                throw ClientException.otherState(
+                        "the document was trimmed or deleted while it was being read, at sequence " + next);
+            }
+            for (Value value : page.values()) {
+                sink.take(value);
+            }
+            next = end;
+        }
     }
 
-    /** Waits for values, which may be none when the time is over. */
+    /** Waits for values; returns none when the time is over. */
     Page await(byte[] name, long from, long count, int blockMillis) {
         return page(connection.callBlocking(read(name, from, count).add("BLOCK").add(blockMillis), blockMillis));
     }
@@ -170,20 +226,20 @@ public final class Documents {
         return new Value(number(pair.get(0)), (byte[]) Objects.requireNonNull(pair.get(1)));
     }
 
-    /** Drops the values before a sequence, and tells the first one that is left; empty when there is no document. */
+    /** Drops the values before a sequence, and returns the first one retained; empty when there is no document. */
     OptionalLong trim(byte[] name, long to) {
         Object first = connection.call(Verb.TRIM.of(name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
     }
 
     /**
-     * What an archive has of a document.
+     * The last archived generation of a document.
      *
      * @param uploaded false when nothing had changed since it was archived
      */
     public record ArchivedDocument(long generation, long first, long next, boolean uploaded) {}
 
-    /** Has the server archive a document, which takes as long as the archive does. */
+    /** Has the server archive a document; takes as long as the archive does. */
     public ArchivedDocument archive(byte[] name) {
         Map<String, @Nullable Object> answer =
                 Objects.requireNonNull(fields(connection.callBlocking(Verb.ARCHIVE.of(name), MAX_ARCHIVE_MILLIS)));
@@ -195,14 +251,14 @@ public final class Documents {
     }
 
     /**
-     * What a restore came to.
+     * The result of a restore.
      *
-     * @param added number of values that were added
-     * @param generation the one that they were restored from
+     * @param added number of values added
+     * @param generation the generation restored
      */
     public record RestoredDocument(long first, long next, long added, long generation) {}
 
-    /** Has the server restore a document from its archive, which takes as long as the archive does. */
+    /** Has the server restore a document from its archive; takes as long as the archive does. */
     public RestoredDocument restore(byte[] name, OptionalLong generation, byte @Nullable [] as) {
         CommandArguments restore = Verb.RESTORE.of(name);
         if (generation.isPresent()) {
@@ -242,7 +298,7 @@ public final class Documents {
         return new Names((byte[]) Objects.requireNonNull(answer.get(0)), names);
     }
 
-    /** What the server tells of itself: sections of lines {@code name:value}. */
+    /** The server's status: sections of lines {@code name:value}. */
     String status() {
         return text(connection.call(new CommandArguments(Command.INFO)));
     }

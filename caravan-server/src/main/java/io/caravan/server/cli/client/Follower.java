@@ -11,14 +11,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a document's values as they come, over as many connections as it needs. It knows the next sequence, and asks for
- * that, so that none is lost and none comes twice; and it knows which document it follows, and does not go on with another
- * one of the same name.
+ * Receives a document's values as they are appended, and reconnects when it must. It always requests the next sequence, so
+ * that no value is lost or repeated, and it checks the document's id, so that it does not continue with another document of
+ * the same name.
  *
  * <p>One thread follows; another may {@link #stop} it.
  */
 final class Follower {
-    /** After this time without a value it asks again, and so learns of a connection that has died in silence. */
+    /** After this time without a value it sends another request, and so notices a connection that is dead. */
     private static final int BLOCK_MILLIS = 20_000;
 
     private static final long FIRST_PAUSE_MILLIS = 100;
@@ -30,10 +30,10 @@ final class Follower {
     private final CountDownLatch stop = new CountDownLatch(1);
     private volatile @Nullable ServerConnection current;
 
-    /** The next sequence, unknown as long as it is empty. */
+    /** The next sequence; empty while it is unknown. */
     private OptionalLong next;
 
-    /** Which document it is, unknown as long as there is none. */
+    /** The document's id; empty while there is no document. */
     private OptionalLong id = OptionalLong.empty();
 
     private int pageValues = 1;
@@ -47,7 +47,7 @@ final class Follower {
         ServerConnection connect() throws IOException;
     }
 
-    /** Has what was taken reach whoever waits for it. */
+    /** Passes on the values received so far. */
     interface Flush {
         void flush() throws IOException;
     }
@@ -55,9 +55,9 @@ final class Follower {
     /**
      * A follower.
      *
-     * @param next where to begin; empty is behind the last value
+     * @param next where to start; empty for after the last value
      * @param count how many values to take
-     * @param messages takes what a person should know
+     * @param messages receives messages for the user
      */
     Follower(Connector connector, byte[] name, OptionalLong next, long count, Consumer<String> messages) {
         this.connector = connector;
@@ -68,18 +68,18 @@ final class Follower {
     }
 
     /**
-     * Follows until the document is closed, there were enough values, or it is stopped.
+     * Follows until the document is closed, {@code count} values were received, or it is stopped.
      *
-     * @throws ConnectionLostException when there is no first connection
-     * @throws ClientException when the document was trimmed or deleted before its values were taken
+     * @throws ServerConnection.LostException when it cannot connect at first
+     * @throws ClientException when the document was trimmed or deleted before its values were received
      */
-    void follow(RangeReader.Sink sink, Flush flush) throws IOException {
+    void follow(Documents.Sink sink, Flush flush) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
             try (ServerConnection connection = connector.connect()) {
                 current = connection;
                 done = follow(new Documents(connection), sink, flush);
-            } catch (ConnectionLostException problem) {
+            } catch (ServerConnection.LostException problem) {
                 if (!everConnected) {
                     throw problem;
                 }
@@ -89,7 +89,7 @@ final class Follower {
         }
     }
 
-    private void pause(ConnectionLostException problem) {
+    private void pause(ServerConnection.LostException problem) {
         if (stopped()) {
             return;
         }
@@ -107,7 +107,7 @@ final class Follower {
     }
 
     /** Follows over one connection; returns whether there is nothing more to come. */
-    private boolean follow(Documents documents, RangeReader.Sink sink, Flush flush) throws IOException {
+    private boolean follow(Documents documents, Documents.Sink sink, Flush flush) throws IOException {
         Document document = documents.find(name);
         begin(document);
         catchUp(documents, document, sink);
@@ -119,11 +119,11 @@ final class Follower {
                 take(value, sink);
             }
             if (page.end()) {
-                messages.accept("the document is closed, nothing will follow");
+                messages.accept("the document is closed, so no more values will follow");
                 return true;
             }
             if (page.values().size() == pageValues) {
-                // Takes what has come meanwhile in one go: asking for every page alone is slow when many come.
+                // Reads all that has arrived meanwhile at once: page by page is slow when there is much.
                 catchUp(documents, documents.find(name), sink);
             }
         }
@@ -133,7 +133,7 @@ final class Follower {
     private void begin(@Nullable Document document) {
         if (lost) {
             lost = false;
-            messages.accept("connected again, going on with sequence " + next.orElseThrow());
+            messages.accept("connected again, continuing with sequence " + next.orElseThrow());
         }
         next = OptionalLong.of(next.orElse(document == null ? 0 : document.next()));
         everConnected = true;
@@ -148,8 +148,8 @@ final class Follower {
         id = found;
     }
 
-    /** Takes what there is; what was trimmed is found out by asking for it. */
-    private void catchUp(Documents documents, @Nullable Document document, RangeReader.Sink sink) throws IOException {
+    /** Reads the values present; a request for trimmed ones will fail. */
+    private void catchUp(Documents documents, @Nullable Document document, Documents.Sink sink) throws IOException {
         recognize(document == null ? OptionalLong.empty() : OptionalLong.of(document.id()));
         long from = next.orElseThrow();
         if (document == null || from < document.first()) {
@@ -157,16 +157,16 @@ final class Follower {
         }
         pageValues = document.pageValues();
         long to = Math.min(document.next(), from + Math.min(left, Long.MAX_VALUE - from));
-        new RangeReader(documents, name).read(document, from, to, value -> take(value, sink));
+        documents.read(name, document, from, to, value -> take(value, sink));
     }
 
-    private void take(Value value, RangeReader.Sink sink) throws IOException {
+    private void take(Value value, Documents.Sink sink) throws IOException {
         sink.take(value);
         next = OptionalLong.of(value.sequence() + 1);
         left--;
     }
 
-    /** Ends it, from any thread. */
+    /** Stops following, from any thread. */
     void stop() {
         stop.countDown();
         ServerConnection connection = current;

@@ -11,13 +11,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints what a document retains. */
+/** Prints the values that a document retains. */
 @Command(
         name = "get",
         description = {
             "Prints the values of a document, oldest first, up to those that it has when the command starts.",
             "As text, each value is a line of its bytes as they are. As JSON, each is an object {\"sequence\":n,"
-                    + "\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} when it is no UTF-8."
+                    + "\"value\":\"text\"}, or {\"sequence\":n,\"base64\":\"...\"} when it is not UTF-8."
         },
         footer = {
             "  caravan get letters/1",
@@ -32,13 +32,10 @@ final class GetCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
-    @Option(
-            names = "--from",
-            paramLabel = "SEQUENCE",
-            description = "Begin with this sequence, not with the first one.")
+    @Option(names = "--from", paramLabel = "SEQUENCE", description = "Start at this sequence instead of the first one.")
     private @Nullable Long from;
 
-    @Option(names = "--count", paramLabel = "N", description = "Print at most so many values.")
+    @Option(names = "--count", paramLabel = "N", description = "Print at most this many values.")
     private @Nullable Long count;
 
     @Mixin
@@ -63,7 +60,7 @@ final class GetCommand extends ClientCommand {
             long first = begin == FIRST ? document.first() : begin;
             checkRetained(document, first);
             long end = first + Math.min(most, document.next() - first);
-            new RangeReader(documents, bytes(name)).read(document, first, end, value -> {
+            documents.read(bytes(name), document, first, end, value -> {
                 printer.print(value, json(), output);
                 progress.add(1, value.bytes().length);
             });

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Prints which documents there are. */
+/** Lists documents. */
 @Command(
         name = "ls",
-        description = "Prints the names of the documents that the user may read, in no order; those that come or go"
-                + " meanwhile may or may not be among them.",
+        description = "Prints the names of the documents that the user may read, in no order. Documents that are"
+                + " created or deleted meanwhile may be missing.",
         footer = {"  caravan ls", "  caravan ls --match 'letters/*' --limit 20", "  caravan ls --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ListCommand extends ClientCommand {
@@ -21,10 +21,10 @@ final class ListCommand extends ClientCommand {
             paramLabel = "GLOB",
             description =
                     "Only names that match: * is any characters, ? is one, [a-z] is one of those. Quote it, or the"
-                            + " shell takes it for files.")
+                            + " shell expands it to files.")
     private @Nullable String glob;
 
-    @Option(names = "--limit", paramLabel = "N", description = "Print at most so many names.")
+    @Option(names = "--limit", paramLabel = "N", description = "Print at most this many names.")
     private @Nullable Long limit;
 
     ListCommand(Console console) {

@@ -11,8 +11,9 @@ import picocli.CommandLine.Parameters;
 /** Deletes documents. */
 @Command(
         name = "rm",
-        description = "Deletes documents with all their values, without asking, and tells how many. Those that do not"
-                + " exist are told, and make the exit code 3; the others are deleted all the same, all or none.",
+        description = "Deletes documents with all their values, without confirmation, and prints how many. Names of"
+                + " documents that do not exist are reported, and make the exit code 3; the others are deleted anyway,"
+                + " all or none.",
         footer = {"  caravan rm letters/1", "  caravan ls --match 'drafts/*' | xargs -d '\\n' caravan rm"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class RemoveCommand extends ClientCommand {
@@ -27,7 +28,7 @@ final class RemoveCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             Documents documents = new Documents(connection);
-            // What a deletion answers leaves out the documents whose values have all been trimmed.
+            // The answer to a deletion does not count documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()
                     .filter(name -> documents.find(bytes(name)) == null)
@@ -36,19 +37,11 @@ final class RemoveCommand extends ClientCommand {
             if (deleted > 0) {
                 documents.delete(names.stream().map(ClientCommand::bytes).toList());
             }
-            print(deleted, output);
+            print(output, "deleted " + deleted, fields -> fields.writeNumberField("deleted", deleted));
             if (!missing.isEmpty()) {
                 throw ClientException.otherState("there is no document "
                         + missing.stream().map(name -> "'" + name + "'").collect(Collectors.joining(", ")));
             }
-        }
-    }
-
-    private void print(long deleted, Output output) throws IOException {
-        if (json()) {
-            output.object(fields -> fields.writeNumberField("deleted", deleted));
-        } else {
-            output.line("deleted " + deleted);
         }
     }
 }

@@ -2,24 +2,60 @@ package io.caravan.server.cli.client;
 
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.SocketTimeoutException;
+import java.net.UnknownHostException;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One connection, by the client library's lowest level: requests go out and answers come in, in the same order, and an
- * answer's memory is that of the answer alone. For one thread, except {@link #cut}. After an exception nothing can be read
- * from it any more, because it is not known whose answer would come.
+ * One connection, on the client library's lowest level: requests are sent and answers received in the same order. It keeps
+ * no more in memory than the answer being received. For one thread, except {@link #cut}. After an exception it is useless,
+ * because the next answer could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
+    /** Prefixes of errors that say that the document is in another state than the command expects. */
+    private static final Set<String> OTHER_STATES = Set.of(
+            "CONFLICT",
+            "TRIMMED",
+            "BEYOND",
+            "CLOSED",
+            "GONE",
+            "FORKED",
+            "CHANGED",
+            "NOTFOUND",
+            "DELETED",
+            "BACKINTIME");
+
+    /** The answer of a server that is stopping but has not closed the connection yet. */
+    private static final String STOPPING = "ERR the server is stopping";
+
+    private static final String HOW_TO_GIVE_THE_PASSWORD =
+            "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
+                    + " and the user with --user NAME if the server has several";
+
     private final Connection connection;
     private final HostPort server;
     private final int timeoutMillis;
+
+    /** The server cannot be reached, or the connection was lost: a request may or may not have been executed. */
+    static final class LostException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        LostException(String message, Throwable cause) {
+            super(message, cause);
+        }
+    }
 
     private ServerConnection(Connection connection, HostPort server, int timeoutMillis) {
         this.connection = connection;
@@ -41,7 +77,7 @@ public final class ServerConnection implements AutoCloseable {
         });
     }
 
-    /** The answer to the oldest request that has none yet; null is an answer. */
+    /** Waits for the answer to the oldest unanswered request; an answer may be null. */
     @Nullable
     Object receive() {
         return translated(server, timeoutMillis, connection::getOne);
@@ -54,7 +90,7 @@ public final class ServerConnection implements AutoCloseable {
         return receive();
     }
 
-    /** As {@link #call}, for a request that the server may wait that much longer with. */
+    /** As {@link #call}, for a request that the server may take that much longer to answer. */
     @Nullable
     Object callBlocking(CommandArguments request, int blockMillis) {
         int waitMillis = blockMillis + timeoutMillis;
@@ -71,16 +107,16 @@ public final class ServerConnection implements AutoCloseable {
         try {
             return action.get();
         } catch (JedisException problem) {
-            throw Problems.translate(problem, server, TimeUnit.MILLISECONDS.toSeconds(waitMillis));
+            throw translate(problem, server, TimeUnit.MILLISECONDS.toSeconds(waitMillis));
         }
     }
 
-    /** Ends it from another thread, so that a wait for an answer ends with an exception. */
+    /** Disconnects, from any thread; a thread that waits for an answer gets an exception. */
     void cut() {
         try {
             connection.forceDisconnect();
         } catch (IOException alreadyGone) {
-            // That is what was wanted.
+            // As intended.
         }
     }
 
@@ -89,7 +125,81 @@ public final class ServerConnection implements AutoCloseable {
         try {
             connection.close();
         } catch (JedisException alreadyGone) {
-            // Whoever used it has been told.
+            // Its user got an exception already.
         }
+    }
+
+    /**
+     * Translates an exception of the client library to one that a person can act on.
+     *
+     * @param timeoutSeconds how long the server had to answer
+     */
+    private static RuntimeException translate(JedisException problem, HostPort server, long timeoutSeconds) {
+        if (problem instanceof JedisConnectionException) {
+            return new LostException(connection(problem, server, timeoutSeconds), problem);
+        }
+        return STOPPING.equals(problem.getMessage())
+                ? new LostException(address(server) + " is stopping", problem)
+                : answer(problem);
+    }
+
+    private static String connection(JedisException problem, HostPort server, long timeoutSeconds) {
+        String address = address(server);
+        if (hasCause(problem, UnknownHostException.class)) {
+            return "the host '" + server.host() + "' is not known";
+        }
+        if (hasCause(problem, ConnectException.class)) {
+            return "no server answers at " + address + "; start one with 'caravan serve --resp " + address
+                    + "', or say where it is with --server HOST:PORT";
+        }
+        if (hasCause(problem, SocketTimeoutException.class)) {
+            return address + " has not answered for " + timeoutSeconds
+                    + " s; is it a Caravan server? if it is just slow, raise --timeout";
+        }
+        if (hasCause(problem, SSLException.class)) {
+            return "TLS with " + address + " failed: " + deepest(problem).getMessage()
+                    + "; does the server speak TLS there, and does --tls-ca name the authority of its certificate?";
+        }
+        return "the connection to " + address + " was lost: " + deepest(problem).getMessage();
+    }
+
+    /** As {@link HostPort#parse} reads it. */
+    private static String address(HostPort server) {
+        return (server.host().contains(":") ? "[" + server.host() + "]" : server.host()) + ":" + server.port();
+    }
+
+    private static ClientException answer(JedisException problem) {
+        String text = String.valueOf(problem.getMessage());
+        int space = text.indexOf(' ');
+        String prefix = space < 0 ? text : text.substring(0, space);
+        String message = text.substring(space + 1);
+        if (OTHER_STATES.contains(prefix)) {
+            return ClientException.otherState(
+                    prefix.equals("CONFLICT") ? "the next sequence is another one: " + message : message, problem);
+        }
+        return ClientException.failed(
+                switch (prefix) {
+                    case "NOAUTH" -> "the server requires a password: " + HOW_TO_GIVE_THE_PASSWORD;
+                    case "WRONGPASS" -> "the server does not know this user and password: " + HOW_TO_GIVE_THE_PASSWORD;
+                    case "ERR", "ARCHIVE" -> message;
+                    default -> text;
+                },
+                problem);
+    }
+
+    private static boolean hasCause(Throwable problem, Class<? extends Throwable> type) {
+        return chain(problem).anyMatch(type::isInstance);
+    }
+
+    private static Throwable deepest(Throwable problem) {
+        return chain(problem).reduce(problem, (first, second) -> second);
+    }
+
+    /** The problem, its causes, and the earlier attempts: each address of a host is tried. */
+    private static Stream<Throwable> chain(Throwable problem) {
+        Stream<Throwable> tried = Stream.of(problem.getSuppressed()).flatMap(ServerConnection::chain);
+        Throwable cause = problem.getCause();
+        Stream<Throwable> causes = cause == null ? Stream.empty() : chain(cause);
+        return Stream.concat(Stream.of(problem), Stream.concat(tried, causes));
     }
 }

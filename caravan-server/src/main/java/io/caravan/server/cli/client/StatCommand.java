@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** Prints figures of a document or of the server. */
+/** Prints statistics of a document or of the server. */
 @Command(
         name = "stat",
         description = {
-            "Prints the figures of a document: its sequences, its number of values and their bytes, its content type"
+            "Prints statistics of a document: its sequences, its number of values and their bytes, its content type,"
                     + " and whether it is closed or will expire. Without a name, those of the server and its store.",
-            "As JSON, the server's are an object of sections."
+            "As JSON, the server's statistics are an object of sections."
         },
         footer = {"  caravan stat", "  caravan stat letters/1 --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -90,7 +90,7 @@ final class StatCommand extends ClientCommand {
         }
     }
 
-    /** The answer's lines: {@code # Section}, then {@code name:value} for each figure of it. */
+    /** Parses the answer's lines: {@code # Section}, then a {@code name:value} for each of its statistics. */
     private static Map<String, Map<String, String>> sections(String status) {
         Map<String, Map<String, String>> sections = new LinkedHashMap<>();
         Map<String, String> section = new LinkedHashMap<>();

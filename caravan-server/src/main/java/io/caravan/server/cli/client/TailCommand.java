@@ -13,13 +13,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Prints a document's values as they come. */
+/** Prints a document's values as they are appended. */
 @Command(
         name = "tail",
         description = {
-            "Prints the values of a document as they are appended, until it is closed or deleted, or until Ctrl-C. A lost"
-                    + " connection is made again, and printing goes on where it was, without loss or repetition.",
-            "A document that does not exist yet is waited for. Values are printed as get prints them."
+            "Prints the values of a document as they are appended, until it is closed or deleted, or until Ctrl-C. If the"
+                    + " connection is lost, reconnects and continues where it was, without loss or repetition.",
+            "Waits for a document that does not exist yet. Prints values in the same form as get."
         },
         footer = {
             "  caravan tail logs/today",
@@ -38,10 +38,10 @@ final class TailCommand extends ClientCommand {
             paramLabel = "SEQUENCE|now",
             defaultValue = "now",
             converter = Start.Converter.class,
-            description = "Begin with this sequence, or with the next value that is appended.")
+            description = "Start at this sequence, or with the next value that is appended.")
     private Start from;
 
-    @Option(names = "--count", paramLabel = "N", description = "End after so many values.")
+    @Option(names = "--count", paramLabel = "N", description = "Stop after this many values.")
     private @Nullable Long count;
 
     @Mixin
@@ -51,9 +51,9 @@ final class TailCommand extends ClientCommand {
         super(console);
     }
 
-    /** Where to begin; empty is {@code now}. */
+    /** Where to start; empty is {@code now}. */
     record Start(OptionalLong sequence) {
-        /** For the option. */
+        /** Converts the option. */
         static final class Converter implements CommandLine.ITypeConverter<Start> {
             @Override
             public Start convert(String text) {
@@ -73,14 +73,14 @@ final class TailCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::tell);
-        runUntilTold(follower, output);
+        runUntilStopped(follower, output);
     }
 
     /**
-     * Follows, and makes Ctrl-C and SIGTERM the usual end of it: the value that is being printed is finished, and the
-     * process ends with 0 from within its own shutdown, because it is what the person wanted.
+     * Follows until Ctrl-C or SIGTERM, which are the usual end: finishes the value being printed, and exits with 0 from the
+     * shutdown hook.
      */
-    private void runUntilTold(Follower follower, Output output) throws IOException {
+    private void runUntilStopped(Follower follower, Output output) throws IOException {
         CountDownLatch done = new CountDownLatch(1);
         Thread hook = new Thread(() -> endProcess(follower, done), "caravan-tail-end");
         Runtime.getRuntime().addShutdownHook(hook);
@@ -99,7 +99,7 @@ final class TailCommand extends ClientCommand {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException shuttingDown) {
-            // The signal came at this moment, and the hook ends the process.
+            // The signal came at this moment: the hook ends the process.
         }
     }
 

@@ -4,7 +4,6 @@ import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -14,8 +13,8 @@ import picocli.CommandLine.Parameters;
 /** Drops a document's oldest values. */
 @Command(
         name = "trim",
-        description = "Drops the oldest values of a document, and tells the first sequence that it retains then. The"
-                + " others keep their sequences, and so does the next value.",
+        description = "Drops the oldest values of a document, and prints the first sequence that it retains then. The"
+                + " other values keep their sequences, and the next sequence does not change.",
         footer = {"  caravan trim letters/1 --to 1000", "  caravan trim logs/today --keep 100000"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TrimCommand extends ClientCommand {
@@ -30,7 +29,7 @@ final class TrimCommand extends ClientCommand {
         @Option(
                 names = "--to",
                 paramLabel = "SEQUENCE",
-                description = "Drop the values before this sequence; all of them when it is past the last one.")
+                description = "Drop the values before this sequence; all of them if it is after the last one.")
         private @Nullable Long to;
 
         @Option(names = "--keep", paramLabel = "N", description = "Drop all but the N newest values.")
@@ -47,8 +46,10 @@ final class TrimCommand extends ClientCommand {
         long keep = atLeast(0, extent.keep, "--keep", 0);
         try (ServerConnection connection = connect()) {
             Documents documents = new Documents(connection);
-            OptionalLong first = documents.trim(bytes(name), extent.to != null ? to : allBut(keep, documents));
-            print(first.orElseThrow(() -> ClientException.missing(name)), output);
+            long first = documents
+                    .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
+                    .orElseThrow(() -> ClientException.missing(name));
+            print(output, "first " + first, fields -> fields.writeNumberField("first", first));
         }
     }
 
@@ -58,13 +59,5 @@ final class TrimCommand extends ClientCommand {
             throw ClientException.missing(name);
         }
         return Math.max(0, document.next() - keep);
-    }
-
-    private void print(long first, Output output) throws IOException {
-        if (json()) {
-            output.object(fields -> fields.writeNumberField("first", first));
-        } else {
-            output.line("first " + first);
-        }
     }
 }

@@ -5,9 +5,9 @@ import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import picocli.CommandLine.Option;
 
-/** How values are printed; its option is for the commands that print some. */
+/** Prints values; a mixin for the commands that do. */
 final class ValuePrinter {
-    @Option(names = "--raw", description = "Print the values' bytes and nothing between them.")
+    @Option(names = "--raw", description = "Print only the values' bytes, with nothing between them.")
     private boolean raw;
 
     boolean raw() {

@@ -7,13 +7,13 @@ import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the values to append come from, one after the other; none is longer than any server would take. */
+/** The values to append, one after the other; none is longer than the maximum of any server. */
 interface ValueSource {
-    /** The greatest {@code --max-value} that a server can have. */
+    /** The maximum of {@code --max-value}. */
     int MAX_VALUE_BYTES = 32 * 1024 * 1024;
 
     /**
-     * The next value, or null behind the last one.
+     * The next value, or null after the last one.
      *
      * @throws ClientException when it is too long
      */
@@ -34,14 +34,14 @@ interface ValueSource {
     private static void check(int length, String what) {
         if (length > MAX_VALUE_BYTES) {
             throw ClientException.failed(what + " is longer than " + MAX_VALUE_BYTES
-                    + " bytes, which no server takes as one value; append lines with --lines, or cut it into parts");
+                    + " bytes, more than any server accepts as one value; append lines with --lines, or split it");
         }
     }
 
     /**
      * Each line as a value, without the line feed that ends it; the last one may have none.
      *
-     * @param beforeWait is run, within {@link #next}, when nothing more can be read at once
+     * @param beforeWait runs within {@link #next} when nothing can be read without waiting
      */
     static ValueSource lines(InputStream in, Runnable beforeWait) {
         return new Lines(in, beforeWait);
@@ -89,7 +89,7 @@ interface ValueSource {
             return end;
         }
 
-        /** Sees to it that there are bytes in the block; returns false when there are no more. */
+        /** Fills the block if it is empty; returns false at the end of the input. */
         private boolean fill() throws IOException {
             if (position == limit) {
                 if (in.available() == 0) {

@@ -7,15 +7,12 @@ import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.HttpConnection;
-import io.caravan.server.protocol.http.connection.HttpMetrics;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.Router;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -30,8 +27,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HTTP, for listeners: from the start for those who ask how the server is, and for documents once it {@linkplain #serve
- * serves} some.
+ * HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}.
  */
 public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
@@ -43,21 +39,15 @@ public final class HttpProtocol implements WireProtocol {
     /**
      * Makes the protocol without documents.
      *
-     * @param readers where reads run, which may wait
-     * @param authenticator tells who clients are
+     * @param readers runs reads, which may wait
+     * @param authenticator authenticates clients
      */
     public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
         Readiness readiness = new Readiness();
         Gate gate = new Gate(authenticator);
-        Router router = Routes.router(config, gate, readiness, readers, metrics, connections);
         metrics.connections("http", connections::size);
         service = new HttpService(
-                config,
-                router,
-                Origins.of(config, authenticator.required()),
-                gate,
-                readiness,
-                new HttpMetrics(metrics));
+                config, Routes.all(config, gate, readiness, readers, metrics, connections), gate, readiness, metrics);
     }
 
     @Override
@@ -75,7 +65,7 @@ public final class HttpProtocol implements WireProtocol {
 
     @Override
     public ByteBuf tooManyConnections() {
-        byte[] body = Readiness.unavailable("too_many_connections", "the server has all the connections that it takes")
+        byte[] body = Readiness.unavailable("too_many_connections", "the server has reached its limit of connections")
                 .answer()
                 .body();
         return Unpooled.wrappedBuffer(
@@ -83,7 +73,7 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     /**
-     * From now on there are documents.
+     * Serves documents from now on.
      *
      * @param archiver null when they are not archived
      */
@@ -91,7 +81,7 @@ public final class HttpProtocol implements WireProtocol {
         service.readiness().serve(documents, archiver);
     }
 
-    /** From now on every request is told that the server stops. */
+    /** From now on every request is refused because the server stops. */
     public void drain() {
         service.readiness().drain();
     }
@@ -102,6 +92,6 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     List<Route> routes() {
-        return service.router().routes();
+        return service.routes();
     }
 }

@@ -115,7 +115,7 @@ class TailCommandTest {
         append("e", "f");
         assertThat(run.join().exitCode()).isZero();
         assertThat(tail.out()).isEqualTo("a\nb\nc\nd\ne\nf\n");
-        assertThat(tail.err()).contains("connected again, going on with sequence 2");
+        assertThat(tail.err()).contains("connected again, continuing with sequence 2");
     }
 
     @Test

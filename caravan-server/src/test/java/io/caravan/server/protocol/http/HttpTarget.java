@@ -5,14 +5,12 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.caravan.catalog.DocumentName;
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
-import io.caravan.server.protocol.http.codec.Position;
+import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.caravan.server.protocol.http.codec.Problems;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.RequestBody;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
-import io.caravan.server.protocol.http.codec.RequestHeaders;
 import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.codec.StreamName;
@@ -110,20 +108,19 @@ final class HttpTarget implements FuzzTarget {
                 }
                 if (message instanceof HttpContent content) {
                     if (content.decoderResult().isFailure()) {
-                        throw new ProblemException(
-                                RequestTarget.malformed(content.decoderResult().cause()));
+                        throw RequestTarget.malformed(content.decoderResult().cause());
                     }
                     if (!body.add(content.content())) {
-                        throw ProblemException.badRequest("body_too_large", "too long");
+                        throw Problem.badRequest("body_too_large", "too long");
                     }
                     if (content instanceof LastHttpContent) {
                         lines.add(head + " " + new String(body.take(), ISO_8859_1));
                     }
                 }
-            } catch (ProblemException refused) {
+            } catch (Problem refused) {
                 ended = true;
-                requireClients(refused.problem());
-                lines.add(END + refused.problem().code());
+                requireClients(refused);
+                lines.add(END + refused.code());
             }
         }
 
@@ -135,11 +132,11 @@ final class HttpTarget implements FuzzTarget {
                     head.method().name(),
                     target.path(),
                     refusal(() -> name(target.path())),
-                    refusal(() -> Position.parse(target.query().get("offset"), "offset")),
-                    refusal(() -> RequestHeaders.producer(request)),
-                    refusal(() -> RequestHeaders.number(request, StreamHeaders.TTL)),
-                    refusal(() -> RequestHeaders.moment(request, StreamHeaders.EXPIRES_AT)),
-                    refusal(() -> RequestHeaders.contentType(request)));
+                    refusal(() -> Offset.parse(target.query().get("offset"), "offset")),
+                    refusal(() -> request.producer()),
+                    refusal(() -> request.number(StreamHeaders.TTL)),
+                    refusal(() -> request.time(StreamHeaders.EXPIRES_AT)),
+                    refusal(() -> request.contentType()));
         }
 
         private static void name(String path) {
@@ -156,7 +153,7 @@ final class HttpTarget implements FuzzTarget {
             try {
                 reading.run();
                 return "ok";
-            } catch (ProblemException | IllegalArgumentException refused) {
+            } catch (Problem | IllegalArgumentException refused) {
                 requireClients(Problems.of(refused));
                 return "refused";
             }

@@ -8,15 +8,12 @@ import io.caravan.server.net.InFlight;
 import io.caravan.server.net.UnboundedInFlight;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
-import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.HttpConnection;
-import io.caravan.server.protocol.http.connection.HttpMetrics;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
-import io.caravan.server.protocol.http.connection.Router;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -49,19 +46,13 @@ class PipelineTest {
     @BeforeEach
     void connect() {
         HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of());
-        Router router = new Router(List.of(
+        List<Route> routes = List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
                 Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
                 Route.of(HttpMethod.GET, "/broken", "broken", Set.of(200), exchange -> {
                     throw new StackOverflowError();
-                })));
-        HttpService service = new HttpService(
-                config,
-                router,
-                Origins.of(config, true),
-                new Gate(Authenticator.open()),
-                new Readiness(),
-                new HttpMetrics(metrics));
+                }));
+        HttpService service = new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(), metrics);
         channel = new EmbeddedChannel();
         InFlight inFlight = UnboundedInFlight.of(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight);

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.SequenceRange;
-import io.caravan.server.protocol.http.codec.JsonBody;
 import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.endpoint.StreamWrites;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -100,7 +100,7 @@ class StreamTest {
     /** Each message takes its place in the log, which is much more than a digit. */
     @Test
     void moreMessagesThanOneWriteHoldsAreRefused() throws Exception {
-        int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + JsonBody.MESSAGE_OVERHEAD_BYTES);
+        int fitting = HttpFixture.MAX_BATCH_BYTES / (1 + StreamWrites.MESSAGE_OVERHEAD_BYTES);
         server.create("/v1/stream/j", JSON);
         String most = "[" + "1,".repeat(fitting - 1) + "1]";
         String more = "[" + "1,".repeat(fitting) + "1]";
@@ -169,8 +169,9 @@ class StreamTest {
             strings = {
                 "0",
                 "1_0",
-                "0000000000000000_0000000000000001",
                 "0000000000000000_000000000000000",
+                "0000000000000000_000000000000000x",
+                "0000000000000000-0000000000000001",
                 "00000000000000000_0000000000000000",
                 "-000000000000001_0000000000000000",
                 "+000000000000001_0000000000000000",
@@ -181,9 +182,29 @@ class StreamTest {
                 "..%2F..",
                 ""
             })
-    void onlyOffsetsThatWereGivenOutAreTaken(String token) throws Exception {
+    void whatIsNoOffsetIsRefused(String token) throws Exception {
         server.create("/v1/stream/a", TEXT);
         assertProblem(server.get("/v1/stream/a?offset=" + token), 400, "invalid_offset");
+    }
+
+    /** A gateway for Yjs continues behind a snapshot by adding 1 to the second half of its offset. */
+    @Test
+    void anOffsetWithinAValueStandsForItsStart() throws Exception {
+        server.create("/v1/stream/a", TEXT);
+        server.append("/v1/stream/a", TEXT, "one");
+        String behindTail = "0000000000000001_0000000000000001";
+        HttpResponse<String> nothing = server.get("/v1/stream/a?offset=" + behindTail);
+        assertThat(nothing.statusCode()).isEqualTo(200);
+        assertThat(nothing.body()).isEmpty();
+        assertThat(header(nothing, "Stream-Next-Offset")).isEqualTo(offset(1));
+        server.append("/v1/stream/a", TEXT, "two");
+        assertThat(server.get("/v1/stream/a?offset=" + behindTail).body()).isEqualTo("two");
+        assertThat(server.get("/v1/stream/a?live=long-poll&offset=" + behindTail)
+                        .body())
+                .isEqualTo("two");
+        assertThat(header(server.send("POST", "/v1/stream/a?trim=" + behindTail, null), "Stream-First-Offset"))
+                .isEqualTo(offset(1));
+        assertProblem(server.get("/v1/stream/a?offset=0000000000000003_0000000000000001"), 400, "offset_beyond_tail");
     }
 
     @Test

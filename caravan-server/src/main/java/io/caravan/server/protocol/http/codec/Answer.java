@@ -1,12 +1,18 @@
 package io.caravan.server.protocol.http.codec;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** A response, or the head of one that is streamed. Mutable until it is given; not for several threads. */
+/** A response, or the head of one that is streamed. Mutable until it is sent; not thread-safe. */
 public final class Answer {
+    public static final String JSON = "application/json";
+
     private static final byte[] NOTHING = {};
+    private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
     private final HttpResponseStatus status;
     private final HttpHeaders headers = new DefaultHttpHeaders();
@@ -20,9 +26,17 @@ public final class Answer {
         return new Answer(status);
     }
 
-    /** A response of what the server tells of itself; never cached. */
+    /** A response with a map, list or record as JSON; never cached. */
     public static Answer json(HttpResponseStatus status, Object value) {
-        return of(status).header("Cache-Control", "no-store").body(Json.CONTENT_TYPE, Json.bytes(value));
+        return of(status).uncached().body(JSON, jsonBytes(value));
+    }
+
+    static byte[] jsonBytes(Object value) {
+        try {
+            return MAPPER.writeValueAsBytes(value);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("cannot be written as JSON: " + value, impossible);
+        }
     }
 
     /** Sets a header. */
@@ -31,9 +45,14 @@ public final class Answer {
         return this;
     }
 
-    /** Sets a header whose value is {@code true}, or leaves it away. */
+    /** Sets a header to {@code true}, or omits it. */
     public Answer flag(String name, boolean set) {
         return set ? header(name, "true") : this;
+    }
+
+    /** Keeps the response out of caches. */
+    public Answer uncached() {
+        return header("Cache-Control", "no-store");
     }
 
     public Answer body(String contentType, byte[] bytes) {

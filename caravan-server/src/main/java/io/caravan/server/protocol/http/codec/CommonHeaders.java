@@ -4,7 +4,7 @@ import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpResponseStatus;
 
-/** What every response says: which pages may use it, and that browsers shall take it for nothing else. */
+/** The headers of every response: which pages may read it, and that browsers must not guess its type. */
 public final class CommonHeaders {
     private static final String ALLOWED_METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS";
     private static final String ALLOWED_HEADERS = String.join(
@@ -43,7 +43,7 @@ public final class CommonHeaders {
 
     private CommonHeaders() {}
 
-    /** Adds what a response to a request with these headers says. */
+    /** Adds them to the response to a request. */
     static void addTo(HttpHeaders headers, Origins origins, HttpHeaders request) {
         String reader = origins.reader(request);
         if (reader != null) {
@@ -53,12 +53,12 @@ public final class CommonHeaders {
         if (!origins.any()) {
             headers.add(HttpHeaderNames.VARY, HttpHeaderNames.ORIGIN);
         }
-        // Of other pages of this machine, which are the same site, whatever their port.
+        // Other pages of this machine are the same site, whatever their port.
         headers.set("Cross-Origin-Resource-Policy", origins.any() ? "cross-origin" : "same-site");
         headers.set("X-Content-Type-Options", "nosniff");
     }
 
-    /** The answer to a browser that asks what a page of another origin may send. */
+    /** The answer to a browser that checks what a page of another origin may send. */
     public static Answer preflight() {
         return Answer.of(HttpResponseStatus.NO_CONTENT)
                 .header("Access-Control-Allow-Methods", ALLOWED_METHODS)

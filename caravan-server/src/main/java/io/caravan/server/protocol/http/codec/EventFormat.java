@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Writes server-sent events. A line of data goes into a field of its own, wherever a client may see the line's end (at LF,
- * CR or both): so no value can end its event and begin another.
+ * Writes server-sent events. Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so
+ * no value can end its event and begin another.
  */
 public final class EventFormat {
     private static final byte[] DATA_EVENT = ascii("event: data\n");
@@ -54,7 +54,7 @@ public final class EventFormat {
         return found < 0 ? end : found;
     }
 
-    /** A client drops one space behind the colon, so a line that begins with one gets another. */
+    /** A client drops one space after the colon, so a line that begins with a space gets another. */
     private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
         out.writeBytes(FIELD);
         if (to > from && values.getByte(from) == ' ') {
@@ -65,10 +65,10 @@ public final class EventFormat {
     }
 
     /**
-     * Adds the event that tells where the client is.
+     * Adds the event that gives the client its position.
      *
      * @param offset of the next value
-     * @param cursor to be given back with the next request, of which there is none when the stream is closed
+     * @param cursor for the client to send with its next request; unused when the stream is closed
      * @param closed whether the stream is closed and the client has all of it
      */
     public static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
@@ -85,7 +85,7 @@ public final class EventFormat {
         }
         out.writeBytes(CONTROL_EVENT);
         out.writeBytes(FIELD);
-        out.writeBytes(Json.bytes(fields));
+        out.writeBytes(Answer.jsonBytes(fields));
         out.writeByte('\n');
         out.writeByte('\n');
     }

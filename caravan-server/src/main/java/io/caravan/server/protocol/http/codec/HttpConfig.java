@@ -6,16 +6,16 @@ import java.util.Collection;
 import java.util.Set;
 
 /**
- * What the HTTP side needs to know.
+ * Settings of the HTTP server.
  *
- * @param address where to listen; port 0 is any
- * @param maxBodyBytes greatest length of a request's body
- * @param maxBatchBytes what the messages of one body may take together in the store's log, see {@link JsonBody}
+ * @param address where to listen; port 0 chooses a free one
+ * @param maxBodyBytes maximum length of a request's body
+ * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
  * @param longPoll how long a long poll waits for a value
- * @param eventStream how long an event stream lasts before its client has to ask again
- * @param stall how long a client may take nothing of an answer
- * @param allowedOrigins pages of which origins may use the server, beside those of this machine, where nobody is asked for
- *     a token; {@code *} is all
+ * @param eventStream how long an event stream lasts before its client must reconnect
+ * @param stall how long a client may leave a response unread
+ * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients need no
+ *     token; {@code *} is all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -27,16 +27,16 @@ public record HttpConfig(
         Set<String> allowedOrigins) {
     private static final Duration LONG_POLL = Duration.ofSeconds(20);
     private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
-    /** What a write may hold beside its messages: the document's attributes, and frames. */
+    /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     private static final Duration STALL = Duration.ofSeconds(30);
 
     /**
-     * With the usual times.
+     * Makes a configuration with the usual times.
      *
-     * @param maxBodyBytes a body is one value, or JSON of several, so this is the store's limit for one
-     * @param logBufferBytes the store's, of which a write takes one at most
+     * @param maxBodyBytes the store's limit for a value, because a body is one value, or several of JSON
+     * @param logBufferBytes length of the store's log buffers; a write must fit in one
      */
     public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
         return new HttpConfig(
@@ -44,7 +44,7 @@ public record HttpConfig(
     }
 
     /**
-     * The same where pages of other origins are allowed too.
+     * The same with pages of these origins allowed too.
      *
      * @throws IllegalArgumentException when one is neither an origin nor {@code *}
      */

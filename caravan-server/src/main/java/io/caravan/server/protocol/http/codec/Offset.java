@@ -1,52 +1,112 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.server.document.DocumentInfo;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Locale;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a stream, as clients see it: sixteen digits of the sequence of the value that follows, {@code _}, and sixteen
- * digits of a byte in that value. We only ever name the start of a value, so the second number is zero. Compared as text,
- * offsets are in the order of their places.
+ * A place in a stream that a client gives: a value, the first retained one, or the end.
+ *
+ * <p>In text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte within it. Texts
+ * sort in the order of their places. The server gives only offsets whose byte is zero. As the protocol's own server does, it
+ * also takes others, which stand for the start of the value that they are in: gateways add 1 to continue after an offset.
  */
 public final class Offset {
-    /** The place before everything that is retained, as clients may write it. */
-    static final String BEGINNING = "-1";
-    /** The place behind everything, as clients may write it. */
-    static final String NOW = "now";
+    private static final String DIGITS = "[0-9]{16}";
+    private static final Pattern VALUE = Pattern.compile(DIGITS + "_" + DIGITS);
+    private static final int SEQUENCE_DIGITS = 16;
 
-    private static final int DIGITS = 16;
-    private static final int LENGTH = 2 * DIGITS + 1;
-    private static final String START_OF_VALUE = "_" + "0".repeat(DIGITS);
+    private static final Offset BEGINNING = new Offset(-1);
+    private static final Offset NOW = new Offset(-2);
 
-    private Offset() {}
+    private final long sequence;
 
-    /** The offset of the value with this sequence, whether it is there yet or not. */
+    private Offset(long sequence) {
+        this.sequence = sequence;
+    }
+
+    /** The text for the value with this sequence, whether it exists yet or not. */
     public static String of(long sequence) {
-        return String.format(Locale.ROOT, "%0" + DIGITS + "d", sequence) + START_OF_VALUE;
+        return String.format(Locale.ROOT, "%016d_%016d", sequence, 0);
     }
 
     /**
-     * The sequence that an offset names; neither of the words for a place is one.
+     * The sequence of the value that an offset names; {@code -1} and {@code now} are not such offsets.
      *
-     * @param parameter where it was given, for the message
-     * @throws ProblemException when it is not an offset that we gave out
+     * @param parameter where the client gave it, for the message
+     * @throws Problem when it is malformed
      */
-    public static long sequence(String token, String parameter) {
-        if (!wellFormed(token)) {
-            throw ProblemException.badRequest(
-                    "invalid_offset", parameter + " is not an offset; give back one that a response told, unchanged");
+    public static long sequence(String text, String parameter) {
+        if (!VALUE.matcher(text).matches()) {
+            throw Problem.badRequest(
+                    "invalid_offset", parameter + " is not an offset; send one from a response, unchanged");
         }
-        return Long.parseLong(token.substring(0, DIGITS));
+        return Long.parseLong(text.substring(0, SEQUENCE_DIGITS));
     }
 
-    private static boolean wellFormed(String token) {
-        if (token.length() != LENGTH || !token.endsWith(START_OF_VALUE)) {
-            return false;
+    /**
+     * An offset, {@code -1} for the first retained value, or {@code now} for the end.
+     *
+     * @param text null for the first retained value
+     * @param parameter where the client gave it, for the message
+     * @throws Problem when it is malformed
+     */
+    public static Offset parse(@Nullable String text, String parameter) {
+        if (text == null || text.equals("-1")) {
+            return BEGINNING;
         }
-        for (int i = 0; i < DIGITS; i++) {
-            if (token.charAt(i) < '0' || token.charAt(i) > '9') {
-                return false;
-            }
+        return text.equals("now") ? NOW : new Offset(sequence(text, parameter));
+    }
+
+    public boolean isNow() {
+        return this == NOW;
+    }
+
+    /**
+     * The sequence that this stands for in a stream, or the first retained one when it was trimmed.
+     *
+     * @throws Problem when the stream has not reached this offset
+     */
+    public long atLeastFirstIn(DocumentInfo info) {
+        return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
+    }
+
+    /**
+     * The sequence of the value to read first.
+     *
+     * @throws Problem when it was trimmed, or the stream has not reached this offset
+     */
+    public long in(DocumentInfo info) {
+        if (this == BEGINNING) {
+            return info.firstSequence();
         }
-        return true;
+        if (this == NOW) {
+            return info.nextSequence();
+        }
+        checkRetained(sequence, info);
+        if (sequence > info.nextSequence()) {
+            throw Problem.badRequest(
+                    "offset_beyond_tail",
+                    "the stream has not reached this offset: it ends at " + of(info.nextSequence()));
+        }
+        return sequence;
+    }
+
+    /**
+     * Checks that no value was trimmed from this sequence on.
+     *
+     * @throws Problem when one was
+     */
+    public static void checkRetained(long sequence, DocumentInfo info) {
+        if (sequence < info.firstSequence()) {
+            String first = of(info.firstSequence());
+            throw new Problem(
+                            HttpResponseStatus.GONE,
+                            "offset_trimmed",
+                            "values from this offset on were trimmed; the first retained one is at " + first)
+                    .with(StreamHeaders.FIRST_OFFSET, first);
+        }
     }
 }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which web pages may use the server from within a browser.
  *
- * <p>Where clients show tokens, pages of every origin may: a browser adds none by itself. Where nobody is asked for one, the
- * browser's place is what allows things, and every page that its user visits has that: so only pages of this machine may,
- * and those that the operator allows. And then, as names of the network can be made to point to this machine (DNS
- * rebinding), a request to a loopback address must name it as such. Programs that are no browsers send no {@code Origin},
- * and name the address that they connect to.
+ * <p>Where clients need tokens, pages of every origin may use it: a browser adds no token by itself. Where they need none,
+ * being on this machine is what gives access, and every page that the user visits runs on this machine. So only pages that
+ * come from this machine may use it, and those that the operator allows. Because a foreign host name can be made to resolve
+ * to this machine (DNS rebinding), a request to a loopback address must also name that address in its {@code Host} header.
+ * Other programs send no {@code Origin}, and name the address that they connect to.
  */
 public final class Origins {
     private static final String ANY = "*";
@@ -44,7 +44,7 @@ public final class Origins {
     /**
      * The rules for a listener.
      *
-     * @param authenticated whether every client has to show a token
+     * @param authenticated whether clients need a token
      */
     public static Origins of(HttpConfig config, boolean authenticated) {
         InetSocketAddress address = config.address();
@@ -59,15 +59,15 @@ public final class Origins {
         return new Origins(any, !any && address.getAddress().isLoopbackAddress(), allowed, hosts);
     }
 
-    /** Whether it is an origin as browsers write it, {@code https://app.example:8443}, or {@code *}, which is every one. */
+    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
 
     /**
-     * Lets a request go on that no foreign page has made.
+     * Checks that no foreign page made a request.
      *
-     * @throws ProblemException when one has, or may have
+     * @throws Problem when one did, or may have
      */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
@@ -84,7 +84,7 @@ public final class Origins {
         if (changes(method) && origin != null && !mayUse(origin)) {
             throw forbidden(
                     "foreign_origin",
-                    "pages of this origin may change nothing, as nobody is asked for a token; --allow-origin allows them");
+                    "pages of this origin may not change anything, because clients need no token here; --allow-origin allows them");
         }
     }
 
@@ -103,11 +103,11 @@ public final class Origins {
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
-    private static ProblemException forbidden(String code, String detail) {
-        return new ProblemException(new Problem(HttpResponseStatus.FORBIDDEN, code, detail));
+    private static Problem forbidden(String code, String detail) {
+        return new Problem(HttpResponseStatus.FORBIDDEN, code, detail);
     }
 
-    /** Whether pages of every origin may use the server. */
+    /** Whether pages of all origins may use the server. */
     boolean any() {
         return any;
     }

@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** Takes and gives text of URLs, in which bytes are written as {@code %41}. */
+/** Decodes and encodes percent codes in URLs, such as {@code %41}. */
 final class PercentCode {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
     private static final char[] HEX = "0123456789ABCDEF".toCharArray();
@@ -16,7 +16,7 @@ final class PercentCode {
      * The bytes that a part of a URL stands for.
      *
      * @param what names the part, for the message
-     * @throws ProblemException when it holds a character that no URL has, or half of a code
+     * @throws Problem when it holds a character that is not allowed in a URL, or half a code
      */
     static byte[] bytes(String text, String what) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
@@ -43,9 +43,9 @@ final class PercentCode {
         return high << 4 | low;
     }
 
-    private static ProblemException malformed(String what) {
-        return ProblemException.badRequest(
-                "malformed_url", what + " is malformed: bytes other than letters, digits and signs are written as %XX");
+    private static Problem malformed(String what) {
+        return Problem.badRequest(
+                "malformed_url", what + " is malformed: write bytes other than letters, digits and punctuation as %XX");
     }
 
     /** The text that a part of a URL stands for. */
@@ -56,11 +56,11 @@ final class PercentCode {
                     .decode(ByteBuffer.wrap(bytes(part, what)))
                     .toString();
         } catch (CharacterCodingException notText) {
-            throw ProblemException.badRequest("malformed_url", what + " is not UTF-8");
+            throw Problem.badRequest("malformed_url", what + " is not UTF-8");
         }
     }
 
-    /** Bytes as part of a URL's path; slashes stay. */
+    /** Encodes bytes as part of a URL's path; slashes stay. */
     static String encode(byte[] bytes) {
         StringBuilder text = new StringBuilder(bytes.length);
         for (byte b : bytes) {

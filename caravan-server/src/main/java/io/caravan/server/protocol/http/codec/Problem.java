@@ -4,25 +4,48 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/**
- * Why a request was not done: what every error response tells, as RFC 9457's {@code application/problem+json}.
- *
- * @param code a word for programs; those in use are in docs/PROTOCOLS.md
- * @param detail a sentence for people: what happened, and what to do
- * @param headers what else to tell
- */
-public record Problem(HttpResponseStatus status, String code, String detail, Map<String, String> headers) {
+/** Ends a request with an error response: RFC 9457's {@code application/problem+json}. */
+public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
+    private static final long serialVersionUID = 1L;
+
+    private final transient HttpResponseStatus status;
+    private final String code;
+    private final transient Map<String, String> headers = new LinkedHashMap<>();
+
+    /**
+     * Makes a problem without headers of its own.
+     *
+     * @param code a word for programs; docs/PROTOCOLS.md lists them
+     * @param detail a sentence for people: what happened, and what to do
+     */
     public Problem(HttpResponseStatus status, String code, String detail) {
-        this(status, code, detail, Map.of());
+        super(detail);
+        this.status = status;
+        this.code = code;
     }
 
-    /** The same with one more header. */
+    public static Problem badRequest(String code, String detail) {
+        return new Problem(HttpResponseStatus.BAD_REQUEST, code, detail);
+    }
+
+    /** Adds a header to the response. */
     public Problem with(String header, String value) {
-        Map<String, String> more = new LinkedHashMap<>(headers);
-        more.put(header, value);
-        return new Problem(status, code, detail, more);
+        headers.put(header, value);
+        return this;
+    }
+
+    public HttpResponseStatus status() {
+        return status;
+    }
+
+    public String code() {
+        return code;
+    }
+
+    public String detail() {
+        return String.valueOf(getMessage());
     }
 
     public Answer answer() {
@@ -30,9 +53,15 @@ public record Problem(HttpResponseStatus status, String code, String detail, Map
         body.put("title", status.reasonPhrase());
         body.put("status", status.code());
         body.put("code", code);
-        body.put("detail", detail);
-        Answer answer = Answer.of(status).header("Cache-Control", "no-store").body(CONTENT_TYPE, Json.bytes(body));
+        body.put("detail", detail());
+        Answer answer = Answer.json(status, body).header("Content-Type", CONTENT_TYPE);
         headers.forEach(answer::header);
         return answer;
+    }
+
+    /** A refusal is an answer: nobody looks at where it was made. */
+    @Override
+    public synchronized Throwable fillInStackTrace() {
+        return this;
     }
 }

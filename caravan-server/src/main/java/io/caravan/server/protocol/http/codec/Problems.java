@@ -26,12 +26,12 @@ import java.util.Locale;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Exceptions as problems. What is in no row is ours to answer for. */
+/** Translates exceptions to problems. One that has no row is a fault of the server. */
 public final class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
 
     private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
-    /** When a document that is on its way from the archive, or an archive that did not answer, may be asked for again. */
+    /** When to retry while a document is being fetched from the archive, or the archive does not answer. */
     private static final String RETRY_SECONDS = "1";
 
     private record Row(Class<? extends RuntimeException> type, HttpResponseStatus status, String code) {}
@@ -50,8 +50,8 @@ public final class Problems {
     private Problems() {}
 
     public static Problem of(Throwable thrown) {
-        if (thrown instanceof ProblemException refused) {
-            return refused.problem();
+        if (thrown instanceof Problem refused) {
+            return refused;
         }
         if (thrown instanceof DocumentException refused) {
             return ofDocument(refused);
@@ -61,7 +61,7 @@ public final class Problems {
                 return retried(new Problem(row.status(), row.code(), message(thrown)));
             }
         }
-        LOG.error("a request failed for a reason that is the server's", thrown);
+        LOG.error("a request failed because of a fault in the server", thrown);
         String detail = thrown instanceof CaravanException ? message(thrown) : "see the server's log";
         return new Problem(INTERNAL_SERVER_ERROR, "internal_error", detail);
     }

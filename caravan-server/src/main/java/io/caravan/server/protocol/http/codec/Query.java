@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The parameters behind a URL's question mark. Those that nobody asks for are ignored, as the protocol wants it. */
+/** The parameters after a URL's question mark. Unknown ones are ignored, as the protocol requires. */
 public final class Query {
     private static final int MAX_PARAMETERS = 64;
 
@@ -13,10 +13,10 @@ public final class Query {
     private final List<Parameter> parameters = new ArrayList<>();
 
     /**
-     * Takes a query apart.
+     * Parses a query.
      *
      * @param raw what follows the question mark
-     * @throws ProblemException when it is malformed
+     * @throws Problem when it is malformed
      */
     public Query(String raw) {
         for (int from = 0; from < raw.length(); ) {
@@ -31,8 +31,7 @@ public final class Query {
 
     private void add(String pair) {
         if (parameters.size() == MAX_PARAMETERS) {
-            throw ProblemException.badRequest(
-                    "too_many_parameters", "the URL has more than " + MAX_PARAMETERS + " parameters");
+            throw Problem.badRequest("too_many_parameters", "the URL has more than " + MAX_PARAMETERS + " parameters");
         }
         int equals = pair.indexOf('=');
         String name = equals < 0 ? pair : pair.substring(0, equals);
@@ -45,16 +44,16 @@ public final class Query {
     }
 
     /**
-     * The value of a parameter, or null when it is not given.
+     * The value of a parameter, or null when it is absent.
      *
-     * @throws ProblemException when it is given more than once
+     * @throws Problem when it is repeated
      */
     public @Nullable String get(String name) {
         String found = null;
         for (Parameter parameter : parameters) {
             if (parameter.name().equals(name)) {
                 if (found != null) {
-                    throw ProblemException.badRequest("repeated_parameter", name + " is given more than once");
+                    throw Problem.badRequest("repeated_parameter", name + " is given more than once");
                 }
                 found = parameter.value();
             }

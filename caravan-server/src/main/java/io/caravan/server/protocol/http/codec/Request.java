@@ -1,24 +1,113 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.server.document.Producer;
+import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that has come in whole.
+ * A request that has arrived completely.
  *
- * @param path the URL's path as it was sent, percent codes and all
+ * @param path the URL's path as it was sent, percent codes included
  * @param body empty when there is none
  */
 public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
+    private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
+    /** The greatest integer that JavaScript can count to. */
+    private static final long MAX_NUMBER = (1L << 53) - 1;
+
+    private static final Pattern MEDIA_TYPE =
+            Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
+    private static final int MAX_CONTENT_TYPE = 256;
 
     /** The value of a header, or null when there is none. */
     public @Nullable String header(String name) {
         return headers.get(name);
     }
 
-    /** Whether a header says {@code true}; anything else it may say counts as its absence. */
+    /** Whether a header says {@code true}; any other value counts as its absence. */
     public boolean flag(String name) {
         return "true".equalsIgnoreCase(headers.get(name));
+    }
+
+    /**
+     * A header's number, from 0 to 2^53-1, if the header is present.
+     *
+     * @throws Problem when it is malformed
+     */
+    public OptionalLong number(String header) {
+        String value = header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        if (!NUMBER.matcher(value).matches() || Long.parseLong(value) > MAX_NUMBER) {
+            throw invalid(header + " must be a number from 0 to 2^53-1, in digits, without leading zeros");
+        }
+        return OptionalLong.of(Long.parseLong(value));
+    }
+
+    /**
+     * A header's time in milliseconds since 1970, if the header is present.
+     *
+     * @throws Problem when it is malformed
+     */
+    public OptionalLong time(String header) {
+        String value = header(header);
+        if (value == null) {
+            return OptionalLong.empty();
+        }
+        try {
+            return OptionalLong.of(OffsetDateTime.parse(value).toInstant().toEpochMilli());
+        } catch (DateTimeException | ArithmeticException malformed) {
+            throw invalid(header + " must be a time such as 2026-11-21T15:00:00Z (RFC 3339)");
+        }
+    }
+
+    /**
+     * The content type, or null when there is none.
+     *
+     * @throws Problem when there is more than one, or it is malformed
+     */
+    public @Nullable String contentType() {
+        List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
+        if (values.isEmpty()) {
+            return null;
+        }
+        String value = values.get(0);
+        if (values.size() > 1
+                || value.length() > MAX_CONTENT_TYPE
+                || !MEDIA_TYPE.matcher(value).matches()) {
+            throw invalid("Content-Type must be one media type such as text/plain, of at most " + MAX_CONTENT_TYPE
+                    + " characters");
+        }
+        return value;
+    }
+
+    /**
+     * The request's producer and its number for this request, or null when it has none.
+     *
+     * @throws Problem when some of the three headers are missing, or one is malformed
+     */
+    public @Nullable Producer producer() {
+        String id = header(StreamHeaders.PRODUCER_ID);
+        OptionalLong epoch = number(StreamHeaders.PRODUCER_EPOCH);
+        OptionalLong sequence = number(StreamHeaders.PRODUCER_SEQ);
+        if (id == null && epoch.isEmpty() && sequence.isEmpty()) {
+            return null;
+        }
+        if (id == null || epoch.isEmpty() || sequence.isEmpty()) {
+            throw invalid("Producer-Id, Producer-Epoch and Producer-Seq must be sent together, or not at all");
+        }
+        return new Producer(id, epoch.getAsLong(), sequence.getAsLong());
+    }
+
+    private static Problem invalid(String detail) {
+        return Problem.badRequest("invalid_header", detail);
     }
 }

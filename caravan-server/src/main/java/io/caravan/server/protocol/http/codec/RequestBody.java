@@ -3,7 +3,7 @@ package io.caravan.server.protocol.http.codec;
 import io.netty.buffer.ByteBuf;
 import java.util.Arrays;
 
-/** Gathers a request's body, never more than a limit, and never more memory than has come in, about. */
+/** Collects a request's body up to a limit, in about as much memory as has arrived. */
 public final class RequestBody {
     private static final int FIRST_BYTES = 4 * 1024;
     private static final byte[] NOTHING = {};
@@ -16,14 +16,14 @@ public final class RequestBody {
     /**
      * Makes an empty body.
      *
-     * @param kept false to count it only
+     * @param kept false to count the bytes only
      */
     public RequestBody(int limit, boolean kept) {
         this.limit = limit;
         this.kept = kept;
     }
 
-    /** Takes the next part; returns false when the body is over the limit. */
+    /** Adds the next part; returns false when the body is over the limit. */
     public boolean add(ByteBuf part) {
         int more = part.readableBytes();
         if (more > limit - length) {

@@ -11,12 +11,12 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes requests of bytes, and takes what could be read in two ways for none. While a request is in hand, what came behind
- * it stays the bytes that it is, which are counted, and no more is read: requests of a few bytes would take many times as
- * much memory. The event loop's alone.
+ * Decodes requests, and refuses those that could be read in two ways. While a request is being handled, what follows it stays
+ * undecoded, where its bytes are counted, and nothing more is read: decoded, small requests would take many times as much
+ * memory. Used only on the event loop.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
-    /** A name of the greatest length with each byte in three, and a query. */
+    /** Room for a name of the maximum length, each of its bytes percent-encoded, and a query. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
     public static final int MAX_HEADER_BYTES = 16 * 1024;
@@ -31,7 +31,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     /**
      * Makes a decoder.
      *
-     * @param busy whether a request is in hand, so that none may follow; {@link #resume} tells when it is not any more
+     * @param busy whether a request is being handled, so that the next must wait until {@link #resume}
      */
     public RequestDecoder(BooleanSupplier busy) {
         super(new HttpDecoderConfig()
@@ -44,17 +44,17 @@ public final class RequestDecoder extends HttpRequestDecoder {
         this.busy = busy;
     }
 
-    /** Whether bytes wait for the request in hand. */
+    /** Whether bytes wait for the current request to end. */
     public boolean holding() {
         return holding != null;
     }
 
-    /** Whether bytes have come of something that is not yet there whole: a head, or a part of a body. */
+    /** Whether part of a head, or of a chunk of a body, has arrived. */
     public boolean begun() {
         return begun;
     }
 
-    /** Decodes what was held back, up to the end of the next request. */
+    /** Decodes the bytes held back, up to the end of the next request. */
     public void resume() {
         ChannelHandlerContext context = holding;
         if (context == null) {
@@ -64,7 +64,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         try {
             channelRead(context, Unpooled.EMPTY_BUFFER);
         } catch (Exception | Error broken) {
-            // As a pipeline does with what its handlers throw.
+            // As a pipeline does with exceptions of its handlers.
             context.fireExceptionCaught(broken);
         }
     }
@@ -73,7 +73,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
     protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out) throws Exception {
         if (busy.getAsBoolean()) {
             holding = context;
-            // At once, or the socket would be read several times more.
+            // Immediately, or the socket would be read several times more.
             context.channel().config().setAutoRead(false);
             return;
         }
@@ -82,7 +82,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         begun = out.size() == decoded;
     }
 
-    /** While bytes are held, Netty's decoder would ask for more of them. */
+    /** While bytes are held back, Netty's decoder would request more. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) throws Exception {
         if (holding == null) {
@@ -92,7 +92,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
         }
     }
 
-    /** Netty's decoder would drop what is held when the client says that it sends no more. */
+    /** Netty's decoder would drop the bytes held back when the client shuts down its output. */
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
         if (event instanceof ChannelInputShutdownEvent && holding != null) {

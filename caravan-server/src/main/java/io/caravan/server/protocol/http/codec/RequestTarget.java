@@ -12,53 +12,52 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What the head of a request asks for.
+ * The path and query of a request.
  *
- * @param path the URL's path, percent codes and all
+ * @param path the URL's path, percent codes included
  */
 public record RequestTarget(String path, Query query) {
     private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
 
     /**
-     * Takes a head apart that Netty has read.
+     * Parses a head that Netty has read.
      *
-     * @throws ProblemException when it is not one of HTTP/1.1 or 1.0
+     * @throws Problem when it is not valid HTTP/1.1 or 1.0
      */
     public static RequestTarget of(HttpRequest head) {
         if (head.decoderResult().isFailure()) {
-            throw new ProblemException(malformed(head.decoderResult().cause()));
+            throw malformed(head.decoderResult().cause());
         }
         HttpVersion version = head.protocolVersion();
         if (version.majorVersion() != 1 || version.minorVersion() > 1) {
-            throw new ProblemException(new Problem(
+            throw new Problem(
                     HttpResponseStatus.HTTP_VERSION_NOT_SUPPORTED,
                     "unsupported_version",
-                    "this server speaks HTTP/1.1"));
+                    "this server speaks HTTP/1.1");
         }
         int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
         if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
-            throw ProblemException.badRequest(
-                    "malformed_request", "a request needs one Host header, this has " + hosts);
+            throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
         }
         checkTransferEncoding(head);
         return split(withoutAuthority(head.uri()));
     }
 
-    /** A body that is also compressed would be stored as it came, which nobody could tell from what it stands for. */
+    /** A compressed body would be stored compressed, with nothing to say so. */
     private static void checkTransferEncoding(HttpRequest head) {
         List<String> encodings = head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING);
         if (!encodings.isEmpty()
                 && !(encodings.size() == 1
                         && HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(
                                 encodings.get(0).strip()))) {
-            throw new ProblemException(new Problem(
+            throw new Problem(
                     HttpResponseStatus.NOT_IMPLEMENTED,
                     "unsupported_transfer_encoding",
-                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings)));
+                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings));
         }
     }
 
-    /** What was wrong with bytes that are no request. */
+    /** The problem with bytes that are not a request. */
     public static Problem malformed(Throwable cause) {
         if (cause instanceof TooLongHttpLineException) {
             return new Problem(
@@ -71,10 +70,12 @@ public record RequestTarget(String path, Query query) {
                     "the request's headers are too large");
         }
         return new Problem(
-                HttpResponseStatus.BAD_REQUEST, "malformed_request", "this is no HTTP request: " + cause.getMessage());
+                HttpResponseStatus.BAD_REQUEST,
+                "malformed_request",
+                "this is not an HTTP request: " + cause.getMessage());
     }
 
-    /** A proxy's form of a URL names the server too. */
+    /** The form of a URL that is sent to proxies names the server too. */
     private static String withoutAuthority(String uri) {
         Matcher authority = AUTHORITY.matcher(uri);
         if (!authority.lookingAt()) {
@@ -86,7 +87,7 @@ public record RequestTarget(String path, Query query) {
 
     private static RequestTarget split(String uri) {
         if (!uri.startsWith("/") && !uri.equals("*")) {
-            throw ProblemException.badRequest("malformed_url", "a URL's path begins with a slash");
+            throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
         }
         int mark = uri.indexOf('?');
         return mark < 0

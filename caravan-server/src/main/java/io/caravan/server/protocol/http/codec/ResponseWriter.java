@@ -22,7 +22,7 @@ import io.netty.util.concurrent.EventExecutor;
 import java.net.SocketAddress;
 import java.util.function.BooleanSupplier;
 
-/** Writes the response to one request as its version and method want it. The event loop's alone. */
+/** Writes the response to one request, as its version and method require. Used only on the event loop. */
 public final class ResponseWriter {
     private final Channel channel;
     private final boolean bodiless;
@@ -35,7 +35,7 @@ public final class ResponseWriter {
     /**
      * Makes a writer.
      *
-     * @param origins say which pages may read the response
+     * @param origins which pages may read the response
      * @param ending whether the connection shall end with this response
      */
     public ResponseWriter(Channel channel, HttpRequest head, Origins origins, BooleanSupplier ending) {
@@ -56,7 +56,7 @@ public final class ResponseWriter {
         return channel.remoteAddress();
     }
 
-    /** The scheme of the URLs that the client asks by. */
+    /** The scheme of the client's URLs. */
     public String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
     }
@@ -75,7 +75,7 @@ public final class ResponseWriter {
         keepAlive = false;
     }
 
-    /** Tells the client that the body of its request is welcome. */
+    /** Tells the client to send the body of its request. */
     public void goOn() {
         channel.writeAndFlush(
                 new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.CONTINUE, Unpooled.EMPTY_BUFFER));
@@ -107,7 +107,7 @@ public final class ResponseWriter {
                 && status.code() != HttpResponseStatus.NOT_MODIFIED.code();
     }
 
-    /** Begins a body whose length is not known. */
+    /** Starts a response whose length is unknown. */
     public void head(Answer answer) {
         HttpResponse response = new DefaultHttpResponse(HttpVersion.HTTP_1_1, answer.status(), answer.headers());
         if (oldVersion) {
@@ -138,7 +138,7 @@ public final class ResponseWriter {
         channel.writeAndFlush(LastHttpContent.EMPTY_LAST_CONTENT);
     }
 
-    /** Cuts the response off, so that the client sees that it is not whole. */
+    /** Closes the connection, so that the client notices that the response is incomplete. */
     public void abort() {
         channel.close();
     }

@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http.codec;
 
-/** The headers of the Durable Streams protocol, and one of our own. */
+/** The headers of the Durable Streams protocol, and one extension. */
 public final class StreamHeaders {
     public static final String NEXT_OFFSET = "Stream-Next-Offset";
-    /** Our own: offset of the first retained value. */
+    /** An extension: the offset of the first retained value. */
     public static final String FIRST_OFFSET = "Stream-First-Offset";
 
     public static final String UP_TO_DATE = "Stream-Up-To-Date";

@@ -16,30 +16,29 @@ public final class StreamName {
      * The document that a path names.
      *
      * @param rest what follows the prefix
-     * @throws ProblemException when it can be no document's name
+     * @throws Problem when it cannot be the name of a document
      */
     public static DocumentName of(String rest) {
         byte[] name = PercentCode.bytes(rest, "the stream's path");
         if (reserved(name)) {
-            throw new ProblemException(new Problem(
+            throw new Problem(
                     HttpResponseStatus.NOT_IMPLEMENTED,
                     "reserved",
-                    "paths below " + RESERVED + " are reserved for subscriptions, which this server does not have"));
+                    "paths below " + RESERVED + " are reserved for subscriptions, which this server does not have");
         }
         if (name.length == 0) {
-            throw new ProblemException(
-                    new Problem(HttpResponseStatus.NOT_FOUND, "unknown_path", "a stream's path is not empty"));
+            throw new Problem(HttpResponseStatus.NOT_FOUND, "unknown_path", "a stream's path must not be empty");
         }
         if (name.length > DocumentName.MAX_BYTES) {
-            throw new ProblemException(new Problem(
+            throw new Problem(
                     HttpResponseStatus.REQUEST_URI_TOO_LONG,
                     "name_too_long",
-                    "a stream's name has at most " + DocumentName.MAX_BYTES + " bytes, this has " + name.length));
+                    "a stream's name may have at most " + DocumentName.MAX_BYTES + " bytes, this has " + name.length);
         }
         return DocumentName.of(name);
     }
 
-    /** However the name was written in the path. */
+    /** Checked after decoding, however the name was written in the path. */
     private static boolean reserved(byte[] name) {
         String latin = new String(name, StandardCharsets.ISO_8859_1);
         return latin.equals(RESERVED) || latin.startsWith(RESERVED + "/");

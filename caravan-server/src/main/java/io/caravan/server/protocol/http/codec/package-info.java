@@ -1,5 +1,5 @@
 /**
- * HTTP messages: requests decoded and checked, answers and problems encoded. Nothing here knows a document.
+ * HTTP messages: decodes and checks requests, encodes answers and problems. Nothing here accesses a document.
  */
 @NullMarked
 package io.caravan.server.protocol.http.codec;

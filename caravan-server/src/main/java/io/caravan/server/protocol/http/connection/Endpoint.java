@@ -1,18 +1,18 @@
 package io.caravan.server.protocol.http.connection;
 
-import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Problems;
 
 /**
- * What a route does. Called on the connection's event loop, where it must not block, when the request is there whole; the
- * answer may come later and from any thread.
+ * What a route does. Called on the connection's event loop, where it must not block, when the request has arrived
+ * completely; the answer may come later and from any thread.
  */
 public interface Endpoint {
 
     /**
-     * Begins to answer.
+     * Handles a request.
      *
-     * @throws ProblemException which is then the answer; so is any other exception, in the words of {@link Problems}
+     * @throws Problem which becomes the answer, as does any other exception, translated by {@link Problems}
      */
     void handle(Exchange exchange);
 }

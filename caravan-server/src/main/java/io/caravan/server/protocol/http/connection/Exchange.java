@@ -1,10 +1,12 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Problems;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
+import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -16,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has come in whole, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on the event
- * loop, from {@link #start} to {@link #finish}. What an endpoint still has open when the exchange ends, by its answer or
- * because the client has gone, it closes in an action that it left with {@link #atEnd}.
+ * A request that has arrived completely, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on the
+ * event loop, from {@link #start} to {@link #finish}. An endpoint registers with {@link #atEnd} what to close when the
+ * exchange ends, by its answer or because the client has disconnected.
  */
 public final class Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
@@ -38,9 +40,9 @@ public final class Exchange {
     private @Nullable Runnable onDrain;
 
     /**
-     * Makes an exchange that is not answered.
+     * Makes an exchange without an answer yet.
      *
-     * @param ended is run on the event loop when the answer is on its way
+     * @param ended runs on the event loop when the answer has been written
      */
     public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
         this.writer = writer;
@@ -63,16 +65,21 @@ public final class Exchange {
         return principal;
     }
 
+    /** The document that the path names. */
+    public DocumentName documentName() {
+        return StreamName.of(route.rest(request.path()));
+    }
+
     public EventExecutor loop() {
         return writer.loop();
     }
 
-    /** The scheme of the URLs that the client asks by. */
+    /** The scheme of the client's URLs. */
     public String scheme() {
         return writer.scheme();
     }
 
-    /** Names a part of the route's operation, for the figures; before the answer. */
+    /** Replaces the operation's name in the metrics; call it before answering. */
     public void operation(String part) {
         operation = part;
     }
@@ -81,7 +88,7 @@ public final class Exchange {
         return operation;
     }
 
-    /** The answer's code; 0 when there was none. */
+    /** The answer's status code; 0 when there was none. */
     public int status() {
         return status;
     }
@@ -90,12 +97,12 @@ public final class Exchange {
         return startedNanos;
     }
 
-    /** Answers; on any thread, once. Does nothing when the client has gone. */
+    /** Answers, once, on any thread. Does nothing when the client has disconnected. */
     public void answer(Answer answer) {
         answer(answer, Unpooled.wrappedBuffer(answer.body()));
     }
 
-    /** Answers with a body, which is released; as {@link #answer(Answer)}. */
+    /** Answers with a body, which this releases; as {@link #answer(Answer)}. */
     public void answer(Answer answer, ByteBuf body) {
         onLoop(() -> {
             if (over) {
@@ -108,20 +115,20 @@ public final class Exchange {
         });
     }
 
-    /** Ends the request, on any thread: with an error, or, when the answer has begun to go out, with the connection. */
+    /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by closing the connection. */
     public void fail(Throwable problem) {
-        Problem told = Problems.of(problem);
+        Problem response = Problems.of(problem);
         onLoop(() -> {
             if (!over && status == 0) {
-                answer(told.answer());
+                answer(response.answer());
             } else if (!over) {
-                LOG.warn("closing {}: its answer cannot be finished: {}", writer.peer(), told.detail());
+                LOG.warn("closing {}: its answer cannot be finished: {}", writer.peer(), response.detail());
                 writer.abort();
             }
         });
     }
 
-    /** Runs part of what makes the answer, on any thread; what it throws ends the exchange. An {@link Error} goes on. */
+    /** Runs part of the work, on any thread; an exception ends the exchange. An {@link Error} is also rethrown. */
     public void run(Runnable part) {
         try {
             part.run();
@@ -151,7 +158,7 @@ public final class Exchange {
 
     private void note(Answer answer) {
         status = answer.status().code();
-        assert route.allStatuses().contains(status) : route.operation() + " does not say that it answers " + status;
+        assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
     }
 
     /** Writes the next piece of the body, and releases it. */
@@ -171,13 +178,13 @@ public final class Exchange {
         }
     }
 
-    /** Runs the action when there is room to write, which may be now. Only the last one that was left is run. */
+    /** Runs the action when there is room to write, perhaps immediately. A later call replaces it. */
     public void whenWritable(Runnable action) {
         onWritable = action;
         writable();
     }
 
-    /** There may be room to write. */
+    /** Called when there may be room to write. */
     void writable() {
         Runnable action = onWritable;
         if (action != null && !over && writer.writable()) {
@@ -186,19 +193,19 @@ public final class Exchange {
         }
     }
 
-    /** Leaves an action that ends the answer early when the server stops. */
+    /** Sets an action that ends the answer early when the server stops. */
     public void onDrain(Runnable action) {
         onDrain = action;
     }
 
-    /** The server stops. */
+    /** Called when the server stops. */
     void drain() {
         if (onDrain != null && !over) {
             onDrain.run();
         }
     }
 
-    /** Leaves an action for the end; if that has come, it is run now. The event loop's alone, as the action is. */
+    /** Adds an action for the end of the exchange; runs it immediately if that has come. Both on the event loop only. */
     public void atEnd(Runnable action) {
         if (over) {
             action.run();
@@ -207,7 +214,7 @@ public final class Exchange {
         }
     }
 
-    /** Whether the answer is complete, or the client gone. */
+    /** Whether the answer is complete, or the client has disconnected. */
     public boolean over() {
         return over;
     }
@@ -223,7 +230,7 @@ public final class Exchange {
         return finished;
     }
 
-    /** The connection is gone. */
+    /** Called when the connection is closed. */
     void gone() {
         if (!over) {
             over = true;

@@ -2,7 +2,6 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Permission;
@@ -14,7 +13,7 @@ import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Says whether a client may do what it asks for: by the bearer token that its request carries. */
+/** Checks by the bearer token of a request whether its client may make it. */
 public final class Gate {
     private static final String SCHEME = "Bearer ";
     private static final String CHALLENGE = "Bearer realm=\"caravan\"";
@@ -25,15 +24,15 @@ public final class Gate {
         this.authenticator = authenticator;
     }
 
-    /** Whether what documents hold is for some clients only. */
+    /** Whether clients need a token. */
     public boolean closed() {
         return authenticator.required();
     }
 
     /**
-     * Who asks, who may do so.
+     * The client, if it may use the route.
      *
-     * @throws ProblemException when nobody, or somebody who may not
+     * @throws Problem when it has no valid token, or lacks the permission
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         Permission permission = route.permission();
@@ -50,9 +49,9 @@ public final class Gate {
     }
 
     /**
-     * Lets a client go on whose token is still valid: one that was withdrawn allows nothing more, even of what has begun.
+     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a request.
      *
-     * @throws ProblemException when it was withdrawn
+     * @throws Problem when it was withdrawn
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
@@ -61,9 +60,9 @@ public final class Gate {
     }
 
     /**
-     * Lets a client go on that may do this to a document.
+     * Checks that a client has a permission for a document.
      *
-     * @throws ProblemException for all others
+     * @throws Problem when it has not
      */
     public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
         if (!principal.may(permission, name)) {
@@ -78,20 +77,19 @@ public final class Gate {
         byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
         Principal principal = authenticator.forPeer(peer).authenticate(token);
         if (principal == null) {
-            throw unauthorized("the token is nobody's");
+            throw unauthorized("the token is not known");
         }
         return principal;
     }
 
-    private static ProblemException unauthorized(String detail) {
-        return new ProblemException(new Problem(HttpResponseStatus.UNAUTHORIZED, "unauthorized", detail)
-                .with("WWW-Authenticate", CHALLENGE));
+    private static Problem unauthorized(String detail) {
+        return new Problem(HttpResponseStatus.UNAUTHORIZED, "unauthorized", detail).with("WWW-Authenticate", CHALLENGE);
     }
 
-    private static ProblemException forbidden(Principal principal, Permission permission, String where) {
-        return new ProblemException(new Problem(
+    private static Problem forbidden(Principal principal, Permission permission, String where) {
+        return new Problem(
                 HttpResponseStatus.FORBIDDEN,
                 "forbidden",
-                principal.name() + " lacks permission " + permission + where));
+                principal.name() + " lacks permission " + permission + where);
     }
 }

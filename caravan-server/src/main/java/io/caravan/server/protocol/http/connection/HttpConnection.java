@@ -4,7 +4,6 @@ import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
 import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
@@ -29,9 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection: takes what the decoder makes of its bytes in turn, and has at most one request in hand. What came
- * behind that waits in the decoder, and nothing more is read while something waits; otherwise the socket is read all the
- * time, because one that is not read does not tell that its client has gone.
+ * One client's connection. It handles one request at a time; what follows waits in the decoder, and nothing more is read
+ * while something waits. Otherwise the socket is always read, because only a read notices that the client has disconnected.
  */
 public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
@@ -47,7 +45,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
-    /** The number of the request that is in hand or comes next. */
+    /** The number of the current or next request. */
     private long request = 1;
 
     private boolean inputEnded;
@@ -61,12 +59,12 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         inFlight.onRoom(this::readMore);
     }
 
-    /** What makes requests of the connection's bytes; to stand before this handler. */
+    /** The decoder, which goes before this handler in the pipeline. */
     public RequestDecoder decoder() {
         return decoder;
     }
 
-    /** Whether what comes has to wait. Behind the last request it has not, as nobody will look at it. */
+    /** Whether further bytes must wait. Not after the last request: they are discarded. */
     private boolean busy() {
         return exchange != null && !closing;
     }
@@ -80,7 +78,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         }
     }
 
-    /** Comes after each read of the socket, whether the decoder could make something of it or not. */
+    /** Called after each read of the socket, whether the decoder produced a message or not. */
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         readMore();
@@ -113,17 +111,17 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
             if (incoming.expectsContinue()) {
                 response.goOn();
             }
-        } catch (ProblemException refused) {
-            refuse(response, refused.problem());
+        } catch (Problem refused) {
+            refuse(response, refused);
         }
     }
 
-    /** Answers a request of which there may be more to come, and ends the connection if so. */
+    /** Answers a request that may not have arrived completely, and ends the connection. */
     private void refuse(ResponseWriter response, Problem problem) {
         incoming = null;
         response.close();
         response.whole(problem.answer());
-        service.metrics().refused(problem.status().code());
+        service.refused(problem.status().code());
         end(true);
     }
 
@@ -135,8 +133,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         }
         try {
             begun.add(content.content());
-        } catch (ProblemException refused) {
-            refuse(response, refused.problem());
+        } catch (Problem refused) {
+            refuse(response, refused);
             return;
         }
         if (content instanceof LastHttpContent) {
@@ -153,20 +151,20 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         begun.run(() -> begun.route().endpoint().handle(begun));
     }
 
-    /** The answer is on its way: the next request may come. */
+    /** The answer was written: the next request may come. */
     private void answered() {
         Exchange done = HttpService.required(exchange);
-        service.metrics().answered(done);
+        service.answered(done);
         if (!HttpService.required(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;
             end(false);
             return;
         }
-        // Not from within the exchange: a client that sends many requests ahead would have us call ourselves as often.
+        // Not from within the exchange: a client that sends many requests ahead would make this recurse as deep.
         channel.eventLoop().execute(this::next);
     }
 
-    /** Asked for again when the channel becomes writable, so by then the next request may have begun. */
+    /** Also called when the channel becomes writable, so the next request may have begun by then. */
     private void next() {
         writeStall.watch();
         if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
@@ -240,9 +238,9 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     /**
-     * Closes when what was written has gone out.
+     * Closes when everything written has been sent.
      *
-     * @param unread whether there may be more of a request
+     * @param unread whether more of a request may arrive
      */
     private void end(boolean unread) {
         writeStall.watch();
@@ -261,7 +259,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();
-            service.metrics().answered(exchange);
+            service.answered(exchange);
         }
     }
 

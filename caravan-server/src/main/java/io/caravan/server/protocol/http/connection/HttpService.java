@@ -1,28 +1,38 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.server.metrics.RequestOutcome;
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.http.codec.CommonHeaders;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
-import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpResponseStatus;
 import java.net.SocketAddress;
+import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What all HTTP connections share. */
+/** What all HTTP connections share: the routes, who may use them, and the request metrics. */
 public final class HttpService {
+    private static final String PROTOCOL = "http";
     private static final int NO_CONTENT = 204;
+    private static final int CLIENT_ERRORS = 400;
+    private static final int SERVER_ERRORS = 500;
 
     private final HttpConfig config;
-    private final Router router;
+    private final List<Route> routes;
     private final Origins origins;
     private final Gate gate;
     private final Readiness readiness;
-    private final HttpMetrics metrics;
+    private final ServerMetrics metrics;
     private final Route preflight = Route.of(
             HttpMethod.OPTIONS,
             "*",
@@ -30,11 +40,10 @@ public final class HttpService {
             Set.of(NO_CONTENT),
             exchange -> exchange.answer(CommonHeaders.preflight()));
 
-    public HttpService(
-            HttpConfig config, Router router, Origins origins, Gate gate, Readiness readiness, HttpMetrics metrics) {
+    public HttpService(HttpConfig config, List<Route> routes, Gate gate, Readiness readiness, ServerMetrics metrics) {
         this.config = config;
-        this.router = router;
-        this.origins = origins;
+        this.routes = List.copyOf(routes);
+        this.origins = Origins.of(config, gate.closed());
         this.gate = gate;
         this.readiness = readiness;
         this.metrics = metrics;
@@ -44,8 +53,8 @@ public final class HttpService {
         return config;
     }
 
-    public Router router() {
-        return router;
+    public List<Route> routes() {
+        return routes;
     }
 
     Origins origins() {
@@ -56,14 +65,11 @@ public final class HttpService {
         return readiness;
     }
 
-    HttpMetrics metrics() {
-        return metrics;
-    }
-
     /**
-     * What to do with a request. One that is refused, and has no body, does not end the connection.
+     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a route
+     * that answers with the refusal, so the connection stays usable.
      *
-     * @throws ProblemException when it is refused, and the connection cannot go on
+     * @throws Problem when the request is refused and its connection must end
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
         RequestTarget target = RequestTarget.of(head);
@@ -72,10 +78,10 @@ public final class HttpService {
             if (head.method().equals(HttpMethod.OPTIONS)) {
                 return new IncomingRequest(head, target, preflight, Principal.ANYONE, config);
             }
-            Route route = router.find(head.method(), target.path());
+            Route route = route(head.method(), target.path());
             Principal principal = gate.check(route, target.path(), head.headers(), peer);
             return new IncomingRequest(head, target, route, principal, config);
-        } catch (ProblemException refused) {
+        } catch (Problem refused) {
             if (IncomingRequest.hasBody(head)) {
                 throw refused;
             }
@@ -83,7 +89,55 @@ public final class HttpService {
         }
     }
 
-    /** What must be there by now. */
+    private Route route(HttpMethod method, String path) {
+        List<Route> ofPath =
+                routes.stream().filter(route -> route.matches(path)).toList();
+        if (ofPath.isEmpty()) {
+            throw new Problem(
+                    HttpResponseStatus.NOT_FOUND,
+                    "unknown_path",
+                    "nothing is served at this path; /openapi.json lists what is");
+        }
+        return find(method, ofPath)
+                .or(() -> method.equals(HttpMethod.HEAD) ? find(HttpMethod.GET, ofPath) : Optional.empty())
+                .orElseThrow(() -> notAllowed(method, ofPath));
+    }
+
+    private static Optional<Route> find(HttpMethod method, List<Route> ofPath) {
+        return ofPath.stream().filter(route -> route.method().equals(method)).findFirst();
+    }
+
+    private static Problem notAllowed(HttpMethod method, List<Route> ofPath) {
+        String allowed = Stream.concat(
+                        ofPath.stream().map(route -> route.method().name()), Stream.of("OPTIONS"))
+                .distinct()
+                .collect(Collectors.joining(", "));
+        return new Problem(
+                        HttpResponseStatus.METHOD_NOT_ALLOWED,
+                        "method_not_allowed",
+                        "this path takes " + allowed + ", not " + method.name())
+                .with("Allow", allowed);
+    }
+
+    /** Counts an exchange that is over. */
+    void answered(Exchange exchange) {
+        RequestOutcome outcome = exchange.finished() ? outcome(exchange.status()) : RequestOutcome.ABANDONED;
+        metrics.request(PROTOCOL, exchange.operation(), outcome, System.nanoTime() - exchange.startedNanos());
+    }
+
+    /** Counts a request that was refused before it had arrived completely. */
+    void refused(int status) {
+        metrics.request(PROTOCOL, "unread", outcome(status), 0);
+    }
+
+    private static RequestOutcome outcome(int status) {
+        if (status >= SERVER_ERRORS) {
+            return RequestOutcome.FAILED;
+        }
+        return status >= CLIENT_ERRORS ? RequestOutcome.REFUSED : RequestOutcome.OK;
+    }
+
+    /** A value that must be present by now. */
     public static <T> T required(@Nullable T value) {
         return Objects.requireNonNull(value);
     }

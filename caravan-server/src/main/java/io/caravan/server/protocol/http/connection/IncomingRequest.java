@@ -2,7 +2,6 @@ package io.caravan.server.protocol.http.connection;
 
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.RequestBody;
 import io.caravan.server.protocol.http.codec.RequestTarget;
@@ -15,7 +14,7 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import org.jspecify.annotations.Nullable;
 
-/** A request whose head has come in and whose body is coming. */
+/** A request whose head has arrived and whose body is arriving. */
 final class IncomingRequest {
     private final HttpRequest head;
     private final RequestTarget target;
@@ -27,9 +26,9 @@ final class IncomingRequest {
     private long bytes;
 
     /**
-     * Takes a request whose client may make it.
+     * Begins a request that its client may make.
      *
-     * @throws ProblemException when its body is too long, or it expects what we do not do
+     * @throws Problem when its body is too long, or its expectation is not supported
      */
     IncomingRequest(HttpRequest head, RequestTarget target, Route route, Principal principal, HttpConfig config) {
         this.head = head;
@@ -50,22 +49,22 @@ final class IncomingRequest {
 
     private static boolean expectation(@Nullable String expected) {
         if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
-            throw new ProblemException(new Problem(
+            throw new Problem(
                     HttpResponseStatus.EXPECTATION_FAILED,
                     "unknown_expectation",
-                    "the server knows no expectation but 100-continue"));
+                    "the server supports no expectation but 100-continue");
         }
         return expected != null;
     }
 
-    private ProblemException tooLong() {
-        return new ProblemException(new Problem(
+    private Problem tooLong() {
+        return new Problem(
                 HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
                 "body_too_large",
-                "a body has at most " + config.maxBodyBytes() + " bytes, see --max-value; this has more"));
+                "a body may have at most " + config.maxBodyBytes() + " bytes, see --max-value");
     }
 
-    /** Whether the client waits to be told that its body is welcome. */
+    /** Whether the client waits for a response before it sends the body. */
     boolean expectsContinue() {
         return expectsContinue;
     }
@@ -78,15 +77,15 @@ final class IncomingRequest {
         return principal;
     }
 
-    /** How much of the body has come in. */
+    /** Number of the body's bytes that have arrived. */
     long bytes() {
         return bytes;
     }
 
     /**
-     * Takes the next part of the body.
+     * Adds the next part of the body.
      *
-     * @throws ProblemException when that makes it too long
+     * @throws Problem when that makes it too long
      */
     void add(ByteBuf part) {
         bytes += part.readableBytes();
@@ -95,7 +94,7 @@ final class IncomingRequest {
         }
     }
 
-    /** The whole request; the last call. */
+    /** The complete request; the last call. */
     Request complete() {
         return new Request(head.method(), target.path(), target.query(), head.headers(), body.take());
     }

@@ -6,29 +6,28 @@ import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.ProblemException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
-/** Whether the server can do what it is for, and if not, why. Threads share it. */
+/** Whether the server is ready to serve, and if not, why. Thread-safe. */
 public final class Readiness {
     private volatile @Nullable DocumentService documents;
     private volatile @Nullable Archiver archiver;
     private volatile boolean draining;
 
-    /** The store is open. */
+    /** Serves documents from now on. */
     public void serve(DocumentService opened, @Nullable Archiver archives) {
         archiver = archives;
         documents = opened;
     }
 
-    /** How far the archive is, or null when there is none. */
+    /** The status of the archive, or null when there is none. */
     public @Nullable ArchiveStatus archive() {
         Archiver archives = archiver;
         return archives == null ? null : archives.status();
     }
 
-    /** The server stops. */
+    /** Refuses requests from now on, because the server stops. */
     public void drain() {
         draining = true;
     }
@@ -40,13 +39,14 @@ public final class Readiness {
     /**
      * The documents.
      *
-     * @throws ProblemException when the server has none yet, or stops
+     * @throws Problem when the store is still being opened, or the server stops
      */
     public DocumentService documents() {
         DocumentService served = documents;
         if (served == null || draining) {
-            throw new ProblemException(unavailable(
-                    draining ? "draining" : "recovering", draining ? "the server stops" : "the store is being opened"));
+            throw draining
+                    ? unavailable("draining", "the server stops")
+                    : unavailable("recovering", "the store is being opened");
         }
         return served;
     }

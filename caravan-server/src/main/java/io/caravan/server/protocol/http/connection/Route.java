@@ -1,6 +1,6 @@
 package io.caravan.server.protocol.http.connection;
 
-import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpMethod;
 import java.util.Set;
@@ -8,16 +8,16 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that clients can ask for. The table of them is {@code Routes}; the document that {@code /openapi.json} serves
- * says the same.
+ * A method and path that the server answers. {@code Routes} lists them all, and so does the document at {@code
+ * /openapi.json}.
  *
- * @param method {@code HEAD} of a route for {@code GET} need not be there
- * @param path the URL's path; one that ends in <code>{path}</code> takes all behind it
- * @param operation its name, in figures and in the document
- * @param permission what the client must be allowed to, or null for nothing
+ * @param method a {@code GET} route also answers {@code HEAD}, unless there is a route for that
+ * @param path the URL's path; one that ends in <code>{path}</code> matches any rest
+ * @param operation its name in metrics and in the description
+ * @param permission the permission that the client needs, or null for none
  * @param aboutDocument whether it is about the document that the path names
- * @param takesBody whether a body is read; otherwise it is dropped
- * @param statuses the codes that it answers with, beside {@link #COMMON_STATUSES}
+ * @param takesBody whether the body is kept; otherwise it is discarded
+ * @param statuses the codes that it answers with, in addition to {@link #COMMON_STATUSES}
  */
 public record Route(
         HttpMethod method,
@@ -30,21 +30,21 @@ public record Route(
         Endpoint endpoint) {
     public static final String REST = "{path}";
 
-    /** What any request may be answered with, before it is known what it asks for or whatever it does. */
+    /** Codes with which any request may be answered, whatever its route. */
     static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
 
     public static Route of(HttpMethod method, String path, String operation, Set<Integer> statuses, Endpoint endpoint) {
         return new Route(method, path, operation, null, false, false, statuses, endpoint);
     }
 
-    /** Answers a request that is already refused. */
-    static Route refusing(HttpMethod method, ProblemException refused) {
-        return of(method, "*", "refused", Set.of(refused.problem().status().code()), exchange -> {
+    /** A route that answers with this refusal. */
+    static Route refusing(HttpMethod method, Problem refused) {
+        return of(method, "*", "refused", Set.of(refused.status().code()), exchange -> {
             throw refused;
         });
     }
 
-    /** The same for clients that are allowed this. */
+    /** The same for clients with this permission. */
     public Route needing(Permission needed) {
         return new Route(method, path, operation, needed, aboutDocument, takesBody, statuses, endpoint);
     }
@@ -67,7 +67,7 @@ public record Route(
         return path.substring(0, path.length() - REST.length());
     }
 
-    /** What of a requested path stands for {@link #REST}. */
+    /** The part of a requested path that matches {@link #REST}. */
     public String rest(String requested) {
         return requested.substring(prefix().length());
     }

@@ -1,7 +1,7 @@
 /**
- * One connection and one request: {@link io.caravan.server.protocol.http.connection.HttpConnection} reads requests in
- * turn, finds the {@link io.caravan.server.protocol.http.connection.Route}, asks the {@link
- * io.caravan.server.protocol.http.connection.Gate}, and hands an {@link
+ * Connections and requests: {@link io.caravan.server.protocol.http.connection.HttpConnection} reads requests in turn, finds
+ * the {@link io.caravan.server.protocol.http.connection.Route}, lets the {@link
+ * io.caravan.server.protocol.http.connection.Gate} check the permission, and passes an {@link
  * io.caravan.server.protocol.http.connection.Exchange} to the route's {@link
  * io.caravan.server.protocol.http.connection.Endpoint}.
  */

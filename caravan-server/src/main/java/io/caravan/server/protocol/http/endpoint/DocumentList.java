@@ -7,13 +7,11 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
-import io.caravan.server.protocol.http.codec.ProblemException;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Endpoint;
 import io.caravan.server.protocol.http.connection.Exchange;
-import io.caravan.server.protocol.http.read.ReadParts;
-import io.caravan.server.protocol.http.read.StreamAnswers;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpResponseStatus;
@@ -25,8 +23,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists documents, in no order, a page at a time. A document that exists all the while is on exactly one page. Of those that
- * the client may not read it tells nothing.
+ * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that the
+ * client may not read are left out.
  */
 public final class DocumentList implements Endpoint {
     private static final int DEFAULT_LIMIT = 100;
@@ -45,7 +43,7 @@ public final class DocumentList implements Endpoint {
         int cursor = number(query, "cursor", 0);
         int limit = Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
         if (limit < 1) {
-            throw ProblemException.badRequest("invalid_parameter", "limit must be 1 or more");
+            throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
         }
         String prefix = query.get("prefix");
         byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
@@ -62,7 +60,7 @@ public final class DocumentList implements Endpoint {
             return otherwise;
         }
         if (!NUMBER.matcher(value).matches()) {
-            throw ProblemException.badRequest("invalid_parameter", name + " must be a number");
+            throw Problem.badRequest("invalid_parameter", name + " must be a number");
         }
         return Integer.parseInt(value);
     }
@@ -78,7 +76,7 @@ public final class DocumentList implements Endpoint {
         return answer;
     }
 
-    /** Null when this was the last page. */
+    /** Null for the last page. */
     private static @Nullable String cursor(ScanPage page) {
         return page.next() == 0 ? null : Integer.toString(page.next());
     }

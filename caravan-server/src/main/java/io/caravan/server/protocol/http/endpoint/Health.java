@@ -12,7 +12,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Tells whether the server is alive, and whether it can do what it is for. */
+/** Reports whether the server is alive, and whether it is ready to serve. */
 public final class Health implements Endpoint {
     private final Readiness readiness;
 
@@ -40,7 +40,7 @@ public final class Health implements Endpoint {
         return fields;
     }
 
-    /** Without names and places, as anybody may ask; the log and the figures have those. */
+    /** Without names and places, because this needs no token; the log and the metrics have those. */
     private static Map<String, Object> brief(ArchiveStatus archive) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("state", archive.state().label());

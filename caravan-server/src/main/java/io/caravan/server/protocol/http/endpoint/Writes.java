@@ -13,7 +13,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Runs changes of documents: on the event loop as soon as the store has room, or on a thread that may wait. */
+/** Runs changes of documents as soon as the store has room, on the event loop or on a thread that may wait. */
 public final class Writes {
     private final Readiness readiness;
     private final Executor readers;
@@ -48,8 +48,8 @@ public final class Writes {
     }
 
     /**
-     * Runs a change that takes long, or reads, on a thread that may wait. Not for room in the store, though: it would hold
-     * the document's lock, behind which the event loop's own changes would wait.
+     * Runs a change that takes long, or reads, on a thread that may wait. It does not wait there for room in the store,
+     * because it would hold the document's lock, and changes on the event loop would wait for that.
      */
     public void runApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
@@ -67,7 +67,7 @@ public final class Writes {
         return new Outcome<>() {
             @Override
             public void success(T result) {
-                // Not on the store's thread, which has others to tell.
+                // Not on the store's thread, which has others to notify.
                 exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
             }
 

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import java.time.Instant;
 import java.time.InstantSource;
@@ -6,15 +6,15 @@ import java.util.function.LongUnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The cursors of live responses, which keep caches from answering the same request for ever: the number of the {@value
- * #INTERVAL_SECONDS}-second interval that it is, and always above the one that the client gave.
+ * The cursors of live responses, which keep caches from answering the same request forever: the number of the current
+ * interval of {@value #INTERVAL_SECONDS} seconds, but always greater than the cursor that the client sent.
  */
 public final class Cursors {
     private static final long EPOCH_SECONDS =
             Instant.parse("2024-10-09T00:00:00Z").getEpochSecond();
     private static final long INTERVAL_SECONDS = 20;
     private static final long MAX_JITTER_SECONDS = 3600;
-    /** A cursor beyond this is not taken up, so that none overflows. */
+    /** A longer cursor is ignored, so that none overflows. */
     private static final int MAX_DIGITS = 15;
 
     private final InstantSource clock;
@@ -23,7 +23,7 @@ public final class Cursors {
     /**
      * Makes cursors.
      *
-     * @param random a number from 0 on and below its argument
+     * @param random returns a number of 0 or more that is less than its argument
      */
     public Cursors(InstantSource clock, LongUnaryOperator random) {
         this.clock = clock;
@@ -33,7 +33,7 @@ public final class Cursors {
     /**
      * The cursor of a response.
      *
-     * @param given what the client told, or null; what is no cursor counts as none
+     * @param given what the client sent, or null; text that is not a cursor is ignored
      */
     String next(@Nullable String given) {
         long current = Math.floorDiv(clock.instant().getEpochSecond() - EPOCH_SECONDS, INTERVAL_SECONDS);

@@ -1,9 +1,8 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -11,19 +10,17 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * Sends the values of a document from a sequence up to the tail that it had at the start, however many, in slices. While
- * the client has not taken a slice, none is read and no thread waits.
+ * Sends a document's values, from a sequence up to the tail at the start, in slices. The next slice is read when the client
+ * has read the last one; no thread waits for that.
  *
- * <p>When the values are trimmed away or the document is deleted meanwhile, the response is cut off, which an HTTP client
- * notices. Fields are used by the reading thread and by the event loop in turn.
+ * <p>When the values are trimmed or the document is deleted meanwhile, the connection is closed, which an HTTP client
+ * notices. The reading thread and the event loop use the fields in turn.
  */
-public final class Transfer {
+final class Transfer {
     private static final int SLICE_BYTES = 128 * 1024;
 
-    private final Exchange exchange;
-    private final ReadParts parts;
-    private final DocumentService documents;
     private final ReadRequest request;
+    private final Exchange exchange;
     private final DocumentInfo info;
     private final Answer head;
     private final boolean json;
@@ -31,23 +28,14 @@ public final class Transfer {
     private boolean begun;
 
     /**
-     * Makes a transfer that has not begun.
+     * Makes a transfer that has not started.
      *
      * @param info the document, up to whose tail is read
      * @param from sequence of the first value
      */
-    Transfer(
-            Exchange exchange,
-            ReadParts parts,
-            DocumentService documents,
-            ReadRequest request,
-            DocumentInfo info,
-            long from,
-            Answer head) {
-        this.exchange = exchange;
-        this.parts = parts;
-        this.documents = documents;
+    Transfer(ReadRequest request, DocumentInfo info, long from, Answer head) {
         this.request = request;
+        this.exchange = request.exchange();
         this.info = info;
         this.head = head;
         this.json = info.attributes().isJson();
@@ -60,7 +48,7 @@ public final class Transfer {
         boolean passedOn = false;
         try {
             if (next < info.nextSequence()) {
-                documents.read(request.name(), this::rest, slice);
+                request.documents().read(request.name(), this::rest, slice);
                 checkProgress(slice);
             }
             next = slice.nextSequence();
@@ -87,8 +75,8 @@ public final class Transfer {
             return;
         }
         if (!begun) {
-            // Where nothing has gone out yet, the client can still be told that its offset was trimmed.
-            request.position().in(ReadRequest.findAgain(documents, request.name(), info.id()));
+            // Nothing was sent yet, so the response can still say that the offset was trimmed.
+            request.offset().in(request.findAgain(info.id()));
         }
         throw changedMeanwhile(request.name());
     }
@@ -111,7 +99,7 @@ public final class Transfer {
         if (last) {
             exchange.finish();
         } else {
-            exchange.whenWritable(() -> parts.read(exchange, this::read));
+            exchange.whenWritable(() -> request.run(this::read));
         }
     }
 }

@@ -1,7 +1,5 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.util.concurrent.Future;
@@ -10,39 +8,35 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at a document, on a reading thread, whenever it has changed; in between it is a timer and an entry among those who
- * wait for the document. One look at a time. The event loop's alone.
+ * Looks at a document, on a reading thread, whenever it has changed; in between it is only a timer and an entry in the list
+ * of those who wait for the document. One look at a time. Used only on the event loop.
  */
 final class LiveWait {
+    private final ReadRequest request;
     private final Exchange exchange;
-    private final ReadParts parts;
-    private final DocumentService documents;
-    private final DocumentName name;
     private final Look look;
     private @Nullable Tail tail;
     private boolean changed = true;
     private boolean looking;
     private boolean ended;
 
-    /** What is done at each change. */
+    /** Called after each change. */
     interface Look {
         /**
          * Looks at the document, on a reading thread. The next look comes after {@link #rest} or {@link #again}.
          *
-         * @param last whether the time is over, and there shall be an answer whatever there is
+         * @param last whether the time is over, so that this look must finish the answer
          */
         void look(boolean last);
     }
 
-    LiveWait(Exchange exchange, ReadParts parts, DocumentService documents, DocumentName name, Look look) {
-        this.exchange = exchange;
-        this.parts = parts;
-        this.documents = documents;
-        this.name = name;
+    LiveWait(ReadRequest request, Look look) {
+        this.request = request;
+        this.exchange = request.exchange();
         this.look = look;
     }
 
-    /** Looks for the first time; for the last time after {@code limit}, or when the server stops. */
+    /** Starts with a first look; the last one comes after {@code limit}, or when the server stops. */
     void start(Duration limit) {
         Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
         exchange.onDrain(this::expire);
@@ -69,25 +63,26 @@ final class LiveWait {
         looking = true;
         if (tail == null) {
             // Before the look, so that no change is missed.
-            tail = documents.onChange(name, () -> exchange.loop().execute(this::told));
+            tail = request.documents()
+                    .onChange(request.name(), () -> exchange.loop().execute(this::documentChanged));
         }
         boolean last = ended;
-        parts.read(exchange, () -> look.look(last));
+        request.run(() -> look.look(last));
     }
 
-    private void told() {
+    private void documentChanged() {
         tail = null;
         changed = true;
         lookIfChanged();
     }
 
-    /** The look is done: the next one is at the next change. */
+    /** The look is done; the next one comes with the next change. */
     void rest() {
         looking = false;
         lookIfChanged();
     }
 
-    /** The look is done, and there is more to see. */
+    /** The look is done; the next one follows immediately. */
     void again() {
         changed = true;
         rest();

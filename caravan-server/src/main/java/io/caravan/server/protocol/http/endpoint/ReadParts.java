@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -7,16 +7,16 @@ import io.caravan.server.protocol.http.connection.Readiness;
 import java.util.concurrent.Executor;
 
 /**
- * What reads of streams need.
+ * What reads of streams share.
  *
- * @param readers where reads run, which may wait
- * @param shared whether caches may share what documents hold among clients
+ * @param readers runs reads, which may wait
+ * @param shared whether shared caches may keep what documents hold
  */
 public record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
     /**
-     * Runs part of a read on a reading thread, if the client's token has not been withdrawn since the last part; what it
-     * throws ends the exchange.
+     * Runs part of a read on a reading thread, if the client's token has not been withdrawn since the last part. An
+     * exception ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
         readers.execute(() -> exchange.run(() -> {

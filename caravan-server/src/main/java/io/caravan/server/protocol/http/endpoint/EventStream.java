@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
@@ -15,43 +15,40 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A stream of server-sent events: what there is, and then what comes, until the stream is closed or it has lasted long
- * enough. The next values are read when the client has taken the last ones. Fields belong to the looks and the event loop in
- * turn.
+ * Server-sent events with a stream's values, first those present, then new ones, until the stream is closed or the time is
+ * over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in turn.
  */
-public final class EventStream {
+final class EventStream {
     private static final int SLICE_BYTES = 64 * 1024;
 
-    private final Exchange exchange;
-    private final ReadParts parts;
     private final ReadRequest request;
+    private final Exchange exchange;
     private final DocumentService documents;
     private final LiveWait wait;
     private @Nullable DocumentInfo begun;
     private long next;
 
-    public EventStream(Exchange exchange, ReadParts parts, ReadRequest request) {
-        this.exchange = exchange;
-        this.parts = parts;
+    EventStream(ReadRequest request) {
         this.request = request;
-        this.documents = parts.readiness().documents();
-        this.wait = new LiveWait(exchange, parts, documents, request.name(), this::look);
+        this.exchange = request.exchange();
+        this.documents = request.documents();
+        this.wait = new LiveWait(request, this::look);
     }
 
-    /** Begins; on the event loop. */
-    public void start() {
-        wait.start(parts.config().eventStream());
+    /** Starts; on the event loop. */
+    void start() {
+        wait.start(request.parts().config().eventStream());
     }
 
     private void look(boolean last) {
         DocumentInfo first = begun;
-        DocumentInfo info = first == null ? request.use(documents) : findAgain(first.id());
+        DocumentInfo info = first == null ? request.use() : findAgain(first.id());
         if (info == null) {
             exchange.loop().execute(exchange::finish);
             return;
         }
         if (first == null) {
-            next = request.position().in(info);
+            next = request.offset().in(info);
             begun = info;
             Answer head = head(info);
             exchange.loop().execute(() -> exchange.start(head));
@@ -59,7 +56,7 @@ public final class EventStream {
         send(info, first == null, last);
     }
 
-    /** The document, or null when it is gone or another: the client will ask again, and be told. */
+    /** The document, or null when it was deleted or replaced: the client will reconnect, and get the reason. */
     private @Nullable DocumentInfo findAgain(long id) {
         DocumentInfo info = documents.find(request.name());
         return info == null || info.id() != id ? null : info;
@@ -82,7 +79,7 @@ public final class EventStream {
             boolean atTail = next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                EventFormat.putControl(events, Offset.of(next), parts.cursors().next(request.cursor()), atTail, closed);
+                EventFormat.putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
             }
             exchange.loop().execute(() -> write(events, atTail, closed || last));
             passedOn = true;

@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentReader;
 import io.netty.buffer.ByteBuf;
@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
- * Collects some values of a document as the body of a response has them: one after the other, or, of a JSON document, as
- * elements of an array. Stops after the value with which it has enough. On the reading thread.
+ * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of an
+ * array. Stops after the value that makes it large enough. Used on the reading thread.
  */
 final class SliceReader implements DocumentReader {
     private final int enoughBytes;
@@ -21,7 +21,7 @@ final class SliceReader implements DocumentReader {
      *
      * @param json whether the document is JSON
      * @param from sequence of the first value
-     * @param first whether the body begins with it
+     * @param first whether it is the first one in the body
      */
     SliceReader(ByteBufAllocator allocator, int enoughBytes, boolean json, long from, boolean first) {
         this.enoughBytes = enoughBytes;
@@ -48,19 +48,19 @@ final class SliceReader implements DocumentReader {
         return bytes.readableBytes() < enoughBytes;
     }
 
-    /** The body has no more values. */
+    /** Ends a body that has no more values. */
     void end() {
         if (json) {
             bytes.writeByte(']');
         }
     }
 
-    /** Sequence of the value that follows. */
+    /** Sequence of the next value. */
     long nextSequence() {
         return next;
     }
 
-    /** What was collected; the caller releases it. */
+    /** The collected bytes; the caller releases them. */
     ByteBuf bytes() {
         return bytes;
     }

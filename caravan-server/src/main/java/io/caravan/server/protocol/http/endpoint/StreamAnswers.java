@@ -1,4 +1,4 @@
-package io.caravan.server.protocol.http.read;
+package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
@@ -13,27 +13,30 @@ import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The heads of responses that tell of a stream. */
-public final class StreamAnswers {
+/** The heads of responses about a stream. */
+final class StreamAnswers {
     private static final int FRACTION_DIGITS = 3;
     private static final DateTimeFormatter RFC3339 =
             new DateTimeFormatterBuilder().appendInstant(FRACTION_DIGITS).toFormatter(Locale.ROOT);
 
     private StreamAnswers() {}
 
-    /** Of a stream that was written, or is asked about. */
-    public static Answer of(HttpResponseStatus status, DocumentInfo info) {
+    /** For a write; never cached. */
+    static Answer written(HttpResponseStatus status, DocumentInfo info) {
+        return of(status, info).uncached();
+    }
+
+    private static Answer of(HttpResponseStatus status, DocumentInfo info) {
         return Answer.of(status)
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(info.nextSequence()))
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
     }
 
-    /** Of a stream that is asked about: all there is to know. */
-    public static Answer metadata(DocumentInfo info) {
+    /** For {@code HEAD}: all that describes the stream. */
+    static Answer metadata(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
-        Answer answer = of(HttpResponseStatus.OK, info)
+        Answer answer = written(HttpResponseStatus.OK, info)
                 .header("Content-Type", attributes.contentType())
-                .header("Cache-Control", "no-store")
                 .header("ETag", etag(info, info.firstSequence()))
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()));
         attributes.ttlSeconds().ifPresent(seconds -> answer.header(StreamHeaders.TTL, Long.toString(seconds)));
@@ -41,7 +44,7 @@ public final class StreamAnswers {
         return answer;
     }
 
-    /** Of a read that goes to the tail. */
+    /** For a read that goes to the tail. */
     static Answer read(DocumentInfo info) {
         return of(HttpResponseStatus.OK, info)
                 .header("Content-Type", info.attributes().contentType())
@@ -49,11 +52,11 @@ public final class StreamAnswers {
                 .flag(StreamHeaders.UP_TO_DATE, true);
     }
 
-    public static String rfc3339(long millis) {
+    static String rfc3339(long millis) {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
 
-    /** Names what a read from {@code from} to the tail gives. A document made anew has another id. */
+    /** Identifies the result of a read from {@code from} to the tail. A document that is created again has another id. */
     static String etag(DocumentInfo info, long from) {
         return '"'
                 + Long.toString(info.id())
@@ -64,7 +67,7 @@ public final class StreamAnswers {
                 + (info.attributes().closed() ? ":c\"" : "\"");
     }
 
-    /** Whether a client says that it has what the tag names. */
+    /** Whether the client already has what the tag identifies. */
     static boolean matches(@Nullable String ifNoneMatch, String etag) {
         return ifNoneMatch != null
                 && Arrays.stream(ifNoneMatch.split(",", -1))

@@ -1,0 +1,80 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A client's read of a stream, and the documents that it is made on.
+ *
+ * @param cursor the cursor from the last live response, or null
+ * @param ifNoneMatch the tags of what the client has already, or null
+ */
+record ReadRequest(
+        Exchange exchange,
+        ReadParts parts,
+        DocumentService documents,
+        DocumentName name,
+        Offset offset,
+        @Nullable String cursor,
+        @Nullable String ifNoneMatch) {
+
+    static ReadRequest of(Exchange exchange, ReadParts parts) {
+        Query query = exchange.request().query();
+        return new ReadRequest(
+                exchange,
+                parts,
+                parts.readiness().documents(),
+                exchange.documentName(),
+                Offset.parse(query.get("offset"), "offset"),
+                query.get("cursor"),
+                exchange.request().header("If-None-Match"));
+    }
+
+    /** Runs part of the read on a reading thread; see {@link ReadParts#read}. */
+    void run(Runnable part) {
+        parts.read(exchange, part);
+    }
+
+    /** The document; extends its sliding expiry, because it is being read. */
+    DocumentInfo use() {
+        DocumentInfo info = find(documents, name);
+        documents.use(name, info);
+        return info;
+    }
+
+    /** The document, if it is still the one with this id. */
+    DocumentInfo findAgain(long id) {
+        DocumentInfo info = find(documents, name);
+        if (info.id() != id) {
+            throw notFound(name);
+        }
+        return info;
+    }
+
+    String nextCursor() {
+        return parts.cursors().next(cursor);
+    }
+
+    /** The document of this name. */
+    static DocumentInfo find(DocumentService documents, DocumentName name) {
+        return required(documents.find(name), name);
+    }
+
+    static DocumentInfo required(@Nullable DocumentInfo info, DocumentName name) {
+        if (info == null) {
+            throw notFound(name);
+        }
+        return info;
+    }
+
+    static Problem notFound(DocumentName name) {
+        return new Problem(HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist");
+    }
+}

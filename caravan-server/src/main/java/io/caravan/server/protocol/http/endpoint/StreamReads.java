@@ -1,0 +1,73 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Query;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.netty.handler.codec.http.HttpResponseStatus;
+
+/** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, and {@code HEAD}. */
+public final class StreamReads {
+    private final ReadParts parts;
+
+    public StreamReads(ReadParts parts) {
+        this.parts = parts;
+    }
+
+    public void read(Exchange exchange) {
+        ReadRequest request = ReadRequest.of(exchange, parts);
+        Query query = exchange.request().query();
+        String live = query.get("live");
+        if (live == null) {
+            request.run(() -> catchUp(request));
+            return;
+        }
+        boolean longPoll = live.equals("long-poll");
+        if (!longPoll && !live.equals("sse")) {
+            throw Problem.badRequest("unknown_live", "live is long-poll or sse, or absent");
+        }
+        if (query.get("offset") == null) {
+            throw Problem.badRequest(
+                    "offset_missing", "a live read needs an offset: one from a response, or -1, or now");
+        }
+        exchange.operation(longPoll ? "longPoll" : "eventStream");
+        if (longPoll) {
+            new LongPoll(request).start();
+        } else {
+            new EventStream(request).start();
+        }
+    }
+
+    /** Reads what the stream holds now. */
+    private static void catchUp(ReadRequest request) {
+        DocumentInfo info = request.use();
+        long from = request.offset().in(info);
+        Answer head = StreamAnswers.read(info);
+        if (request.offset().isNow()) {
+            head.uncached();
+        } else {
+            String etag = StreamAnswers.etag(info, from);
+            // A read goes to the tail, which moves: caches must revalidate, which costs little when nothing has
+            // changed.
+            head.header("Cache-Control", "no-cache").header("ETag", etag);
+            if (StreamAnswers.matches(request.ifNoneMatch(), etag)) {
+                request.exchange()
+                        .answer(Answer.of(HttpResponseStatus.NOT_MODIFIED)
+                                .header("Cache-Control", "no-cache")
+                                .header("ETag", etag));
+                return;
+            }
+        }
+        new Transfer(request, info, from, head).read();
+    }
+
+    /** Describes a stream: its attributes and where it ends. Does not extend a sliding expiry. */
+    public void describe(Exchange exchange) {
+        DocumentName name = exchange.documentName();
+        DocumentService documents = parts.readiness().documents();
+        parts.read(exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
+    }
+}

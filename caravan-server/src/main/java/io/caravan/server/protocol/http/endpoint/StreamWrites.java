@@ -1,0 +1,242 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.Addition;
+import io.caravan.server.document.Addition.Added;
+import io.caravan.server.document.ContentTypes;
+import io.caravan.server.document.Creation;
+import io.caravan.server.document.Creation.Created;
+import io.caravan.server.document.Creation.ForkPoint;
+import io.caravan.server.document.DocumentInfo;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.JsonMessages;
+import io.caravan.server.document.Producer;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Offset;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Request;
+import io.caravan.server.protocol.http.codec.StreamHeaders;
+import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.security.Permission;
+import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpResponseStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Writes to streams: {@code PUT} creates one, {@code POST} appends, closes and trims, {@code DELETE} deletes. */
+public final class StreamWrites {
+    /** The most that the store writes for a JSON message in addition to its bytes. */
+    public static final int MESSAGE_OVERHEAD_BYTES = 47;
+
+    private static final String TRIM = "trim";
+    private static final Pattern HOST = Pattern.compile("[A-Za-z0-9.:\\[\\]_-]{1,255}");
+    /** Longer JSON is split on a reading thread. */
+    private static final int SMALL_BYTES = 16 * 1024;
+
+    private final Writes writes;
+    private final long maxBatchBytes;
+
+    /**
+     * Makes the endpoints.
+     *
+     * @param maxBatchBytes what the messages of one body may take in the store's log, each with {@link
+     *     #MESSAGE_OVERHEAD_BYTES}; a single message is not counted, because its length has its own limit
+     */
+    public StreamWrites(Writes writes, long maxBatchBytes) {
+        this.writes = writes;
+        this.maxBatchBytes = maxBatchBytes;
+    }
+
+    /** Creates a stream, perhaps as a fork of another, unless it already exists as requested. */
+    public void create(Exchange exchange) {
+        Request request = exchange.request();
+        DocumentName name = exchange.documentName();
+        ForkPoint fork = forkPoint(request);
+        if (fork != null) {
+            Gate.checkDocument(exchange.principal(), Permission.READ, fork.source());
+        }
+        OptionalLong ttl = request.number(StreamHeaders.TTL);
+        OptionalLong expiresAt = request.time(StreamHeaders.EXPIRES_AT);
+        if (ttl.isPresent() && expiresAt.isPresent()) {
+            throw Problem.badRequest("invalid_header", "Stream-TTL and Stream-Expires-At exclude each other");
+        }
+        String contentType = request.contentType();
+        boolean closed = request.flag(StreamHeaders.CLOSED);
+        // Splitting JSON takes time, and a fork may have to read.
+        writes.runApart(exchange, documents -> {
+            List<byte[]> values = values(name, contentType, request.body());
+            documents.create(
+                    name,
+                    new Creation(contentType, ttl, expiresAt, closed, values, fork),
+                    writes.answering(exchange, created -> created(exchange, created)));
+        });
+    }
+
+    private static @Nullable ForkPoint forkPoint(Request request) {
+        String source = request.header(StreamHeaders.FORKED_FROM);
+        String offset = request.header(StreamHeaders.FORK_OFFSET);
+        OptionalLong part = request.number(StreamHeaders.FORK_SUB_OFFSET);
+        if (source == null) {
+            if (offset != null || part.isPresent()) {
+                throw Problem.badRequest(
+                        "invalid_header", "Stream-Fork-Offset and Stream-Fork-Sub-Offset need Stream-Forked-From");
+            }
+            return null;
+        }
+        OptionalLong sequence = offset == null
+                ? OptionalLong.empty()
+                : OptionalLong.of(Offset.sequence(offset, StreamHeaders.FORK_OFFSET));
+        return new ForkPoint(source(source), sequence, part.orElse(0));
+    }
+
+    private static DocumentName source(String path) {
+        if (!path.startsWith(StreamName.PREFIX)) {
+            throw new Problem(
+                    HttpResponseStatus.NOT_FOUND,
+                    "source_not_found",
+                    "Stream-Forked-From is the path of a stream, which begins with " + StreamName.PREFIX);
+        }
+        return StreamName.of(path.substring(StreamName.PREFIX.length()));
+    }
+
+    private static Answer created(Exchange exchange, Created created) {
+        DocumentInfo info = created.info();
+        boolean made = created.result() == Creation.Result.CREATED;
+        Answer answer = StreamAnswers.written(made ? HttpResponseStatus.CREATED : HttpResponseStatus.OK, info)
+                .header("Content-Type", info.attributes().contentType());
+        return made ? answer.header("Location", location(exchange)) : answer;
+    }
+
+    /** Absolute when the client sent the host's name. */
+    private static String location(Exchange exchange) {
+        Request request = exchange.request();
+        String host = request.headers().get(HttpHeaderNames.HOST, "");
+        return HOST.matcher(host).matches() ? exchange.scheme() + "://" + host + request.path() : request.path();
+    }
+
+    /** Appends the body, closes the stream, or, with the parameter {@code trim}, drops the oldest values. */
+    public void append(Exchange exchange) {
+        Request request = exchange.request();
+        String trimTo = request.query().get(TRIM);
+        if (trimTo != null) {
+            trim(exchange, trimTo);
+            return;
+        }
+        DocumentName name = exchange.documentName();
+        Producer producer = request.producer();
+        boolean close = request.flag(StreamHeaders.CLOSED);
+        boolean empty = request.body().length == 0;
+        String contentType = request.contentType();
+        if (empty && !close) {
+            throw Problem.badRequest(
+                    "empty_body",
+                    "the body is the value to append, and must not be empty unless Stream-Closed is true");
+        }
+        if (!empty && contentType == null) {
+            throw Problem.badRequest("content_type_missing", "a body needs a Content-Type, the stream's");
+        }
+        String seq = request.header(StreamHeaders.SEQ);
+        Consumer<DocumentService> append = documents -> {
+            List<byte[]> values = values(name, contentType, request.body());
+            if (values.isEmpty() && !empty) {
+                throw Problem.badRequest("empty_array", "the array holds no messages to append");
+            }
+            documents.append(
+                    name,
+                    new Addition(values, close, empty ? null : contentType, seq, producer),
+                    writes.answering(exchange, added -> appended(added, empty)));
+        };
+        if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
+            writes.runApart(exchange, append);
+        } else {
+            writes.run(exchange, append);
+        }
+    }
+
+    private static Answer appended(Added added, boolean closeOnly) {
+        Producer producer = added.producer();
+        boolean numbered = producer != null && added.result() == Addition.Result.DONE && !closeOnly;
+        Answer answer =
+                StreamAnswers.written(numbered ? HttpResponseStatus.OK : HttpResponseStatus.NO_CONTENT, added.info());
+        if (producer != null) {
+            answer.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
+                    .header(StreamHeaders.PRODUCER_SEQ, Long.toString(producer.sequence()));
+        }
+        return answer;
+    }
+
+    private List<byte[]> values(DocumentName name, @Nullable String contentType, byte[] body) {
+        if (body.length == 0) {
+            return List.of();
+        }
+        return contentType != null && ContentTypes.isJson(contentType) ? messages(name, body) : List.of(body);
+    }
+
+    /** A JSON body's messages, which must fit in one write because all of them are appended, or none. */
+    private List<byte[]> messages(DocumentName name, byte[] body) {
+        List<byte[]> messages = new ArrayList<>();
+        long[] bytes = {0};
+        JsonMessages.forEach(name, body, message -> {
+            bytes[0] += MESSAGE_OVERHEAD_BYTES + message.length;
+            if (bytes[0] > maxBatchBytes && !messages.isEmpty()) {
+                throw new Problem(
+                        HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                        "too_many_messages",
+                        "only the array's first " + messages.size() + " messages fit in one request: their bytes and "
+                                + MESSAGE_OVERHEAD_BYTES + " more for each may be " + maxBatchBytes
+                                + " together; send them in several requests");
+            }
+            messages.add(message);
+        });
+        return messages;
+    }
+
+    /**
+     * Drops the values before an offset: an extension of the protocol. It is a {@code POST}, not a {@code DELETE}, so that a
+     * request that loses its parameter on the way is refused and deletes nothing.
+     */
+    private void trim(Exchange exchange, String to) {
+        exchange.operation("trimStream");
+        if (exchange.request().body().length > 0) {
+            throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
+        }
+        Offset offset = Offset.parse(to, TRIM);
+        writes.run(
+                exchange,
+                documents -> documents.write(
+                        exchange.documentName(),
+                        document -> trim(document, offset),
+                        writes.answering(
+                                exchange,
+                                info -> StreamAnswers.written(HttpResponseStatus.NO_CONTENT, info)
+                                        .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
+    }
+
+    private static DocumentInfo trim(EditedDocument document, Offset offset) {
+        DocumentInfo info = ReadRequest.required(document.info(), document.name());
+        document.trimTo(offset.atLeastFirstIn(info));
+        return ReadRequest.required(document.info(), document.name());
+    }
+
+    public void delete(Exchange exchange) {
+        DocumentName name = exchange.documentName();
+        writes.run(
+                exchange,
+                documents -> documents.write(
+                        name, EditedDocument::delete, writes.answering(exchange, existed -> deleted(name, existed))));
+    }
+
+    private static Answer deleted(DocumentName name, boolean existed) {
+        if (!existed) {
+            throw ReadRequest.notFound(name);
+        }
+        return Answer.of(HttpResponseStatus.NO_CONTENT).uncached();
+    }
+}
