@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.OutputFormat;
@@ -110,7 +111,7 @@ public abstract class ClientCommand implements Callable<Integer> {
     /** Tells the person something, on the error stream. */
     protected final void tell(String message) {
         PrintWriter err = err();
-        err.println("caravan: " + message);
+        err.println("caravan: " + DocumentName.printable(message));
         err.flush();
     }
 
