@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Tells whose a secret is. Never blocks, so an event loop may ask. How long an answer takes does not depend on how much of
- * a secret is right, nor on whose it is.
+ * a secret is right, nor on whose it is. Threads share it.
  */
 public interface Authenticator {
     /** The user that stands for "whoever has this secret", as clients of Redis name it when none was configured. */
@@ -15,8 +15,9 @@ public interface Authenticator {
     boolean required();
 
     /** Whose secret this is, or null when it is nobody's. */
-    @Nullable
-    Principal authenticate(byte[] secret);
+    default @Nullable Principal authenticate(byte[] secret) {
+        return authenticate(DEFAULT_USER, secret);
+    }
 
     /** As {@link #authenticate(byte[])}, and it must be this user's; {@link #DEFAULT_USER} is anybody. */
     @Nullable
@@ -30,13 +31,39 @@ public interface Authenticator {
         return this;
     }
 
-    /** Asks nobody for anything. */
+    /** How many times a peer has shown a wrong secret. */
+    default long failures() {
+        return 0;
+    }
+
+    /** How many times a secret was refused without being looked at, because its address had shown too many wrong ones. */
+    default long refusals() {
+        return 0;
+    }
+
+    /** Asks nobody for anything: every client may do everything, whatever secret it shows. */
     static Authenticator open() {
-        return OpenAuthenticator.INSTANCE;
+        return new Authenticator() {
+            @Override
+            public boolean required() {
+                return false;
+            }
+
+            @Override
+            public Principal authenticate(String user, byte[] secret) {
+                return Principal.ANYONE;
+            }
+        };
     }
 
     /** One secret that allows everything. */
     static Authenticator ofPassword(byte[] password) {
-        return new FixedAuthenticator(Credentials.ofPassword(password));
+        Credentials credentials = Credentials.ofPassword(password);
+        return new CredentialsAuthenticator() {
+            @Override
+            Credentials credentials() {
+                return credentials;
+            }
+        };
     }
 }
