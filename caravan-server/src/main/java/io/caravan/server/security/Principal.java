@@ -14,6 +14,9 @@ public final class Principal {
     /** May do everything; stands for every client where no authentication is configured. */
     public static final Principal ANYONE = new Principal("anyone", EnumSet.allOf(Permission.class), List.of());
 
+    /** May do nothing; stands for a client that has shown no valid secret, where one is required. */
+    public static final Principal NOBODY = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
+
     private final String name;
     private final Set<Permission> permissions;
     private final List<String> prefixes;

@@ -208,6 +208,28 @@ class ServerPagesTest {
     }
 
     @Test
+    void onlyAnAdministratorIsToldTheStoresOwnWords() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
+        try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new StoreFailedException("the log /srv/data/log-1", new IOException("broken disk"));
+            push(server);
+            for (String token : new String[] {"wrong", ""}) {
+                HttpResponse<String> brief = server.send("GET", "/readyz", null, "Authorization", "Bearer " + token);
+                assertThat(brief.statusCode()).isEqualTo(503);
+                assertThat(json(brief))
+                        .containsEntry("code", "store_failed")
+                        .containsEntry("detail", "the store has failed; see the server's log");
+            }
+            assertThat(json(server.send("GET", "/readyz", null, "Authorization", "Bearer secret")))
+                    .hasEntrySatisfying(
+                            "detail",
+                            detail -> assertThat(String.valueOf(detail)).startsWith("the log /srv/data/log-1 "));
+        }
+    }
+
+    @Test
     void aFailedStoreIsTold() throws Exception {
         MoodyStore store = new MoodyStore(new MemoryListStore());
         try (HttpFixture server = new HttpFixture(store, Authenticator.open(), HttpFixture.LONG, HttpFixture.LONG)) {

@@ -31,16 +31,22 @@ public final class Gate {
     }
 
     /**
-     * Who asks, who may do so.
+     * Who asks, who may do so. What needs no permission is for everybody, and says more to those who show a token.
      *
      * @throws ProblemException when nobody, or somebody who may not
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
-        Permission permission = route.permission();
-        if (permission == null || !authenticator.required()) {
+        if (!authenticator.required()) {
             return Principal.ANYONE;
         }
-        Principal principal = authenticate(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
+        Principal principal = principal(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
+        Permission permission = route.permission();
+        if (permission == null) {
+            return principal == null ? Principal.NOBODY : principal;
+        }
+        if (principal == null) {
+            throw unauthorized("send a valid token: Authorization: Bearer <token>");
+        }
         if (route.aboutDocument()) {
             checkDocument(principal, permission, StreamName.of(route.rest(path)));
         } else if (!principal.may(permission)) {
@@ -71,16 +77,13 @@ public final class Gate {
         }
     }
 
-    private Principal authenticate(@Nullable String authorization, SocketAddress peer) {
+    /** Whose token it is; null when there is none, or it is nobody's. */
+    private @Nullable Principal principal(@Nullable String authorization, SocketAddress peer) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
-            throw unauthorized("send a token: Authorization: Bearer <token>");
+            return null;
         }
         byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        Principal principal = authenticator.forPeer(peer).authenticate(token);
-        if (principal == null) {
-            throw unauthorized("the token is nobody's");
-        }
-        return principal;
+        return authenticator.forPeer(peer).authenticate(token);
     }
 
     private static ProblemException unauthorized(String detail) {
