@@ -1,6 +1,6 @@
 package io.caravan.server.security;
 
-import java.net.InetSocketAddress;
+import io.caravan.server.net.PeerNetwork;
 import java.net.SocketAddress;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -57,27 +57,23 @@ abstract class CredentialsAuthenticator implements Authenticator {
 
         @Override
         public @Nullable Principal authenticate(String user, byte[] secret) {
-            if (!(peer instanceof InetSocketAddress internet) || internet.getAddress() == null) {
+            PeerNetwork network = PeerNetwork.of(peer);
+            if (network == null) {
                 return CredentialsAuthenticator.this.authenticate(user, secret);
             }
             long hash = failedAttempts.hash(user, secret);
-            boolean limited = limited(internet);
-            if (limited && !failedAttempts.mayTry(internet, hash)) {
+            boolean limited = !network.loopback();
+            if (limited && !failedAttempts.mayTry(network, hash)) {
                 refusals.increment();
                 return null;
             }
             Principal principal = CredentialsAuthenticator.this.authenticate(user, secret);
             if (principal == null) {
-                failed(failedAttempts.failed(internet, hash), limited);
+                failed(failedAttempts.failed(network, hash), limited);
             } else {
-                failedAttempts.succeeded(internet, hash);
+                failedAttempts.succeeded(network, hash);
             }
             return principal;
-        }
-
-        /** Whoever is on this machine has other means, and a proxy on it speaks for many. */
-        private static boolean limited(InetSocketAddress internet) {
-            return !internet.getAddress().isLoopbackAddress();
         }
 
         /** Each secret is logged once. The user's name is not: it is the client's own words, or a misplaced secret. */

@@ -2,9 +2,7 @@ package io.caravan.server.security;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.net.Inet6Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import io.caravan.server.net.PeerNetwork;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
@@ -23,8 +21,7 @@ import javax.crypto.spec.SecretKeySpec;
  * let through even when the address has no attempts left.
  *
  * <p>Secrets are remembered only as keyed hashes, under a key that exists in this process alone: the last {@value #SECRETS}
- * right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses. An IPv6 address
- * counts as its network of 64 bits, which is what one customer has. Threads share it.
+ * right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses. Threads share it.
  */
 final class FailedAttempts {
     static final int ATTEMPTS = 20;
@@ -32,18 +29,17 @@ final class FailedAttempts {
     static final int ADDRESSES = 10_000;
     static final int SECRETS = 32;
 
-    private static final int IPV6_NETWORK_BYTES = 8;
     private static final long NANOS_PER_ATTEMPT = TimeUnit.SECONDS.toNanos(SECONDS_PER_ATTEMPT);
     private static final String HASH = "HmacSHA256";
 
     private final LongSupplier nanoClock;
     private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
     /** The address least recently seen first. */
-    private final Map<ByteBuffer, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
+    private final Map<PeerNetwork, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<ByteBuffer, Attempts> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<PeerNetwork, Attempts> eldest) {
             return size() > ADDRESSES;
         }
     };
@@ -131,8 +127,8 @@ final class FailedAttempts {
     }
 
     /** Whether the address may show this secret now. */
-    synchronized boolean mayTry(InetSocketAddress peer, long secret) {
-        Attempts attempts = byAddress.get(address(peer));
+    synchronized boolean mayTry(PeerNetwork peer, long secret) {
+        Attempts attempts = byAddress.get(peer);
         return attempts == null
                 || attempts.right.contains(secret)
                 || attempts.wrong.contains(secret)
@@ -144,14 +140,14 @@ final class FailedAttempts {
     }
 
     /** The secret was right. */
-    synchronized void succeeded(InetSocketAddress peer, long secret) {
+    synchronized void succeeded(PeerNetwork peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.wrong.remove(secret);
         attempts.right.add(secret);
     }
 
     /** The secret was wrong. */
-    synchronized Cost failed(InetSocketAddress peer, long secret) {
+    synchronized Cost failed(PeerNetwork peer, long secret) {
         Attempts attempts = attempts(peer);
         attempts.right.remove(secret);
         if (!attempts.wrong.add(secret)) {
@@ -163,13 +159,7 @@ final class FailedAttempts {
         return hasAttempt(untilRestored) ? Cost.ATTEMPT : Cost.LAST_ATTEMPT;
     }
 
-    private Attempts attempts(InetSocketAddress peer) {
-        return byAddress.computeIfAbsent(address(peer), unseen -> new Attempts(nanoClock.getAsLong()));
-    }
-
-    private static ByteBuffer address(InetSocketAddress peer) {
-        InetAddress address = peer.getAddress();
-        byte[] bytes = address.getAddress();
-        return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);
+    private Attempts attempts(PeerNetwork peer) {
+        return byAddress.computeIfAbsent(peer, unseen -> new Attempts(nanoClock.getAsLong()));
     }
 }

@@ -3,10 +3,12 @@ package io.caravan.server.security;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.net.PeerNetwork;
 import io.caravan.server.security.FailedAttempts.Cost;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -26,12 +28,16 @@ class FailedAttemptsTest {
         }
     }
 
+    private static PeerNetwork network(String address) {
+        return Objects.requireNonNull(PeerNetwork.of(peer(address)));
+    }
+
     private boolean mayGuess(String address) {
-        return attempts.mayTry(peer(address), lastGuess + 1);
+        return attempts.mayTry(network(address), lastGuess + 1);
     }
 
     private Cost guess(String address) {
-        return attempts.failed(peer(address), ++lastGuess);
+        return attempts.failed(network(address), ++lastGuess);
     }
 
     private void failAll(String address) {
@@ -62,23 +68,23 @@ class FailedAttemptsTest {
 
     @Test
     void theSameWrongSecretCostsOneAttemptHoweverOftenItIsShown() {
-        assertThat(attempts.failed(peer("192.0.2.1"), 7)).isEqualTo(Cost.ATTEMPT);
+        assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.ATTEMPT);
         for (int i = 0; i < 3 * FailedAttempts.ATTEMPTS; i++) {
-            assertThat(attempts.failed(peer("192.0.2.1"), 7)).isEqualTo(Cost.NONE);
+            assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.NONE);
         }
         assertThat(mayGuess("192.0.2.1")).isTrue();
     }
 
     @Test
     void onlySoManyWrongSecretsAreRememberedTheMostRecentOnes() {
-        attempts.failed(peer("192.0.2.1"), 1);
-        attempts.failed(peer("192.0.2.1"), 2);
+        attempts.failed(network("192.0.2.1"), 1);
+        attempts.failed(network("192.0.2.1"), 2);
         for (int i = 0; i < FailedAttempts.SECRETS - 1; i++) {
-            assertThat(attempts.failed(peer("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
+            assertThat(attempts.failed(network("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
             guess("192.0.2.1");
         }
-        assertThat(attempts.failed(peer("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
-        assertThat(attempts.failed(peer("192.0.2.1"), 2)).isNotEqualTo(Cost.NONE);
+        assertThat(attempts.failed(network("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
+        assertThat(attempts.failed(network("192.0.2.1"), 2)).isNotEqualTo(Cost.NONE);
     }
 
     @Test

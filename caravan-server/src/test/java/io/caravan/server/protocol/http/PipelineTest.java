@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.InFlight;
-import io.caravan.server.net.UnboundedInFlight;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
@@ -48,7 +48,7 @@ class PipelineTest {
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of());
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, Set.of(), Set.of());
         Router router = new Router(List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
                 Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
@@ -63,8 +63,8 @@ class PipelineTest {
                 new Readiness(),
                 new HttpMetrics(metrics));
         channel = new EmbeddedChannel();
-        InFlight inFlight = UnboundedInFlight.of(channel);
-        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        InFlight inFlight = Unbounded.inFlight(channel);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight, Unbounded.answers(channel));
         channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Problems;
@@ -65,6 +66,11 @@ public final class Exchange {
 
     public EventExecutor loop() {
         return writer.loop();
+    }
+
+    /** What the connection's answers take in memory. */
+    public AnswerMemory answers() {
+        return writer.answers();
     }
 
     /** The scheme of the URLs that the client asks by. */

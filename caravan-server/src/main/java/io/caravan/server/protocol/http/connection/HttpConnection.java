@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
@@ -36,6 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
+    private static final long FIRST_REQUEST = 1;
     private static final Duration LINGER = Duration.ofSeconds(2);
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
@@ -43,22 +45,23 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     private final HttpService service;
     private final InFlight inFlight;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
-    private final WriteStall writeStall;
+    private final AnswerMemory answers;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
     /** The number of the request that is in hand or comes next. */
-    private long request = 1;
+    private long request = FIRST_REQUEST;
 
     private boolean inputEnded;
     private boolean closing;
 
-    public HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
+    public HttpConnection(Channel channel, HttpService service, InFlight inFlight, AnswerMemory answers) {
         this.channel = channel;
         this.service = service;
         this.inFlight = inFlight;
-        this.writeStall = new WriteStall(channel, service.config().stall());
+        this.answers = answers;
         inFlight.onRoom(this::readMore);
+        answers.onRoom(this::next);
     }
 
     /** What makes requests of the connection's bytes; to stand before this handler. */
@@ -106,7 +109,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
+        ResponseWriter response =
+                new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
         writer = response;
         try {
             incoming = service.admit(head, channel.remoteAddress());
@@ -166,10 +170,9 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         channel.eventLoop().execute(this::next);
     }
 
-    /** Asked for again when the channel becomes writable, so by then the next request may have begun. */
+    /** Asked for again when there is room for another answer, so by then the next request may have begun. */
     private void next() {
-        writeStall.watch();
-        if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !answers.mayAnswer()) {
             return;
         }
         exchange = null;
@@ -186,7 +189,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        writeStall.watch();
         Exchange current = exchange;
         if (current != null && current.over() && channel.isWritable()) {
             next();
@@ -202,7 +204,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public long unfinishedRequest() {
-        return exchange == null && unfinished() && !closing ? request : 0;
+        boolean owed = unfinished() || request == FIRST_REQUEST;
+        return exchange == null && owed && !closing ? request : 0;
     }
 
     private boolean unfinished() {
@@ -211,8 +214,12 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void requestTimedOut() {
+        if (!unfinished()) {
+            end(false);
+            return;
+        }
         refuse(
-                new ResponseWriter(channel, NO_HEAD, service.origins(), service.readiness()::draining),
+                new ResponseWriter(channel, answers, NO_HEAD, service.origins(), service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
@@ -245,7 +252,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
      * @param unread whether there may be more of a request
      */
     private void end(boolean unread) {
-        writeStall.watch();
         if (!closing) {
             closing = true;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -257,7 +263,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         closing = true;
-        writeStall.stop();
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();
