@@ -21,7 +21,7 @@ import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not the expected document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",

@@ -96,7 +96,7 @@ final class SecretsFile {
         return new Credentials(all);
     }
 
-    /** A name that is none is not told, because it may be a secret on a line of its own. */
+    /** An unknown key is not quoted, because it may be a secret on a line of its own. */
     private void take(int number, String key, String value) throws IOException {
         Matcher parts = KEY.matcher(key);
         check(
