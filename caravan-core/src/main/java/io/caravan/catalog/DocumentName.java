@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.Locale;
 
 /**
  * A document's name: 1 to 1,024 bytes of any value.
@@ -90,9 +91,45 @@ public final class DocumentName {
         return hash;
     }
 
-    /** The bytes as UTF-8 text, for messages. */
+    /** The bytes as UTF-8 text. Control characters stay what they are: print {@link #toString()} instead. */
+    public String text() {
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    /** The text for messages and logs, as {@link #printable} has it. */
     @Override
     public String toString() {
-        return new String(bytes, StandardCharsets.UTF_8);
+        return printable(text());
+    }
+
+    /**
+     * Escapes control characters and line separators, so that a name which a client chose cannot forge lines of a log or
+     * command a terminal: a line feed becomes {@code \n}, an escape <code>&#92;u001b</code>.
+     */
+    public static String printable(String text) {
+        if (text.chars().noneMatch(DocumentName::isControl)) {
+            return text;
+        }
+        StringBuilder printable = new StringBuilder(text.length() + 16);
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (!isControl(c)) {
+                printable.append(c);
+            } else if (c == '\n') {
+                printable.append("\\n");
+            } else if (c == '\r') {
+                printable.append("\\r");
+            } else if (c == '\t') {
+                printable.append("\\t");
+            } else {
+                printable.append(String.format(Locale.ROOT, "\\u%04x", (int) c));
+            }
+        }
+        return printable.toString();
+    }
+
+    private static boolean isControl(int c) {
+        int type = Character.getType(c);
+        return type == Character.CONTROL || type == Character.LINE_SEPARATOR || type == Character.PARAGRAPH_SEPARATOR;
     }
 }

@@ -35,6 +35,13 @@ class CatalogTest {
         store.close();
     }
 
+    @Test
+    void aPrintedNameHasNoControlCharacters() {
+        DocumentName name = DocumentName.of("a\nb\r\t\u001b\u0085\u2028\u007f ä\\");
+        assertThat(name).hasToString("a\\nb\\r\\t\\u001b\\u0085\\u2028\\u007f ä\\");
+        assertThat(name.text()).isEqualTo("a\nb\r\t\u001b\u0085\u2028\u007f ä\\");
+    }
+
     private void edit(DocumentName name, Consumer<DocumentEdit> operations) {
         CompletableFuture<Long> durable = new CompletableFuture<>();
         try (Edit edit = catalog.edit(name)) {

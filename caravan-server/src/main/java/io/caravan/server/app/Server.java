@@ -11,6 +11,7 @@ import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
+import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.RestoreMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
@@ -49,13 +50,14 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Starts to listen for HTTP, if the config has it, and tells whoever asks that there are no documents yet.
+     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet.
      *
-     * @throws IOException when the address cannot be had
+     * @throws IOException when it cannot listen on the address
      */
     public Server(ServerConfig config) throws IOException {
         this.config = config;
         this.network = new Network(config.network());
+        NetworkMetrics.register(metrics, network, config.authenticator());
         this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
         HttpConfig httpConfig = config.http();
         this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
@@ -74,7 +76,7 @@ public final class Server implements AutoCloseable {
     /**
      * Starts to serve.
      *
-     * @throws IOException when an address cannot be had
+     * @throws IOException when it cannot listen on an address
      */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
         Server server = new Server(config);
@@ -93,9 +95,9 @@ public final class Server implements AutoCloseable {
     /**
      * Serves the documents of a store, over RESP too; once.
      *
-     * @throws IOException when the address cannot be had
-     * @throws StoreDirectoryException when the store is incomplete, and what it lacks would not be fetched
-     * @throws ArchiveException when the config has an archive that is not this store's, if that is known at once
+     * @throws IOException when it cannot listen on the address
+     * @throws StoreDirectoryException when the store is incomplete and would not fetch what it lacks
+     * @throws ArchiveException when the configured archive is known to belong to another store
      */
     public void serve(ListStore store) throws IOException {
         requireWhole(store);
@@ -117,11 +119,11 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    /** What is only in the archive would otherwise be taken for deleted, and its names given to other documents. */
+    /** Documents that are only in the archive would otherwise count as deleted, and their names would be reused. */
     private void requireWhole(ListStore store) {
         boolean hydrates = config.archive() != null && config.restore().hydrate();
         if (!hydrates && StoreIdentity.incomplete(store)) {
-            throw new StoreDirectoryException("the store has not all documents of the archive that it is restored from:"
+            throw new StoreDirectoryException("the store lacks documents of the archive that it is being restored from:"
                     + " finish the restore (caravan restore --archive URL --data DIR), or serve it with"
                     + " --archive URL --archive-hydrate, which fetches what is missing when it is asked for");
         }
@@ -144,12 +146,12 @@ public final class Server implements AutoCloseable {
         return started;
     }
 
-    /** Where it listens for RESP; it serves. */
+    /** Where it listens for RESP. Only after {@link #serve}. */
     public InetSocketAddress respAddress() {
         return Objects.requireNonNull(respAddress);
     }
 
-    /** Where it listens for HTTP; its config has it. */
+    /** Where it listens for HTTP. Only when HTTP is configured. */
     public InetSocketAddress httpAddress() {
         return Objects.requireNonNull(httpAddress);
     }
@@ -159,18 +161,18 @@ public final class Server implements AutoCloseable {
         return network;
     }
 
-    /** Stops with a timeout that is enough for a healthy store. */
+    /** Stops; allows as much time as a healthy store needs. */
     @Override
     public void close() {
         stop(CLOSE_TIMEOUT, CLOSE_TIMEOUT);
     }
 
     /**
-     * Accepts nothing more, finishes what was accepted, tells the clients, and lets them go; those too slow, anyway. Then
-     * archives what has changed, if that is wanted.
+     * Accepts nothing more, answers what was accepted, and closes the connections, when the time is over those of slow
+     * clients too. Then archives what has changed, if configured.
      *
      * @param connections how long the clients may take
-     * @param all how long clients and archive together may
+     * @param all how long the clients and the archive may take together
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
@@ -200,7 +202,7 @@ public final class Server implements AutoCloseable {
         network.close();
     }
 
-    /** They tell event loops when they are done, which must then still be there. */
+    /** Readers report to the event loops, which must outlive them. */
     private void awaitReaders() {
         try {
             if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {

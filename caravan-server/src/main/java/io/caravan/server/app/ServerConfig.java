@@ -12,17 +12,17 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server needs to know beside its store.
+ * How a server works, apart from its store.
  *
  * @param resp where to listen for RESP; port 0 is any
- * @param http how to serve HTTP, or null for not at all
- * @param limits what a RESP request may ask for
- * @param durability the store's level, which is told to whoever asks
+ * @param http how to serve HTTP, or null not to serve it
+ * @param limits how large a RESP request may be, and how many may wait
+ * @param durability the store's level, which {@code INFO} tells
  * @param network what all listeners share
  * @param authenticator tells who clients are
  * @param readers number of threads that read from the store
- * @param archive how to archive documents, or null for not at all
- * @param restore what to restore from there by itself
+ * @param archive how to archive documents, or null to archive none
+ * @param restore what the server restores from the archive by itself
  */
 public record ServerConfig(
         InetSocketAddress resp,
@@ -38,14 +38,14 @@ public record ServerConfig(
     private static final int REQUEST_ROOM_BYTES = 4 * 1024 * 1024;
 
     /**
-     * A config whose limits are those of the store: a request that the store could not take is not read. Everything else
-     * is for who has no opinion.
+     * A config with the store's limits, so that no request is read that the store could not take, and defaults for
+     * everything else.
      */
     public static ServerConfig of(InetSocketAddress resp, StoreConfig store) {
         return new ServerConfig(resp, respLimits(store, RespLimits.DEFAULT_MAX_PENDING), store.durability());
     }
 
-    /** A config with these limits, without authentication, and with everything else for who has no opinion. */
+    /** A config with these limits, without authentication, and with defaults for everything else. */
     public ServerConfig(InetSocketAddress resp, RespLimits limits, Durability durability) {
         this(
                 resp,
@@ -59,16 +59,12 @@ public record ServerConfig(
                 RestoreConfig.NOTHING);
     }
 
-    /** The greatest requests that the store could take. */
+    /** Limits that allow the largest request that the store can take. */
     public static RespLimits respLimits(StoreConfig store, int maxPending) {
-        return new RespLimits(
-                store.maxValueBytes(),
-                store.logBufferBytes() + (long) REQUEST_ROOM_BYTES,
-                maxPending,
-                RespLimits.DEFAULT_STALL);
+        return new RespLimits(store.maxValueBytes(), store.logBufferBytes() + (long) REQUEST_ROOM_BYTES, maxPending);
     }
 
-    /** Reads wait for the disk and for slow clients, so there may be more of them than cores. */
+    /** Reads wait for the disk, so there may be more of them than cores. */
     public static int defaultReaders() {
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }

@@ -9,14 +9,14 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, archives what has
- * changed if that is wanted, closes the store. Then it ends the process: with 0, because a stop that was asked for and went
- * well is no failure; with 1 when it did not.
+ * changed if that is wanted, closes the store. Then it ends the process: with exit code 0 after a clean stop,
+ * and with 1 otherwise.
  */
 public final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
-    /** How many tenths of the time the connections may take. */
+    /** Tenths of the time that the connections may take. */
     private static final int DRAIN_TENTHS = 6;
-    /** And how many they and the archive; the store gets the rest. */
+    /** Tenths that the connections and the archive may take together; the store gets the rest. */
     private static final int ARCHIVE_TENTHS = 9;
 
     private final Server server;
@@ -26,7 +26,7 @@ public final class Shutdown implements Runnable {
     /**
      * Makes a shutdown.
      *
-     * @param timeout after which the process ends, whatever is unfinished
+     * @param timeout how long the stop may take; then the process ends, whatever is unfinished
      */
     public Shutdown(Server server, ListStore store, Duration timeout) {
         this.server = server;
@@ -40,7 +40,7 @@ public final class Shutdown implements Runnable {
         int exitCode = CompletableFuture.supplyAsync(this::stop)
                 .completeOnTimeout(1, timeout.toNanos(), TimeUnit.NANOSECONDS)
                 .join();
-        LOG.info(exitCode == 0 ? "stopped" : "stopped, not cleanly: what was answered is in the log");
+        LOG.info(exitCode == 0 ? "stopped" : "stopped, but not cleanly: every answered change is in the store's log");
         Runtime.getRuntime().halt(exitCode);
     }
 
@@ -51,7 +51,7 @@ public final class Shutdown implements Runnable {
     private int stop() {
         try {
             server.stop(tenths(DRAIN_TENTHS), tenths(ARCHIVE_TENTHS));
-            // Says so if the store has failed, which closing does not.
+            // Unlike close(), this throws if the store has failed.
             store.flush();
             store.close();
             return 0;

@@ -27,10 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has the JVM compile the way of an append before clients come: a JVM that begins under load interprets its first tens of
- * thousands of requests, and lets them wait for hundreds of milliseconds. Appends go over a socket of their own to a server
- * over a store in a temporary directory, which are then thrown away. Best effort: without a place for such a store, the
- * server begins cold.
+ * Makes the JVM compile the path of an append before clients connect. A JVM that starts under load interprets its first tens
+ * of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over sockets to a server of its
+ * own, with a store in a temporary directory, and deletes both afterwards. Best effort: where no such store can be made, the
+ * server starts cold.
  */
 public final class WarmUp {
     /** A system property: a server that lives for a moment, as in tests, begins cold when it is {@code false}. */
@@ -47,7 +47,7 @@ public final class WarmUp {
     private WarmUp() {}
 
     /**
-     * Warms up, in at most some three seconds.
+     * Warms up for about three seconds at most.
      *
      * @param transport how the server's sockets will be served
      * @param parent where the temporary directory is made
@@ -58,11 +58,11 @@ public final class WarmUp {
         }
         Path directory = null;
         try {
-            LOG.info("warming up, with a store in {} that is thrown away", parent);
+            LOG.info("warming up with a temporary store in {}", parent);
             directory = Files.createTempDirectory(parent, "caravan-warm-up");
             serve(directory.resolve("store"), transport);
         } catch (IOException | CaravanException problem) {
-            LOG.info("the server begins cold, as it could not be warmed up in {}: {}", parent, problem.toString());
+            LOG.info("the server starts cold: it could not be warmed up in {}: {}", parent, problem.toString());
         } finally {
             delete(directory);
         }

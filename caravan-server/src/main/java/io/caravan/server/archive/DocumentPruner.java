@@ -100,7 +100,7 @@ final class DocumentPruner {
             if (!dryRun) {
                 manifests.delete(rest);
             }
-            pruned.add(new Removal(Removal.Kind.DOCUMENT, manifest.name().toString(), listed.manifestKey(), 0));
+            pruned.add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
         }
     }
 
@@ -117,7 +117,7 @@ final class DocumentPruner {
                 remove(
                         new Removal(
                                 Removal.Kind.GENERATION,
-                                manifest.name().toString(),
+                                manifest.name().text(),
                                 generation.key(),
                                 generation.objectBytes()),
                         pruned);
@@ -165,7 +165,7 @@ final class DocumentPruner {
 
     private static String name(String form) {
         DocumentName name = ArchiveKeys.decode(form);
-        return name == null ? form : name.toString();
+        return name == null ? form : name.text();
     }
 
     private void remove(Removal removal, Pruned pruned) {

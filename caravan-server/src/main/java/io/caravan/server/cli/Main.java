@@ -1,6 +1,7 @@
 package io.caravan.server.cli;
 
 import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommands;
 import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.common.Console;
@@ -20,7 +21,7 @@ import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
-/** The command line. Exit codes: 0 done, 1 failed, 2 wrongly called, 3 not the expected document. */
+/** The command line. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not the expected document. */
 @Command(
         name = "caravan",
         description = "A durable store of append-only lists, one per document.",
@@ -55,7 +56,7 @@ public final class Main {
     private static int correct(ParameterException wrong, String[] args, Settings settings) {
         CommandLine command = wrong.getCommandLine();
         command.getErr()
-                .println("caravan: " + wrong.getMessage() + source(wrong, args, settings) + " (see "
+                .println("caravan: " + printable(wrong) + source(wrong, args, settings) + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
         return CommandLine.ExitCode.USAGE;
     }
@@ -69,11 +70,16 @@ public final class Main {
         return ", from " + settings.source(option);
     }
 
+    /** The message may quote a document's name, or another argument, of any characters. */
+    private static String printable(Exception problem) {
+        return DocumentName.printable(String.valueOf(problem.getMessage()));
+    }
+
     /** Problems that a person can do something about take one line; others are ours, and keep their stack trace. */
     private static int explain(Exception problem, CommandLine commandLine, CommandLine.ParseResult result)
             throws Exception {
         if (problem instanceof CaravanException || problem instanceof IOException) {
-            commandLine.getErr().println("caravan: " + problem.getMessage());
+            commandLine.getErr().println("caravan: " + printable(problem));
             return CommandLine.ExitCode.SOFTWARE;
         }
         throw problem;

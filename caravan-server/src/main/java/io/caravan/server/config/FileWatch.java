@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has something read again when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS}
- * seconds, and acts when two looks in a row see the same change, so that files that are being written are left alone. What
- * cannot be read is tried again at each look: permissions may change without a trace in times and sizes.
- * Polling works for every file system, and for files that are replaced, as those that are mounted into containers are.
+ * Reloads something when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS}
+ * seconds, and acts when two looks in a row see the same change, so that files are not read while they are being
+ * written. What cannot be read is tried again at each look, because a change of permissions shows in neither time nor size.
+ * Polling works on every file system, and for files that are replaced, such as those mounted into containers.
  */
 public final class FileWatch {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);
@@ -26,10 +26,10 @@ public final class FileWatch {
     private final Reloadable reloadable;
     private List<Stamp> inUse;
     private List<Stamp> seen;
-    /** What went wrong at the last look, which is not said twice; null when nothing did. */
+    /** What went wrong at the last look, which is logged once; null when nothing did. */
     private @Nullable String failure;
 
-    /** What comes from files. */
+    /** Something that is read from files. */
     public interface Reloadable {
         /** The files, which need not exist. */
         List<Path> files();
@@ -52,7 +52,7 @@ public final class FileWatch {
         this.seen = inUse;
     }
 
-    /** Looks from time to time, on a thread of the scheduler's. */
+    /** Looks every {@value #PERIOD_SECONDS} seconds, on a thread of the scheduler. */
     public void start(ScheduledExecutorService scheduler) {
         scheduler.scheduleWithFixedDelay(this::look, PERIOD_SECONDS, PERIOD_SECONDS, TimeUnit.SECONDS);
     }
@@ -78,7 +78,7 @@ public final class FileWatch {
         if (!problem.equals(failure)) {
             failure = problem;
             LOG.error(
-                    "what was read before stays in use, as {} has become wrong, and is tried again: {}",
+                    "cannot use the new contents of {}; what was read before stays in use, and the files are tried again: {}",
                     reloadable.files(),
                     problem);
         }

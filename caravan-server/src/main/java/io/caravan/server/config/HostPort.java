@@ -19,7 +19,7 @@ public record HostPort(String host, int port) {
     /**
      * Reads an address.
      *
-     * @throws IllegalArgumentException when the text is none
+     * @throws IllegalArgumentException when the text is not one
      */
     public static HostPort parse(String text) {
         int colon = text.lastIndexOf(':');
@@ -48,7 +48,7 @@ public record HostPort(String host, int port) {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException unknown) {
-            throw new IOException("the host '" + host + "' is not known", unknown);
+            throw new IOException("the host '" + host + "' cannot be resolved", unknown);
         }
     }
 

@@ -6,6 +6,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
@@ -19,7 +20,8 @@ public final class Quantities {
     private static final Map<String, Long> MILLIS = Map.of("ms", 1L, "s", 1_000L, "m", 60_000L, "h", 3_600_000L);
     private static final String AUTO = "auto";
     private static final String OFF = "off";
-    private static final int MAX_COUNT = 1024;
+    private static final int MAX_THREADS = 1024;
+    private static final int MAX_CONNECTIONS = 10_000_000;
 
     private Quantities() {}
 
@@ -33,9 +35,9 @@ public final class Quantities {
     }
 
     /**
-     * Refuses settings that do not hold together.
+     * Refuses a setting, or a combination of settings.
      *
-     * @throws IllegalArgumentException with that message when it does not hold
+     * @throws IllegalArgumentException with the message {@code otherwise}, unless it holds
      */
     public static void check(boolean holds, String otherwise) {
         if (!holds) {
@@ -43,15 +45,27 @@ public final class Quantities {
         }
     }
 
-    /** {@code auto}, which is 0, or a number from 1 to {@value #MAX_COUNT}. */
-    public static final class Count implements ITypeConverter<Integer> {
+    private static int autoOrCount(String text, int max) {
+        int count = text.matches("[0-9]{1,9}") ? Integer.parseInt(text) : 0;
+        if (count > max || count == 0 && !text.equalsIgnoreCase(AUTO)) {
+            throw new TypeConversionException("'" + text + "' is not auto or a number from 1 to " + max);
+        }
+        return count;
+    }
+
+    /** A number of threads: {@code auto}, which is 0, or from 1 to {@value #MAX_THREADS}. */
+    public static final class Threads implements ITypeConverter<Integer> {
         @Override
         public Integer convert(String text) {
-            int count = text.matches("[0-9]{1,4}") ? Integer.parseInt(text) : 0;
-            if (count > MAX_COUNT || count == 0 && !text.equalsIgnoreCase(AUTO)) {
-                throw new TypeConversionException("'" + text + "' is not auto or a number from 1 to " + MAX_COUNT);
-            }
-            return count;
+            return autoOrCount(text, MAX_THREADS);
+        }
+    }
+
+    /** A number of connections: {@code auto}, which is 0, or from 1 to {@value #MAX_CONNECTIONS}. */
+    public static final class Connections implements ITypeConverter<Integer> {
+        @Override
+        public Integer convert(String text) {
+            return autoOrCount(text, MAX_CONNECTIONS);
         }
     }
 
@@ -68,6 +82,15 @@ public final class Quantities {
         @Override
         public Duration convert(String text) {
             return text.equalsIgnoreCase(OFF) ? Duration.ZERO : new Time().convert(text);
+        }
+    }
+
+    /** As {@link TimeOrOff}, or {@code auto}, which is null. */
+    public static final class TimeOffOrAuto implements ITypeConverter<Duration> {
+        @Override
+        @SuppressWarnings("NullAway") // picocli takes null for a value
+        public @Nullable Duration convert(String text) {
+            return text.equalsIgnoreCase(AUTO) ? null : new TimeOrOff().convert(text);
         }
     }
 

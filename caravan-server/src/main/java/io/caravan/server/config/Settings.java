@@ -14,9 +14,9 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Gives a command's options the values that they have in the environment ({@code --max-value} is {@code
- * CARAVAN_MAX_VALUE}) or else in the file that {@code --config} names ({@code max-value}). What the command line says goes
- * before both; what nobody says is the option's default.
+ * Takes the values of a command's options from the environment ({@code --max-value} is {@code
+ * CARAVAN_MAX_VALUE}) or else from the file that {@code --config} names ({@code max-value}). The command line goes before
+ * both; an option that is set nowhere has its default.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The option that names the file; its own value is never in it. */
@@ -48,12 +48,12 @@ public final class Settings implements IDefaultValueProvider {
         return value != null ? value : fileValues.get(fileName(option));
     }
 
-    /** Whether the option asks for something to be done now, rather than setting something. */
+    /** Whether the option is an action, such as {@code --help}, rather than a setting. */
     public static boolean notASetting(OptionSpec option) {
         return NOT_IN_FILE.contains(option.longestName());
     }
 
-    /** Where the option's value comes from, for people, if not from the command line. */
+    /** In words, where the option's value comes from, if not from the command line. */
     public String source(OptionSpec option) {
         if (environment.containsKey(variable(option))) {
             return "environment " + variable(option);

@@ -4,17 +4,17 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 
-/** Finds what somebody may have meant. */
+/** Finds the word that somebody may have meant. */
 final class Similar {
 
     private Similar() {}
 
-    /** The candidate that fewest edits make of the word. */
+    /** The candidate that takes the fewest edits from the word. */
     static String nearest(String word, Collection<String> candidates) {
         return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
     }
 
-    /** Number of characters to insert, drop or replace (Levenshtein's distance), row by row. */
+    /** The Levenshtein distance: characters to insert, drop or replace. */
     static int edits(String from, String to) {
         int[] row = new int[to.length() + 1];
         for (int j = 0; j <= to.length(); j++) {

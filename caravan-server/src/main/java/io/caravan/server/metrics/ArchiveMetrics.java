@@ -8,7 +8,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** How far the archive is. */
+/** The state and progress of the archive. */
 public final class ArchiveMetrics {
     private final MeterRegistry registry;
     private final Supplier<ArchiveStatus> source;

@@ -6,11 +6,11 @@ import java.util.Locale;
 public enum RequestOutcome {
     /** Done. */
     OK,
-    /** Refused: the client's affair. */
+    /** Refused because of what the client asked for. */
     REFUSED,
-    /** Not done: the server's affair. */
+    /** Failed in the server. */
     FAILED,
-    /** The client went before it had its answer. */
+    /** The client disconnected before it had its answer. */
     ABANDONED;
 
     private final String label = name().toLowerCase(Locale.ROOT);

@@ -9,7 +9,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.ToDoubleFunction;
 
-/** What a server restores from its archive by itself. */
+/** What the server restores from its archive by itself: hydration and drills. */
 public final class RestoreMetrics {
     private final MeterRegistry registry;
 
@@ -17,7 +17,7 @@ public final class RestoreMetrics {
         this.registry = registry;
     }
 
-    /** Registers the figures of what there is. */
+    /** Registers the figures of hydration and drills, where they are configured. */
     public static void register(ServerMetrics metrics, ServerRestores restores) {
         RestoreMetrics figures = new RestoreMetrics(metrics.registry());
         Hydration hydration = restores.hydration();

@@ -17,8 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * The server's figures, in the form that Prometheus scrapes. A request costs one look into a table and one histogram's
- * count. Threads share it.
+ * The server's figures, in Prometheus's format. Recording a request costs a table lookup and a histogram update. Threads share it.
  */
 public final class ServerMetrics implements AutoCloseable {
     /** What {@link #scrape()} gives. */
@@ -43,7 +42,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private record Request(String protocol, String operation, RequestOutcome outcome) {}
 
-    /** Figures of the JVM, and none yet of the server. */
+    /** Registers the JVM's figures. */
     public ServerMetrics() {
         garbageCollection.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
@@ -52,7 +51,7 @@ public final class ServerMetrics implements AutoCloseable {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** Where other parts register their own. */
+    /** The registry for the figures of other parts. */
     public MeterRegistry registry() {
         return registry;
     }
@@ -60,7 +59,7 @@ public final class ServerMetrics implements AutoCloseable {
     /**
      * Counts a request.
      *
-     * @param operation one of few words; never one that a client chose
+     * @param operation one of a few fixed words, never one that a client chose
      */
     public void request(String protocol, String operation, RequestOutcome outcome, long nanos) {
         requests.computeIfAbsent(new Request(protocol, operation, outcome), this::timer)
@@ -69,7 +68,7 @@ public final class ServerMetrics implements AutoCloseable {
 
     private Timer timer(Request request) {
         return Timer.builder("caravan.requests")
-                .description("Requests, from the moment that one has come in whole to its answer")
+                .description("Requests, timed from when one has come in whole to its answer")
                 .tag("protocol", request.protocol())
                 .tag("operation", request.operation())
                 .tag("outcome", request.outcome().label())
@@ -77,7 +76,7 @@ public final class ServerMetrics implements AutoCloseable {
                 .register(registry);
     }
 
-    /** Tells a number of connections whenever it is asked for. */
+    /** Registers a gauge of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
         Gauge.builder("caravan.connections", open)
                 .description("Open connections")

@@ -9,7 +9,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** The store's figures. They are read together, once for all that are asked for at about the same time. */
+/** The store's figures, read together and at most once a second. */
 public final class StoreMetrics {
     private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(1);
 

@@ -1,23 +1,23 @@
 package io.caravan.server.net;
 
-/** What a protocol tells of one of its connections, and is told. On the connection's event loop only. */
+/** A protocol's side of one connection. The event loop's alone. */
 public interface Connection {
 
-    /** Whether nothing is under way: no request has begun to come in, none waits for its answer, nothing is followed. */
+    /** Whether nothing is under way: no request is coming in or waits for its answer, and no document is followed. */
     boolean idle();
 
     /**
-     * The number, from 1 on, of the request that has begun to come in and is not there whole; 0 when there is none. Each
-     * request of a connection has another.
+     * A number for the request that the client owes: one that has begun to come in and is not there whole, or what a new
+     * connection must begin with. Each request of a connection has another number; 0 when none is owed.
      */
     long unfinishedRequest();
 
-    /** The unfinished request has taken too long: says so to the client, and closes. */
+    /** The unfinished request has taken too long: ends the connection. */
     void requestTimedOut();
 
     /**
-     * The server stops: answers the requests that have come whole, refuses later ones with the protocol's error for it,
-     * and closes soon, when all is answered.
+     * The server stops: answers the requests that have come whole, refuses later ones, and closes once all are
+     * answered.
      */
     void end();
 }

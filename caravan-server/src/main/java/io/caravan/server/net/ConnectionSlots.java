@@ -1,28 +1,62 @@
 package io.caravan.server.net;
 
 import io.netty.channel.Channel;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 
-/** A number of places, each for one open connection. Threads share it. */
+/** A number of places, each for one open connection, of which one address may have a share. Threads share it. */
 final class ConnectionSlots {
     private final int max;
+    private final int maxPerAddress;
     private final AtomicInteger taken = new AtomicInteger();
+    private final Map<PeerNetwork, Integer> takenByAddress = new ConcurrentHashMap<>();
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder refusedByAddress = new LongAdder();
 
-    ConnectionSlots(int max) {
+    ConnectionSlots(int max, int maxPerAddress) {
         this.max = max;
+        this.maxPerAddress = maxPerAddress;
     }
 
     /** Takes a place until the connection closes; returns false when there is none. */
     boolean take(Channel connection) {
-        if (taken.incrementAndGet() > max) {
-            taken.decrementAndGet();
+        PeerNetwork peer = PeerNetwork.of(connection.remoteAddress());
+        boolean limited = peer != null && !peer.loopback();
+        if (limited && takenByAddress.merge(peer, 1, Integer::sum) > maxPerAddress) {
+            giveBack(peer);
+            refusedByAddress.increment();
             return false;
         }
-        connection.closeFuture().addListener(closed -> taken.decrementAndGet());
+        if (taken.incrementAndGet() > max) {
+            taken.decrementAndGet();
+            if (limited) {
+                giveBack(peer);
+            }
+            refused.increment();
+            return false;
+        }
+        connection.closeFuture().addListener(closed -> {
+            taken.decrementAndGet();
+            if (limited) {
+                giveBack(peer);
+            }
+        });
         return true;
     }
 
-    int taken() {
-        return taken.get();
+    private void giveBack(PeerNetwork peer) {
+        takenByAddress.computeIfPresent(peer, (same, count) -> count == 1 ? null : count - 1);
+    }
+
+    /** How many connections were refused because all places were taken. */
+    long refused() {
+        return refused.sum();
+    }
+
+    /** How many connections were refused because their address had its share. */
+    long refusedByAddress() {
+        return refusedByAddress.sum();
     }
 }

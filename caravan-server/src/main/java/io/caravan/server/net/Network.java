@@ -28,7 +28,7 @@ public final class Network implements AutoCloseable {
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    private final SharedLimits shared;
+    private final ConnectionSetup.Shared shared;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -36,20 +36,20 @@ public final class Network implements AutoCloseable {
     /** Starts the event loops. */
     public Network(NetworkConfig config) {
         this.config = config;
-        this.shared = SharedLimits.of(config.limits());
         this.loops = new MultiThreadIoEventLoopGroup(
                 config.loops(),
                 new DefaultThreadFactory("caravan-loop"),
                 config.transport().handlers());
+        this.shared = ConnectionSetup.Shared.of(config.limits(), loops.next());
     }
 
     /**
      * Starts to listen.
      *
      * @param address port 0 is any
-     * @param option the setting to change when the address cannot be had
+     * @param option the setting that names the address, for the message of an error
      * @return where it listens, with the real port
-     * @throws IOException when the address cannot be had
+     * @throws IOException when it cannot listen on the address
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
@@ -94,14 +94,34 @@ public final class Network implements AutoCloseable {
         return shared.inFlight().heldBytes();
     }
 
-    /** How it works. */
+    /** Bytes of answers that clients have not taken. */
+    public long answerBytes() {
+        return shared.answers().heldBytes();
+    }
+
+    /** How many connections were closed because they took nothing while answers were at their limit. */
+    public long closedForAnswers() {
+        return shared.answers().closedConnections();
+    }
+
+    /** How many connections were refused because the server had all that it takes. */
+    public long refusedConnections() {
+        return shared.connections().refused();
+    }
+
+    /** How many connections were refused because their address had all that one may have. */
+    public long refusedByAddress() {
+        return shared.connections().refusedByAddress();
+    }
+
+    /** The config that it was made with. */
     public NetworkConfig config() {
         return config;
     }
 
     /**
-     * Accepts no more connections and no more requests, and waits for the answers to those that came. A connection that is
-     * only then set up is closed.
+     * Accepts no more connections and no more requests, and waits until what came has been answered. A connection that is
+     * still being set up is closed.
      */
     public void drain(Duration timeout) {
         draining = true;
@@ -114,7 +134,7 @@ public final class Network implements AutoCloseable {
     private static void end(Channel channel) {
         ChannelHandlerContext tls = channel.pipeline().context(SslHandler.class);
         if (tls != null && !((SslHandler) tls.handler()).handshakeFuture().isDone()) {
-            // Nothing has been asked yet, and nothing can be told; past TLS, which would wait for the client.
+            // There was no request yet, and no answer can be sent. Closed past TLS, which would wait for the client.
             tls.close();
             return;
         }

@@ -3,12 +3,12 @@ package io.caravan.server.net;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How listeners work.
+ * How sockets are served.
  *
- * @param transport how sockets are served
+ * @param transport which system interface serves them
  * @param loops number of event loops, one or more
  * @param limits what clients may take
- * @param tls certificate and key, or null when bytes go over the wire as they are
+ * @param tls certificate and key, or null for plain text
  */
 public record NetworkConfig(
         Transport transport,
@@ -16,12 +16,12 @@ public record NetworkConfig(
         NetworkLimits limits,
         @Nullable Tls tls) {
 
-    /** A config for who has no opinion, sized to the machine; without TLS. */
+    /** The usual config, sized to the machine; without TLS. */
     public static NetworkConfig defaults() {
         return new NetworkConfig(Transport.best(), defaultLoops(), NetworkLimits.defaults(), null);
     }
 
-    /** Event loops decide and encode; the flusher and the readers want cores as well. */
+    /** One for two processors: the flusher and the readers need the others. */
     public static int defaultLoops() {
         return Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     }

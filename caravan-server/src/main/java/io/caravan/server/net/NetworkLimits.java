@@ -1,31 +1,50 @@
 package io.caravan.server.net;
 
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How much clients may take of the server together, and how long they may take for it.
  *
  * @param maxConnections connections at a time, of all protocols; one too many is told so and closed
+ * @param maxConnectionsPerAddress how many of them one address may have; this machine's own may have all
  * @param connectionInFlightBytes bytes of requests that a connection may have sent without their being answered; then
  *     nothing more is read from it until they are
  * @param totalInFlightBytes the same for all connections together
- * @param requestTimeout within which a request that has begun must have come whole
- * @param idleTimeout after which a connection is closed on which nothing is under way; zero is never
+ * @param totalAnswerBytes bytes of answers that clients have not taken, of all connections together; then reads wait
+ * @param requestTimeout within which a request that has begun must have come whole, and a new connection's first one too
+ * @param stallTimeout how long a client may take nothing of an answer
+ * @param idleTimeout after which a connection is closed on which nothing is under way; zero is never, and null is what
+ *     suits the protocol
  */
 public record NetworkLimits(
         int maxConnections,
+        int maxConnectionsPerAddress,
         long connectionInFlightBytes,
         long totalInFlightBytes,
+        long totalAnswerBytes,
         Duration requestTimeout,
-        Duration idleTimeout) {
+        Duration stallTimeout,
+        @Nullable Duration idleTimeout) {
+    private static final int MAX_CONNECTIONS = 10_000;
+    private static final long MIN_TOTAL_BYTES = 64L << 20;
 
-    /** Limits for who has no opinion; a quarter of the JVM's memory is for requests. */
+    /** The usual limits: half of the connections for one address, a quarter of the JVM's memory each for requests and answers. */
     public static NetworkLimits defaults() {
+        long totalBytes = Math.max(MIN_TOTAL_BYTES, Runtime.getRuntime().maxMemory() / 4);
         return new NetworkLimits(
-                10_000,
+                MAX_CONNECTIONS,
+                shareOf(MAX_CONNECTIONS),
                 16L << 20,
-                Math.max(64L << 20, Runtime.getRuntime().maxMemory() / 4),
+                totalBytes,
+                totalBytes,
                 Duration.ofSeconds(30),
-                Duration.ZERO);
+                Duration.ofSeconds(30),
+                null);
+    }
+
+    /** How many of so many connections one address may have, when nothing else is said: half. */
+    public static int shareOf(int maxConnections) {
+        return Math.max(1, maxConnections / 2);
     }
 }

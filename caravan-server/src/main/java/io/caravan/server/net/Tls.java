@@ -2,7 +2,11 @@ package io.caravan.server.net;
 
 import io.caravan.server.config.FileWatch;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.codec.DecoderException;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
 import io.netty.handler.ssl.SslHandler;
@@ -18,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * TLS by files in PEM format, which are read again when they change: new connections get the new certificate, open ones
- * keep theirs.
+ * TLS with PEM files, which are read again when they change: new connections get the new certificate, open ones keep
+ * theirs.
  */
 public final class Tls implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(Tls.class);
@@ -32,9 +36,9 @@ public final class Tls implements FileWatch.Reloadable {
     /**
      * Reads the files.
      *
-     * @param certificate the server's certificate, and those between it and the authority's
+     * @param certificate the server's certificate, followed by the intermediate ones
      * @param key its private key, in PKCS #8, without a password
-     * @param clientAuthority certificates of those who vouch for clients, each of which then needs one; or null
+     * @param clientAuthority the authorities that sign clients' certificates, of which each client then needs one; or null
      * @throws IOException when one cannot be read or they are wrong; the message says which
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
@@ -47,7 +51,8 @@ public final class Tls implements FileWatch.Reloadable {
     private SslContext read() throws IOException {
         for (Path file : files()) {
             if (!Files.isReadable(file)) {
-                throw new IOException("the file " + file + ", for TLS, does not exist or may not be read");
+                throw new IOException("cannot read " + file
+                        + ", which TLS needs: it does not exist, or this process lacks permission");
             }
         }
         try {
@@ -61,7 +66,7 @@ public final class Tls implements FileWatch.Reloadable {
         } catch (SSLException | IllegalArgumentException wrong) {
             throw new IOException(
                     "the certificate in " + certificate + " and the key in " + key
-                            + " cannot be used (both must be PEM, the key PKCS #8 without a password, and belong together): "
+                            + " cannot be used (both must be PEM and belong together, the key in PKCS #8 without a password): "
                             + wrong.getMessage(),
                     wrong);
         }
@@ -81,10 +86,31 @@ public final class Tls implements FileWatch.Reloadable {
     @Override
     public void reload() throws IOException {
         context = read();
-        LOG.info("new connections get the certificate that is now in {}", certificate);
+        LOG.info("read {} again: new connections get its certificate", certificate);
     }
 
     SslHandler newHandler(ByteBufAllocator allocator) {
         return context.newHandler(allocator);
+    }
+
+    /**
+     * Closes connections on which the handshake fails, and says so in a line. The exception itself is not logged: for a
+     * client that speaks plain text it holds what that said, which may be a secret.
+     */
+    static final class Failures extends ChannelInboundHandlerAdapter {
+        @Override
+        public void exceptionCaught(ChannelHandlerContext context, Throwable problem) {
+            Throwable cause =
+                    problem instanceof DecoderException && problem.getCause() != null ? problem.getCause() : problem;
+            if (cause instanceof SSLException) {
+                LOG.info(
+                        "closing {}: {}",
+                        context.channel().remoteAddress(),
+                        cause instanceof NotSslRecordException ? "it does not speak TLS" : "TLS failed: " + cause);
+                context.close();
+            } else {
+                context.fireExceptionCaught(problem);
+            }
+        }
     }
 }

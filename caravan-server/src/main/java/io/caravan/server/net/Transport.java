@@ -13,7 +13,7 @@ import io.netty.channel.uring.IoUringServerSocketChannel;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** Ways to serve sockets. Java's own works everywhere; the others are Linux's, by native code. */
+/** System interfaces for sockets. NIO works everywhere; the others are native to Linux. */
 public enum Transport {
     NIO {
         @Override
@@ -64,19 +64,19 @@ public enum Transport {
         }
     };
 
-    /** The first choice of what this machine has. */
+    /** The best one that this machine supports. */
     public static Transport best() {
         return EPOLL.unavailable() == null ? EPOLL : NIO;
     }
 
-    /** Why this machine does not have it, or null when it has. */
+    /** Why this machine does not support it, or null when it does. */
     public abstract @Nullable Throwable unavailable();
 
     abstract IoHandlerFactory handlers();
 
     abstract Class<? extends ServerChannel> listenerType();
 
-    /** As people write it. */
+    /** Its name in settings and logs. */
     public String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -2,20 +2,25 @@ package io.caravan.server.net;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import java.time.Duration;
 
-/** What is spoken on a listener's connections. */
+/** A protocol that a listener speaks. */
 public interface WireProtocol {
 
     /** Its name, for people: {@code RESP}, {@code HTTP}. */
     String name();
 
     /**
-     * Sets a new connection up: adds the protocol's handlers to the end of the pipeline. They get plain bytes.
+     * Sets a new connection up: adds the protocol's handlers to the end of the pipeline, where they get the decrypted bytes.
      *
-     * @param inFlight the connection's share of memory, which the handlers have to ask before they read on
+     * @param inFlight the connection's share of the memory for requests, which the handlers ask before they read on
+     * @param answers its share of the memory for answers, which they ask before they make another one
      */
-    Connection connect(Channel channel, InFlight inFlight);
+    Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers);
 
-    /** What a connection is told that is one too many. */
+    /** After which an idle connection is closed when nothing else is configured; zero is never. */
+    Duration idleTimeout();
+
+    /** What a connection is sent that is refused for want of a place. */
     ByteBuf tooManyConnections();
 }

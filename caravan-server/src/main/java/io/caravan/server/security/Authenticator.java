@@ -4,8 +4,8 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whose a secret is. Never blocks, so an event loop may ask. How long an answer takes does not depend on how much of
- * a secret is right, nor on whose it is.
+ * Finds out who a secret belongs to. Never blocks, so event loops may call it. The time it takes depends neither on how much
+ * of a secret is right nor on whose it is. Threads share it.
  */
 public interface Authenticator {
     /** The user that stands for "whoever has this secret", as clients of Redis name it when none was configured. */
@@ -14,29 +14,55 @@ public interface Authenticator {
     /** Whether clients have to authenticate before they may do anything; if not, each is {@link Principal#ANYONE}. */
     boolean required();
 
-    /** Whose secret this is, or null when it is nobody's. */
-    @Nullable
-    Principal authenticate(byte[] secret);
+    /** The principal with this secret, or null. */
+    default @Nullable Principal authenticate(byte[] secret) {
+        return authenticate(DEFAULT_USER, secret);
+    }
 
-    /** As {@link #authenticate(byte[])}, and it must be this user's; {@link #DEFAULT_USER} is anybody. */
+    /** The principal of this user with this secret, or null; {@link #DEFAULT_USER} stands for any user. */
     @Nullable
     Principal authenticate(String user, byte[] secret);
 
     /**
-     * What the connection from this address asks instead of this: it logs failures, and limits how many there may be from
-     * one address.
+     * The authenticator for connections from this address: it logs, counts and limits the failures from there.
      */
     default Authenticator forPeer(SocketAddress peer) {
         return this;
     }
 
-    /** Asks nobody for anything. */
+    /** How many times a peer has shown a wrong secret. */
+    default long failures() {
+        return 0;
+    }
+
+    /** How many times a secret was refused without being looked at, because its address had shown too many wrong ones. */
+    default long refusals() {
+        return 0;
+    }
+
+    /** Requires no secret: every client may do everything. */
     static Authenticator open() {
-        return OpenAuthenticator.INSTANCE;
+        return new Authenticator() {
+            @Override
+            public boolean required() {
+                return false;
+            }
+
+            @Override
+            public Principal authenticate(String user, byte[] secret) {
+                return Principal.ANYONE;
+            }
+        };
     }
 
     /** One secret that allows everything. */
     static Authenticator ofPassword(byte[] password) {
-        return new FixedAuthenticator(Credentials.ofPassword(password));
+        Credentials credentials = Credentials.ofPassword(password);
+        return new CredentialsAuthenticator() {
+            @Override
+            Credentials credentials() {
+                return credentials;
+            }
+        };
     }
 }

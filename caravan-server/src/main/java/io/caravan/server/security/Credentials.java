@@ -7,7 +7,7 @@ import java.util.EnumSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** All secrets that are valid at one moment, as SHA-256 digests. Immutable. */
+/** The secrets that are valid at one moment, as SHA-256 digests. Immutable. */
 final class Credentials {
     private final List<Credential> all;
 
@@ -36,7 +36,7 @@ final class Credentials {
         }
     }
 
-    /** Compares with every credential, whichever fits, so that the time taken tells nothing. */
+    /** Compares with every credential, even after a match, so that the time taken reveals nothing. */
     @Nullable
     Principal find(String user, byte[] secret) {
         byte[] digest = digest(secret);
@@ -51,8 +51,8 @@ final class Credentials {
     }
 
     /**
-     * These credentials, after others: who is in both unchanged stays the same principal, and who is not in these any more
-     * is revoked.
+     * These credentials in place of others: unchanged ones keep their principals, and principals that are no longer among
+     * these are revoked.
      */
     Credentials replacing(Credentials others) {
         Credentials merged = new Credentials(all.stream().map(others::sameOr).toList());

@@ -1,67 +1,165 @@
 package io.caravan.server.security;
 
-import java.net.Inet6Address;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.net.PeerNetwork;
 import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Counts failed attempts by address: {@value #ATTEMPTS} at once, and then one every {@value #SECONDS_PER_ATTEMPT} seconds.
- * An IPv6 address counts as its network of 64 bits, which is what one customer has. Only the last {@value #ADDRESSES}
- * addresses are remembered. Threads share it.
+ * Slows down guessing: an address may show {@value #ATTEMPTS} distinct wrong secrets at once, and then another one every
+ * {@value #SECONDS_PER_ATTEMPT} seconds. The same wrong secret shown again costs nothing, because a client whose token is
+ * stale is not guessing and must not lock out those who share its address. A secret that has succeeded from an address is
+ * let through even when the address has no attempts left.
+ *
+ * <p>Secrets are remembered only as keyed hashes, under a key that exists in this process alone: the last {@value #SECRETS}
+ * right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses. Threads share it.
  */
 final class FailedAttempts {
     static final int ATTEMPTS = 20;
     static final int SECONDS_PER_ATTEMPT = 3;
     static final int ADDRESSES = 10_000;
+    static final int SECRETS = 32;
 
-    private static final int IPV6_NETWORK_BYTES = 8;
     private static final long NANOS_PER_ATTEMPT = TimeUnit.SECONDS.toNanos(SECONDS_PER_ATTEMPT);
+    private static final String HASH = "HmacSHA256";
 
     private final LongSupplier nanoClock;
-    /** When the address has all its attempts again, the address least recently seen first. */
-    private final Map<ByteBuffer, Long> restoredNanos = new LinkedHashMap<>(16, 0.75f, true) {
+    private final SecretKeySpec key = new SecretKeySpec(randomKey(), HASH);
+    /** The address least recently seen first. */
+    private final Map<PeerNetwork, Attempts> byAddress = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<ByteBuffer, Long> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<PeerNetwork, Attempts> eldest) {
             return size() > ADDRESSES;
         }
     };
+
+    /** What a wrong secret costs its address. */
+    enum Cost {
+        /** Nothing: it was shown before. */
+        NONE,
+        /** One attempt of several. */
+        ATTEMPT,
+        /** The last attempt. */
+        LAST_ATTEMPT
+    }
+
+    /** What is known of one address. */
+    private static final class Attempts {
+        final RecentHashes right = new RecentHashes();
+        final RecentHashes wrong = new RecentHashes();
+        /** When the address has all its attempts again. */
+        long restoredNanos;
+
+        Attempts(long now) {
+            restoredNanos = now;
+        }
+    }
+
+    /** A few hashes, the most recently shown first. */
+    private static final class RecentHashes {
+        private long[] hashes = {};
+
+        private int indexOf(long hash) {
+            for (int i = 0; i < hashes.length; i++) {
+                if (hashes[i] == hash) {
+                    return i;
+                }
+            }
+            return -1;
+        }
+
+        boolean contains(long hash) {
+            return indexOf(hash) >= 0;
+        }
+
+        /** Puts the hash in front; returns false when it was there already. */
+        boolean add(long hash) {
+            int found = indexOf(hash);
+            if (found < 0 && hashes.length < SECRETS) {
+                hashes = Arrays.copyOf(hashes, hashes.length + 1);
+            }
+            System.arraycopy(hashes, 0, hashes, 1, found < 0 ? hashes.length - 1 : found);
+            hashes[0] = hash;
+            return found < 0;
+        }
+
+        void remove(long hash) {
+            int found = indexOf(hash);
+            if (found >= 0) {
+                System.arraycopy(hashes, found + 1, hashes, found, hashes.length - found - 1);
+                hashes = Arrays.copyOf(hashes, hashes.length - 1);
+            }
+        }
+    }
 
     FailedAttempts(LongSupplier nanoClock) {
         this.nanoClock = nanoClock;
     }
 
-    /** Whether the address has an attempt left. */
-    synchronized boolean mayTry(InetSocketAddress peer) {
-        Long restored = restoredNanos.get(key(peer));
-        return restored == null || mayTry(restored - nanoClock.getAsLong());
+    private static byte[] randomKey() {
+        byte[] bytes = new byte[32];
+        new SecureRandom().nextBytes(bytes);
+        return bytes;
     }
 
-    private static boolean mayTry(long untilRestoredNanos) {
+    /** What stands for a user's secret here. */
+    long hash(String user, byte[] secret) {
+        try {
+            Mac mac = Mac.getInstance(HASH);
+            mac.init(key);
+            mac.update(user.getBytes(UTF_8));
+            mac.update((byte) 0);
+            return ByteBuffer.wrap(mac.doFinal(secret)).getLong();
+        } catch (GeneralSecurityException impossible) {
+            throw new AssertionError("every Java has " + HASH, impossible);
+        }
+    }
+
+    /** Whether the address may show this secret now. */
+    synchronized boolean mayTry(PeerNetwork peer, long secret) {
+        Attempts attempts = byAddress.get(peer);
+        return attempts == null
+                || attempts.right.contains(secret)
+                || attempts.wrong.contains(secret)
+                || hasAttempt(attempts.restoredNanos - nanoClock.getAsLong());
+    }
+
+    private static boolean hasAttempt(long untilRestoredNanos) {
         return untilRestoredNanos <= (ATTEMPTS - 1) * NANOS_PER_ATTEMPT;
     }
 
-    /** Takes an attempt away; returns whether that was the last. */
-    synchronized boolean failed(InetSocketAddress peer) {
-        long now = nanoClock.getAsLong();
-        ByteBuffer key = key(peer);
-        Long restored = restoredNanos.get(key);
-        long untilRestored = restored == null ? 0 : Math.max(0, restored - now);
-        untilRestored += NANOS_PER_ATTEMPT;
-        restoredNanos.put(key, now + untilRestored);
-        return !mayTry(untilRestored);
+    /** The secret was right. */
+    synchronized void succeeded(PeerNetwork peer, long secret) {
+        Attempts attempts = attempts(peer);
+        attempts.wrong.remove(secret);
+        attempts.right.add(secret);
     }
 
-    private static ByteBuffer key(InetSocketAddress peer) {
-        InetAddress address = peer.getAddress();
-        byte[] bytes = address.getAddress();
-        return ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes);
+    /** The secret was wrong. */
+    synchronized Cost failed(PeerNetwork peer, long secret) {
+        Attempts attempts = attempts(peer);
+        attempts.right.remove(secret);
+        if (!attempts.wrong.add(secret)) {
+            return Cost.NONE;
+        }
+        long now = nanoClock.getAsLong();
+        long untilRestored = Math.max(0, attempts.restoredNanos - now) + NANOS_PER_ATTEMPT;
+        attempts.restoredNanos = now + untilRestored;
+        return hasAttempt(untilRestored) ? Cost.ATTEMPT : Cost.LAST_ATTEMPT;
+    }
+
+    private Attempts attempts(PeerNetwork peer) {
+        return byAddress.computeIfAbsent(peer, unseen -> new Attempts(nanoClock.getAsLong()));
     }
 }

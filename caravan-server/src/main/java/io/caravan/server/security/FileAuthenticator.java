@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authenticates by a file of secrets, which is read again when it changes. A file that is then wrong is logged, and what
- * was valid stays valid.
+ * Authenticates by a file of secrets, which is read again when it changes. If the new contents are wrong, that is logged and
+ * the old secrets stay valid.
  */
 public final class FileAuthenticator extends CredentialsAuthenticator implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);
@@ -60,7 +60,7 @@ public final class FileAuthenticator extends CredentialsAuthenticator implements
         return List.of(file);
     }
 
-    /** Reads the file again; who has lost a secret may do nothing from now on. */
+    /** Reads the file again. Principals whose secrets are gone may do nothing from now on. */
     @Override
     public void reload() throws IOException {
         Credentials changed = format.read(file);

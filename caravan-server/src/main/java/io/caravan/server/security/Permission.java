@@ -6,6 +6,6 @@ public enum Permission {
     READ,
     /** To create, change and delete documents. */
     WRITE,
-    /** To look at the server itself, and to change what it does. */
+    /** To inspect and control the server itself. */
     ADMIN
 }

@@ -7,12 +7,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Somebody who has shown a secret, and what that allows. Threads share it. It may do nothing any more once its secret has
- * been withdrawn, so whoever keeps one for a connection asks it again for each request.
+ * Whoever has shown a valid secret, and what it allows. Once the secret is withdrawn it allows nothing, so code that keeps a
+ * principal for a connection must ask it again for each request. Threads share it.
  */
 public final class Principal {
     /** May do everything; stands for every client where no authentication is configured. */
     public static final Principal ANYONE = new Principal("anyone", EnumSet.allOf(Permission.class), List.of());
+
+    /** May do nothing; stands for a client that has shown no valid secret, where one is required. */
+    public static final Principal NOBODY = new Principal("nobody", EnumSet.noneOf(Permission.class), List.of());
 
     private final String name;
     private final Set<Permission> permissions;
@@ -23,7 +26,7 @@ public final class Principal {
     /**
      * Makes a principal.
      *
-     * @param prefixes what the names of its documents start with, one of them; none is every document
+     * @param prefixes its documents are those whose names start with one of these; an empty list is every document
      */
     Principal(String name, Set<Permission> permissions, List<String> prefixes) {
         this.name = name;
@@ -34,7 +37,7 @@ public final class Principal {
                 .toArray(byte[][]::new);
     }
 
-    /** What the operator calls it; fit for logs. */
+    /** The user's name in the file of secrets; safe to log. */
     public String name() {
         return name;
     }
@@ -44,7 +47,7 @@ public final class Principal {
         return may(permission) && hasPrefix(document);
     }
 
-    /** Whether it may do this where it is not about one document. */
+    /** Whether it may do this at all, apart from any document. */
     public boolean may(Permission permission) {
         return !revoked && permissions.contains(permission);
     }
@@ -58,7 +61,7 @@ public final class Principal {
         return prefixBytes.length == 0;
     }
 
-    /** Whether its secret is no longer valid; then it may do nothing, and must authenticate again. */
+    /** Whether its secret has been withdrawn: it may do nothing, and the client must authenticate again. */
     public boolean revoked() {
         return revoked;
     }

@@ -96,7 +96,7 @@ final class SecretsFile {
         return new Credentials(all);
     }
 
-    /** A name that is none is not told, because it may be a secret on a line of its own. */
+    /** An unknown key is not quoted, because it may be a secret on a line of its own. */
     private void take(int number, String key, String value) throws IOException {
         Matcher parts = KEY.matcher(key);
         check(
@@ -116,7 +116,7 @@ final class SecretsFile {
             case "secret" -> user.digests.add(Credentials.digest(value.getBytes(UTF_8)));
             case "sha256" -> user.digests.add(digest(key, value));
             case "permissions" -> user.permissions = permissions(key, value);
-            default -> user.prefixes = words(value);
+            default -> user.prefixes = prefixes(key, value);
         }
     }
 
@@ -137,6 +137,13 @@ final class SecretsFile {
             permissions.add(permission);
         }
         return permissions;
+    }
+
+    /** A line that names none would otherwise grant every document. */
+    private List<String> prefixes(String key, String value) throws IOException {
+        List<String> prefixes = words(value);
+        check(!prefixes.isEmpty(), key, "names no prefix: add one, or remove the line to grant every document");
+        return prefixes;
     }
 
     private static List<String> words(String value) {

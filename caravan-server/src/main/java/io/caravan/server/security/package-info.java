@@ -1,8 +1,8 @@
 /**
- * Who may do what.
+ * Authentication and permissions.
  *
- * <p>A client shows a secret; an {@link io.caravan.server.security.Authenticator} tells whose it is: a {@link
- * io.caravan.server.security.Principal}, which the protocols ask before they do anything. Secrets come from a file that is
+ * <p>A client shows a secret; an {@link io.caravan.server.security.Authenticator} finds its {@link
+ * io.caravan.server.security.Principal}, which the protocols consult before they do anything. Secrets come from a file that is
  * read again when it changes ({@link io.caravan.server.security.FileAuthenticator}), and are kept as digests only ({@link
  * io.caravan.server.security.Credentials}).
  */

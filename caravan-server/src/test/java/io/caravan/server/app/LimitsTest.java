@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.MemoryListStore;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.testing.Eventually;
@@ -39,7 +40,7 @@ class LimitsTest {
     private ServerFixture fixture;
 
     private void start(int maxConnections, long connectionBytes, long totalBytes) throws IOException {
-        start(new NetworkLimits(maxConnections, connectionBytes, totalBytes, LONG, NEVER));
+        start(TestLimits.of(maxConnections, connectionBytes, totalBytes, LONG, NEVER));
     }
 
     private void start(NetworkLimits limits) throws IOException {
@@ -174,7 +175,7 @@ class LimitsTest {
 
     @Test
     void aRequestThatDoesNotComeWholeEndsItsConnectionHoweverItTrickles() throws Exception {
-        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        start(TestLimits.of(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
         RespClient patient = connect();
         RespClient trickling = connect();
         trickling.sendRaw("*2\r\n$4\r\nPI".getBytes(UTF_8));
@@ -187,7 +188,7 @@ class LimitsTest {
     /** It is the only one that is read from then, so all others would wait for it. */
     @Test
     void aRequestThatStopsWhileAllHoldAsMuchAsTheyMayEndsItsConnection() throws Exception {
-        start(new NetworkLimits(20, 9 * MIB, 9 * MIB, SHORT, NEVER));
+        start(TestLimits.of(20, 9 * MIB, 9 * MIB, SHORT, NEVER));
         byte[] request = RespClient.encode("RPUSH".getBytes(UTF_8), "k".getBytes(UTF_8), new byte[(int) MIB]);
         List<Future<String>> answers = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
@@ -205,7 +206,7 @@ class LimitsTest {
 
     @Test
     void manyWholeRequestsMayTakeLongerThanOneMay() throws Exception {
-        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
+        start(TestLimits.of(10, 16 * MIB, 64 * MIB, SHORT, NEVER));
         RespClient client = connect();
         byte[] ping = RespClient.encode("PING".getBytes(UTF_8));
         long end = System.nanoTime() + 2 * SHORT.toNanos();
@@ -220,7 +221,7 @@ class LimitsTest {
 
     @Test
     void anIdleConnectionIsClosedButNotOneThatWaitsForItsAnswer() throws Exception {
-        start(new NetworkLimits(10, 16 * MIB, 64 * MIB, LONG, SHORT));
+        start(TestLimits.of(10, 16 * MIB, 64 * MIB, LONG, SHORT));
         RespClient waiting = connect();
         fixture.store.hold();
         waiting.send("RPUSH", "k", "v");
@@ -235,8 +236,7 @@ class LimitsTest {
     @Test
     void onlySoManyRequestsOfAConnectionWaitForTheirAnswers() throws Exception {
         int pipeline = 7;
-        RespLimits limits = new RespLimits(
-                ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline, RespLimits.DEFAULT_STALL);
+        RespLimits limits = new RespLimits(ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES, pipeline);
         startWith(config -> config.withLimits(limits));
         fixture.store.hold();
         RespClient client = connect();

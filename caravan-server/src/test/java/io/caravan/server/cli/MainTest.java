@@ -53,6 +53,15 @@ class MainTest {
         assertThat(out.toString()).isEqualTo("caravan " + Version.current() + System.lineSeparator());
     }
 
+    @Test
+    void aNameCannotForgeALineOfAMessage() {
+        assertThat(run("verify", "no-such\ncaravan: all is well\u001b[2K")).isNotZero();
+        assertOneLine("no-such\\ncaravan: all is well\\u001b[2K");
+        err.getBuffer().setLength(0);
+        assertThat(run("serve", "--resp", "a\nb")).isEqualTo(2);
+        assertOneLine("'a\\nb'");
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             --resp | 6380          | is not HOST:PORT

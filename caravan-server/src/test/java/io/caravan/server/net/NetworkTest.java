@@ -37,7 +37,7 @@ class NetworkTest {
         }
 
         @Override
-        public Connection connect(Channel accepted, InFlight inFlight) {
+        public Connection connect(Channel accepted, InFlight inFlight, AnswerMemory answers) {
             channel = accepted;
             try {
                 setup.await();
@@ -45,6 +45,11 @@ class NetworkTest {
                 Thread.currentThread().interrupt();
             }
             return this;
+        }
+
+        @Override
+        public Duration idleTimeout() {
+            return Duration.ZERO;
         }
 
         @Override

@@ -3,16 +3,22 @@ package io.caravan.server.security;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.net.PeerNetwork;
+import io.caravan.server.security.FailedAttempts.Cost;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Guessing is slow from one address, and does not slow the others. */
+/** Guessing is slow from one address, and does not slow the others, nor those at that address who do not guess. */
 class FailedAttemptsTest {
+    private static final byte[] RIGHT = "right".getBytes(UTF_8);
+
     private long nowNanos = Long.MAX_VALUE - 5;
     private final FailedAttempts attempts = new FailedAttempts(() -> nowNanos);
+    private long lastGuess = 1_000;
 
     private static InetSocketAddress peer(String address) {
         try {
@@ -22,61 +28,122 @@ class FailedAttemptsTest {
         }
     }
 
+    private static PeerNetwork network(String address) {
+        return Objects.requireNonNull(PeerNetwork.of(peer(address)));
+    }
+
+    private boolean mayGuess(String address) {
+        return attempts.mayTry(network(address), lastGuess + 1);
+    }
+
+    private Cost guess(String address) {
+        return attempts.failed(network(address), ++lastGuess);
+    }
+
     private void failAll(String address) {
         for (int i = 1; i <= FailedAttempts.ATTEMPTS; i++) {
-            assertThat(attempts.mayTry(peer(address))).isTrue();
-            assertThat(attempts.failed(peer(address))).isEqualTo(i == FailedAttempts.ATTEMPTS);
+            assertThat(mayGuess(address)).isTrue();
+            assertThat(guess(address)).isEqualTo(i == FailedAttempts.ATTEMPTS ? Cost.LAST_ATTEMPT : Cost.ATTEMPT);
+        }
+    }
+
+    private static void guess(Authenticator guesser, int count) {
+        for (int i = 0; i < count; i++) {
+            assertThat(guesser.authenticate(("wrong" + i).getBytes(UTF_8))).isNull();
         }
     }
 
     @Test
     void attemptsComeBackOneByOne() {
         failAll("192.0.2.1");
-        assertThat(attempts.mayTry(peer("192.0.2.1"))).isFalse();
-        assertThat(attempts.mayTry(peer("192.0.2.2"))).isTrue();
+        assertThat(mayGuess("192.0.2.1")).isFalse();
+        assertThat(mayGuess("192.0.2.2")).isTrue();
         nowNanos += TimeUnit.SECONDS.toNanos(FailedAttempts.SECONDS_PER_ATTEMPT);
-        assertThat(attempts.mayTry(peer("192.0.2.1"))).isTrue();
-        attempts.failed(peer("192.0.2.1"));
-        assertThat(attempts.mayTry(peer("192.0.2.1"))).isFalse();
+        assertThat(mayGuess("192.0.2.1")).isTrue();
+        guess("192.0.2.1");
+        assertThat(mayGuess("192.0.2.1")).isFalse();
         nowNanos += TimeUnit.DAYS.toNanos(1);
         failAll("192.0.2.1");
     }
 
     @Test
+    void theSameWrongSecretCostsOneAttemptHoweverOftenItIsShown() {
+        assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.ATTEMPT);
+        for (int i = 0; i < 3 * FailedAttempts.ATTEMPTS; i++) {
+            assertThat(attempts.failed(network("192.0.2.1"), 7)).isEqualTo(Cost.NONE);
+        }
+        assertThat(mayGuess("192.0.2.1")).isTrue();
+    }
+
+    @Test
+    void onlySoManyWrongSecretsAreRememberedTheMostRecentOnes() {
+        attempts.failed(network("192.0.2.1"), 1);
+        attempts.failed(network("192.0.2.1"), 2);
+        for (int i = 0; i < FailedAttempts.SECRETS - 1; i++) {
+            assertThat(attempts.failed(network("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
+            guess("192.0.2.1");
+        }
+        assertThat(attempts.failed(network("192.0.2.1"), 1)).isEqualTo(Cost.NONE);
+        assertThat(attempts.failed(network("192.0.2.1"), 2)).isNotEqualTo(Cost.NONE);
+    }
+
+    @Test
+    void aSecretStandsForItsUserToo() {
+        assertThat(attempts.hash("a", RIGHT)).isEqualTo(attempts.hash("a", RIGHT));
+        assertThat(attempts.hash("a", RIGHT)).isNotEqualTo(attempts.hash("b", RIGHT));
+        assertThat(attempts.hash("a", RIGHT)).isNotEqualTo(new FailedAttempts(() -> 0).hash("a", RIGHT));
+    }
+
+    @Test
     void aNetworkCountsAsOneAddress() {
         failAll("2001:db8::1");
-        assertThat(attempts.mayTry(peer("2001:db8::2"))).isFalse();
-        assertThat(attempts.mayTry(peer("2001:db8:0:1::1"))).isTrue();
+        assertThat(mayGuess("2001:db8::2")).isFalse();
+        assertThat(mayGuess("2001:db8:0:1::1")).isTrue();
     }
 
     @Test
     void onlySoManyAddressesAreRemembered() {
         failAll("192.0.2.1");
         for (int i = 0; i < FailedAttempts.ADDRESSES; i++) {
-            attempts.failed(peer("10.1." + i / 256 + "." + i % 256));
+            guess("10.1." + i / 256 + "." + i % 256);
         }
-        assertThat(attempts.mayTry(peer("192.0.2.1"))).isTrue();
+        assertThat(mayGuess("192.0.2.1")).isTrue();
+    }
+
+    @Test
+    void aStaleSecretLocksNobodyOut() {
+        Authenticator shared = Authenticator.ofPassword(RIGHT);
+        for (int i = 0; i < 3 * FailedAttempts.ATTEMPTS; i++) {
+            assertThat(shared.forPeer(peer("192.0.2.1")).authenticate("stale".getBytes(UTF_8)))
+                    .isNull();
+        }
+        assertThat(shared.forPeer(peer("192.0.2.1")).authenticate(RIGHT)).isNotNull();
+        assertThat(shared.failures()).isEqualTo(3L * FailedAttempts.ATTEMPTS);
+        assertThat(shared.refusals()).isZero();
+    }
+
+    @Test
+    void whatHasSucceededFromAnAddressIsLetThroughWhileOthersGuessThere() {
+        Authenticator shared = Authenticator.ofPassword(RIGHT);
+        assertThat(shared.forPeer(peer("192.0.2.1")).authenticate(RIGHT)).isNotNull();
+        guess(shared.forPeer(peer("192.0.2.1")), FailedAttempts.ATTEMPTS + 1);
+        assertThat(shared.forPeer(peer("192.0.2.1")).authenticate(RIGHT)).isNotNull();
+        assertThat(shared.refusals()).isOne();
     }
 
     @Test
     void aPeerThatGuessedTooOftenIsRefusedEvenWithTheRightSecret() {
-        byte[] right = "right".getBytes(UTF_8);
-        Authenticator shared = Authenticator.ofPassword(right);
+        Authenticator shared = Authenticator.ofPassword(RIGHT);
         Authenticator guesser = shared.forPeer(peer("192.0.2.1"));
-        for (int i = 0; i < FailedAttempts.ATTEMPTS; i++) {
-            assertThat(guesser.authenticate("wrong".getBytes(UTF_8))).isNull();
-        }
-        assertThat(guesser.authenticate(right)).isNull();
-        assertThat(shared.forPeer(peer("192.0.2.2")).authenticate(right)).isNotNull();
+        guess(guesser, FailedAttempts.ATTEMPTS);
+        assertThat(guesser.authenticate(RIGHT)).isNull();
+        assertThat(shared.forPeer(peer("192.0.2.2")).authenticate(RIGHT)).isNotNull();
     }
 
     @Test
     void theMachineItselfIsNotLimited() {
-        byte[] right = "right".getBytes(UTF_8);
-        Authenticator local = Authenticator.ofPassword(right).forPeer(peer("127.0.0.1"));
-        for (int i = 0; i < 2 * FailedAttempts.ATTEMPTS; i++) {
-            assertThat(local.authenticate("wrong".getBytes(UTF_8))).isNull();
-        }
-        assertThat(local.authenticate(right)).isNotNull();
+        Authenticator local = Authenticator.ofPassword(RIGHT).forPeer(peer("127.0.0.1"));
+        guess(local, 2 * FailedAttempts.ATTEMPTS);
+        assertThat(local.authenticate(RIGHT)).isNotNull();
     }
 }

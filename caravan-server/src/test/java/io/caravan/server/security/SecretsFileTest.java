@@ -95,6 +95,8 @@ class SecretsFileTest {
             a.permissions=read                                | a has no secret
             a.secret=hunter2hunter2\\na.permissions=fly       | a.permissions is not a list of read, write and admin
             a.secret=                                         | a.secret is empty
+            a.secret=x\\na.permissions=read\\na.prefixes=,   | a.prefixes names no prefix
+            a.secret=x\\na.permissions=read\\na.prefixes=, , | a.prefixes names no prefix
             a.sha256=hunter2hunter2                           | a.sha256 is not the 64 digits
             a.permissions.x=read                              | a.permissions.x must end with .permissions
             default.secret=hunter2hunter2                     | default.secret names the user that stands for any

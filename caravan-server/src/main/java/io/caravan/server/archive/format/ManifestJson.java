@@ -110,7 +110,7 @@ record ManifestJson(
                 format,
                 version,
                 manifest.store().toString(),
-                manifest.name().toString(),
+                manifest.name().text(),
                 Base64.getEncoder().encodeToString(manifest.name().toBytes()),
                 manifest.epoch(),
                 manifest.lastGeneration(),
@@ -135,7 +135,7 @@ record ManifestJson(
 
     private DocumentName documentName() {
         DocumentName decoded = DocumentName.of(Base64.getDecoder().decode(nameBase64.getBytes(UTF_8)));
-        if (!decoded.toString().equals(name)) {
+        if (!decoded.text().equals(name)) {
             throw new IllegalArgumentException("its name is '" + name + "', and in Base64 '" + decoded + "'");
         }
         return decoded;

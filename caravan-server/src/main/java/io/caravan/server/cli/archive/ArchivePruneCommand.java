@@ -1,5 +1,6 @@
 package io.caravan.server.cli.archive;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.PruneListener;
 import io.caravan.server.archive.PrunePolicy;
@@ -128,7 +129,12 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
             });
         } else {
             output.line(String.format(
-                    Locale.ROOT, REMOVAL, kind, Figures.size(removal.bytes()), removal.key(), removal.document()));
+                    Locale.ROOT,
+                    REMOVAL,
+                    kind,
+                    Figures.size(removal.bytes()),
+                    removal.key(),
+                    DocumentName.printable(removal.document())));
         }
     }
 

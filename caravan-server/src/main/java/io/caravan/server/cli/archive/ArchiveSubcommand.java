@@ -1,5 +1,6 @@
 package io.caravan.server.cli.archive;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.common.Console;
@@ -96,7 +97,7 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
     /** Tells the person something, on the error stream. */
     final void tell(String message) {
         PrintWriter err = spec.commandLine().getErr();
-        err.println("caravan: " + message);
+        err.println("caravan: " + DocumentName.printable(message));
         err.flush();
     }
 

@@ -12,6 +12,7 @@ import io.caravan.server.cli.client.Documents.RestoredDocument;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -167,7 +168,11 @@ public final class RestoreCommand extends ClientCommand {
             throws IOException {
         try (Output listed = list == null ? null : new Output(Files.newOutputStream(list))) {
             RestoreReport report = new RestoreReport(listed == null ? output : listed, json());
-            try (ProgressTicker ticker = new ProgressTicker(progress, err())) {
+            long startedNanos = System.nanoTime();
+            try (Progress ticking = Progress.ticking(
+                    err(),
+                    console().showsProgress(),
+                    () -> RestoreReport.progress(progress.figures(), System.nanoTime() - startedNanos))) {
                 StoreRestore.run(opened, directory, jobs, allowOlder, report, progress);
             }
             report.finish(progress.figures(), output, this::tell);

@@ -10,15 +10,20 @@ import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** Tells what a whole restore has done: of each document when it is done, of the faults again at the end. */
 final class RestoreReport implements RestoreListener {
     /** Faults that are told again; all are in the list. */
     private static final int MAX_FAULTS = 1_000;
+
+    private static final double MEGABYTE = 1e6;
+    private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
 
     private final Output list;
     private final boolean json;
@@ -75,6 +80,28 @@ final class RestoreReport implements RestoreListener {
                 list.line(text(fault));
             }
         });
+    }
+
+    /** What is done after so long, at which rate, and how long the rest will take at the same rate. */
+    static String progress(Figures figures, long nanos) {
+        double seconds = nanos / NANOS_PER_SECOND;
+        boolean known = figures.total() >= 0;
+        String of = known ? String.format(Locale.ROOT, " of %,d", figures.total()) : "";
+        String line = String.format(
+                Locale.ROOT,
+                "%,d%s documents, %,.1f MB/s, %d faults",
+                figures.done(),
+                of,
+                figures.movedBytes() / MEGABYTE / seconds,
+                figures.faults());
+        if (!known || figures.done() == 0) {
+            return line;
+        }
+        long left = Math.round((figures.total() - figures.done()) * seconds / figures.done());
+        Duration rest = Duration.ofSeconds(Math.max(0, left));
+        return line
+                + String.format(
+                        Locale.ROOT, ", %d:%02d:%02d left", rest.toHours(), rest.toMinutesPart(), rest.toSecondsPart());
     }
 
     private static String text(RestoreFault fault) {

@@ -2,6 +2,7 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.OutputFormat;
@@ -116,7 +117,7 @@ public abstract class ClientCommand implements Callable<Integer> {
     /** Prints a message on the error stream. */
     protected final void tell(String message) {
         PrintWriter err = err();
-        err.println("caravan: " + message);
+        err.println("caravan: " + DocumentName.printable(message));
         err.flush();
     }
 

@@ -8,12 +8,12 @@ import java.io.OutputStream;
 import java.util.Map;
 
 /**
- * What a command has around it. Messages for people go to picocli's error stream, not here.
+ * A command's surroundings. Messages for people go to picocli's error stream instead.
  *
  * @param in the values to append
  * @param out results, unbuffered; it must throw when they cannot be written
  * @param environment the environment variables
- * @param showsProgress whether a person looks at the error stream and would see lines come and go in it
+ * @param showsProgress whether the error stream is a terminal, on which progress is shown
  */
 public record Console(InputStream in, OutputStream out, Map<String, String> environment, boolean showsProgress) {
 

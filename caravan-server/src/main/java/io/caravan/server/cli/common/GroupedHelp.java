@@ -9,7 +9,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.UsageMessageSpec;
 
-/** Lists a command's options under the names of the mixins that they come from. */
+/** Groups a command's options in its help by the mixins that define them. */
 public final class GroupedHelp implements IHelpSectionRenderer {
     private static final String STANDARD = "mixinStandardHelpOptions";
 

@@ -21,7 +21,7 @@ public final class Output implements Closeable {
     private final OutputStream out;
     private final JsonGenerator json;
 
-    /** Whoever read the output wants no more of it. */
+    /** The reader of the output has closed it. */
     public static final class ClosedException extends IOException {
         private static final long serialVersionUID = 1L;
 
@@ -65,7 +65,7 @@ public final class Output implements Closeable {
         out.write('\n');
     }
 
-    /** A field with bytes as text, or, when they are no UTF-8, another one with them in base 64. */
+    /** Writes bytes as a field of text, or, when they are not UTF-8, as another field in Base64. */
     public static void textOrBase64(JsonGenerator json, String textField, String base64Field, byte[] bytes)
             throws IOException {
         String text = decode(bytes);
@@ -93,7 +93,7 @@ public final class Output implements Closeable {
         flush();
     }
 
-    /** Says of a failure that it was the output's. */
+    /** Marks a failure as one of the output. */
     private static final class Told extends OutputStream {
         private final OutputStream to;
 
@@ -118,7 +118,7 @@ public final class Output implements Closeable {
             }
         }
 
-        /** Java tells the system's error by its text only, which differs between languages but for this word. */
+        /** Java gives the system's error as text only, which is translated except for this word. */
         private static boolean isBrokenPipe(IOException failed) {
             return String.valueOf(failed.getMessage()).toLowerCase(Locale.ROOT).contains("pipe");
         }

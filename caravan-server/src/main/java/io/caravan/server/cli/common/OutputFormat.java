@@ -2,11 +2,11 @@ package io.caravan.server.cli.common;
 
 import java.util.Locale;
 
-/** For whom to print. */
+/** How results are printed. */
 public enum OutputFormat {
-    /** People, and programs that want the bytes as they are. */
+    /** For people, and for programs that want the bytes as they are. */
     TEXT,
-    /** Programs: one JSON object a line. */
+    /** For programs: one JSON object a line. */
     JSON;
 
     @Override

@@ -1,38 +1,59 @@
 package io.caravan.server.cli.common;
 
+import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.PrintWriter;
 import java.util.Locale;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One line on the error stream that says how far a long command is, if a person is there to see it come and go. For any
- * number of threads.
+ * Tells on the error stream how far a long command is: to a person, in one line that is written anew; to a log, where that is
+ * wanted, in a line each time. For any number of threads.
  */
 public final class Progress implements AutoCloseable {
     private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
     private static final long AGAIN_AFTER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long TICK_SECONDS = 2;
     private static final String ERASE_LINE = "\r\u001b[K";
     private static final double MEBIBYTE = 1024 * 1024;
 
     private final PrintWriter err;
     private final boolean shown;
     private final String unit;
-    private final long startedNanos = System.nanoTime();
-    private long lastNanos = startedNanos + FIRST_AFTER_NANOS - AGAIN_AFTER_NANOS;
+    private @Nullable ScheduledExecutorService ticks;
+    private long lastNanos = System.nanoTime() + FIRST_AFTER_NANOS - AGAIN_AFTER_NANOS;
     private boolean visible;
     private long count;
     private long bytes;
 
     /**
-     * Nothing is done yet.
+     * Counts what is done, from nothing on; says so to a person only.
      *
-     * @param shown whether anybody looks
+     * @param shown whether a person looks
      * @param unit what is counted beside bytes
      */
     public Progress(PrintWriter err, boolean shown, String unit) {
         this.err = err;
         this.shown = shown;
         this.unit = unit;
+    }
+
+    /**
+     * Says every {@value #TICK_SECONDS} seconds, until it is closed, what it is told, to a log as well.
+     *
+     * @param shown whether a person looks
+     * @param line asked on a thread of its own
+     */
+    public static Progress ticking(PrintWriter err, boolean shown, Supplier<String> line) {
+        Progress progress = new Progress(err, shown, "");
+        ScheduledExecutorService ticks =
+                Executors.newSingleThreadScheduledExecutor(new DefaultThreadFactory("caravan-progress", true));
+        progress.ticks = ticks;
+        ticks.scheduleAtFixedRate(() -> progress.print(line.get()), TICK_SECONDS, TICK_SECONDS, TimeUnit.SECONDS);
+        return progress;
     }
 
     /** Counts what has been done. */
@@ -42,16 +63,32 @@ public final class Progress implements AutoCloseable {
         long now = System.nanoTime();
         if (shown && now - lastNanos >= AGAIN_AFTER_NANOS) {
             lastNanos = now;
-            visible = true;
-            err.printf(Locale.ROOT, "%s%,d %s, %,.1f MiB", ERASE_LINE, count, unit, bytes / MEBIBYTE);
-            err.flush();
+            print(String.format(Locale.ROOT, "%,d %s, %,.1f MiB", count, unit, bytes / MEBIBYTE));
         }
     }
 
-    /** Takes the line away. */
+    private synchronized void print(String line) {
+        if (shown) {
+            visible = true;
+            err.print(ERASE_LINE + line);
+        } else {
+            err.println(line);
+        }
+        err.flush();
+    }
+
+    /** Takes the person's line away. */
     @Override
-    public synchronized void close() {
+    public void close() {
+        if (ticks != null) {
+            ticks.shutdownNow();
+        }
+        erase();
+    }
+
+    private synchronized void erase() {
         if (visible) {
+            visible = false;
             err.print(ERASE_LINE);
             err.flush();
         }

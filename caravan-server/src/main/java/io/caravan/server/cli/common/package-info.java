@@ -1,5 +1,5 @@
 /**
- * What commands of all kinds share: where they print, in which format, progress, and help in groups.
+ * What all commands share: their output and its format, progress, and grouped help.
  */
 @NullMarked
 package io.caravan.server.cli.common;

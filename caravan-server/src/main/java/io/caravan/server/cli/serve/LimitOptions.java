@@ -6,19 +6,31 @@ import io.caravan.server.config.Quantities;
 import io.caravan.server.net.NetworkLimits;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options about how much clients may take, beside the length of a value. */
+/** How much clients may take, apart from the length of a value. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class LimitOptions {
     private static final long AUTO = 0;
+    private static final long MIN_ANSWERS_BYTES = 1024 * 1024;
 
     @Option(
             names = "--max-connections",
             paramLabel = "COUNT",
             defaultValue = "10000",
-            description = "Connections at a time. One too many is told so, and closed.")
+            description = "Connections at a time. One more is told so, and closed.")
     private int maxConnections;
+
+    @Option(
+            names = "--max-connections-per-address",
+            paramLabel = "COUNT",
+            defaultValue = "auto",
+            converter = Quantities.Connections.class,
+            description =
+                    "How many of them one address may have (an IPv6 network of 64 bits counts as one); auto is half."
+                            + " Connections from this machine are not counted.")
+    private int maxConnectionsPerAddress;
 
     @Option(
             names = "--max-in-flight",
@@ -39,6 +51,17 @@ final class LimitOptions {
     private long maxInFlightTotalBytes;
 
     @Option(
+            names = "--max-answers-total",
+            paramLabel = "SIZE",
+            defaultValue = "auto",
+            converter = Quantities.BytesOrAuto.class,
+            description =
+                    "Bytes of answers that clients have not taken, for all connections together. Then reads wait, and"
+                            + " clients that take nothing for 5 s are closed, those with the most first. auto is a quarter of"
+                            + " Java's memory, and at least 64MiB.")
+    private long maxAnswersTotalBytes;
+
+    @Option(
             names = "--max-pipeline",
             paramLabel = "COUNT",
             defaultValue = "1024",
@@ -51,16 +74,20 @@ final class LimitOptions {
             paramLabel = "TIME",
             defaultValue = "30s",
             converter = Quantities.Time.class,
-            description = "Within which a request that has begun must have come whole, or its connection is closed.")
+            description = "How long a request may take to come whole, or its connection is closed. So long may a new"
+                    + " connection take, too, for its first request over HTTP, and over RESP for authentication where that"
+                    + " is required.")
     private Duration requestTimeout;
 
     @Option(
             names = "--idle-timeout",
             paramLabel = "TIME",
-            defaultValue = "off",
-            converter = Quantities.TimeOrOff.class,
-            description = "After which a connection is closed on which nothing is under way, or off.")
-    private Duration idleTimeout;
+            defaultValue = "auto",
+            converter = Quantities.TimeOffOrAuto.class,
+            description =
+                    "How long a connection may be idle before it is closed, or off; auto is 2m for HTTP, and off for"
+                            + " RESP.")
+    private @Nullable Duration idleTimeout;
 
     /**
      * Limits for all listeners.
@@ -71,13 +98,23 @@ final class LimitOptions {
         long request = resp(store).maxRequestBytes();
         NetworkLimits defaults = NetworkLimits.defaults();
         long total = maxInFlightTotalBytes == AUTO ? defaults.totalInFlightBytes() : maxInFlightTotalBytes;
+        long answers = maxAnswersTotalBytes == AUTO ? defaults.totalAnswerBytes() : maxAnswersTotalBytes;
         Quantities.check(maxConnections > 0, "--max-connections must be 1 or more");
+        Quantities.check(answers >= MIN_ANSWERS_BYTES, "--max-answers-total must be 1MiB or more");
         Quantities.check(
                 maxInFlightBytes >= request,
                 "--max-in-flight must be " + request + " bytes or more, which is the greatest request");
         Quantities.check(total >= maxInFlightBytes, "--max-in-flight-total must not be below --max-in-flight");
         Quantities.check(!requestTimeout.isZero(), "--request-timeout must be above 0");
-        return new NetworkLimits(maxConnections, maxInFlightBytes, total, requestTimeout, idleTimeout);
+        return new NetworkLimits(
+                maxConnections,
+                maxConnectionsPerAddress == AUTO ? NetworkLimits.shareOf(maxConnections) : maxConnectionsPerAddress,
+                maxInFlightBytes,
+                total,
+                answers,
+                requestTimeout,
+                defaults.stallTimeout(),
+                idleTimeout);
     }
 
     RespLimits resp(StoreConfig store) {

@@ -12,7 +12,7 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options about where and by which means to listen. */
+/** Where and how to listen. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ListenOptions {
     @Option(
@@ -37,22 +37,22 @@ final class ListenOptions {
             fallbackValue = "true",
             defaultValue = "false",
             paramLabel = "BOOL",
-            description = "Listen on an address that other machines can reach, though nobody is asked for a secret.")
+            description = "Allow an address that other machines can reach although no secret is required.")
     private boolean insecure;
 
     @Option(
             names = "--transport",
             paramLabel = "KIND",
             defaultValue = "auto",
-            description = "How sockets are served: nio (Java's own), epoll, io_uring (both Linux's), or auto, which is"
-                    + " epoll where there is one and nio elsewhere.")
+            description = "How sockets are served: nio (anywhere), epoll or io_uring (Linux), or auto, which is"
+                    + " epoll on Linux and nio elsewhere.")
     private String transport;
 
     @Option(
             names = "--loops",
             paramLabel = "COUNT",
             defaultValue = "auto",
-            converter = Quantities.Count.class,
+            converter = Quantities.Threads.class,
             description = "Threads that serve connections; auto is one for two processors.")
     private int loops;
 
@@ -60,7 +60,7 @@ final class ListenOptions {
             names = "--readers",
             paramLabel = "COUNT",
             defaultValue = "auto",
-            converter = Quantities.Count.class,
+            converter = Quantities.Threads.class,
             description = "Threads that read from the store; auto is two for each processor, and at least 4.")
     private int readers;
 
@@ -75,22 +75,22 @@ final class ListenOptions {
     }
 
     /**
-     * Refuses to let the world in by mistake.
+     * Refuses to open the server to the network by mistake.
      *
-     * @throws IllegalArgumentException when other machines can reach the address and nobody would be asked for a secret
+     * @throws IllegalArgumentException when other machines can reach the address and no secret is required
      */
     void checkReach(String option, InetSocketAddress address, boolean authenticated) {
         Quantities.check(
                 insecure || authenticated || address.getAddress().isLoopbackAddress(),
                 option + " " + HostPort.format(address)
-                        + " can be reached from other machines, and nobody would be asked for a password; use a"
-                        + " loopback address, or --auth-file, or --insecure if the network is trusted");
+                        + " can be reached from other machines, and no password is required; use a loopback address, or"
+                        + " --auth-file, or --insecure if the network is trusted");
     }
 
     /**
      * How to listen.
      *
-     * @throws IllegalArgumentException when this machine does not have the transport
+     * @throws IllegalArgumentException when this machine does not support the transport
      */
     NetworkConfig network(NetworkLimits limits, @Nullable Tls tls) {
         return new NetworkConfig(transport(), loops > 0 ? loops : NetworkConfig.defaultLoops(), limits, tls);
@@ -100,7 +100,7 @@ final class ListenOptions {
         return readers > 0 ? readers : ServerConfig.defaultReaders();
     }
 
-    /** Not a converter of picocli's: asking for native code logs, and the log's format is not known while parsing. */
+    /** Not a picocli converter: looking for native code logs, and the log's format is not known during parsing. */
     private Transport transport() {
         if (transport.equalsIgnoreCase("auto")) {
             return Transport.best();
@@ -108,7 +108,8 @@ final class ListenOptions {
         for (Transport candidate : Transport.values()) {
             if (candidate.label().equalsIgnoreCase(transport)) {
                 Throwable problem = candidate.unavailable();
-                Quantities.check(problem == null, "--transport " + transport + " is not to be had here: " + problem);
+                Quantities.check(
+                        problem == null, "--transport " + transport + " is not available on this machine: " + problem);
                 return candidate;
             }
         }

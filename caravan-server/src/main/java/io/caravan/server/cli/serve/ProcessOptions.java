@@ -7,7 +7,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options about the process itself. */
+/** The process itself. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ProcessOptions {
     /** What the logging configuration looks at; it must be set before anything is logged. */
@@ -21,12 +21,10 @@ final class ProcessOptions {
     @Option(
             names = Settings.CONFIG_OPTION,
             paramLabel = "FILE",
-            description = "Settings by the names of these options, a line each: max-value = 2MiB.")
+            description = "A file of settings, named as these options are, one a line: max-value = 2MiB.")
     private @Nullable Path config;
 
-    @Option(
-            names = "--print-config",
-            description = "Print every setting, its value, and where that comes from; then end.")
+    @Option(names = "--print-config", description = "Print every setting, its value and its source, and exit.")
     private boolean printConfig;
 
     @Option(
@@ -41,7 +39,7 @@ final class ProcessOptions {
             paramLabel = "TIME",
             defaultValue = "10s",
             converter = Quantities.Time.class,
-            description = "How long a stop may take; then the process ends, as if killed.")
+            description = "How long a stop may take before the process is killed.")
     private Duration stopTimeout;
 
     boolean printConfig() {

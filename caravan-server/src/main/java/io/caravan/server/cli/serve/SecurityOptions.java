@@ -13,14 +13,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options about who may use the server, and who may listen in. */
+/** Authentication, TLS, and protection from web pages. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class SecurityOptions {
-    /** A secret on a command line could be read by every user of the machine, so there is no option for it. */
+    /** There is no option for the secret itself, because every user of a machine can read command lines. */
     static final String PASSWORD_VARIABLE = "CARAVAN_PASSWORD";
 
     @Option(
@@ -39,8 +40,9 @@ final class SecurityOptions {
     @Option(
             names = "--tls-cert",
             paramLabel = "FILE",
-            description = "The server's certificate and those above it, PEM. With it all ports speak TLS only; read"
-                    + " again when it changes.")
+            description =
+                    "The server's certificate and the intermediate ones, PEM. With it all ports speak TLS only; read"
+                            + " again when it changes.")
     private @Nullable Path tlsCert;
 
     @Option(
@@ -52,28 +54,44 @@ final class SecurityOptions {
     @Option(
             names = "--tls-ca",
             paramLabel = "FILE",
-            description = "Authorities for clients' certificates, PEM. With it every client needs one.")
+            description =
+                    "The authorities that sign clients' certificates, PEM. With it every client needs a certificate.")
     private @Nullable Path tlsCa;
 
     @Option(
             names = "--allow-origin",
             paramLabel = "ORIGIN",
             split = ",",
-            description =
-                    "A web origin, such as https://app.example, or * for all, whose pages may use HTTP where nobody"
-                            + " is asked for a secret; several with commas, or said again. Pages of this machine always may.")
+            description = "A web origin, such as https://app.example, or * for all, whose pages may use HTTP where no"
+                    + " secret is required; separate several by commas, or repeat the option. Pages of this"
+                    + " machine always may.")
     private List<String> allowedOrigins = List.of();
 
+    @Option(
+            names = "--allow-host",
+            paramLabel = "NAME",
+            split = ",",
+            description = "A name, or * for all, that the Host header of requests may have where no secret is required;"
+                    + " separate several by commas, or repeat the option. The names of this machine and the hosts"
+                    + " of --allow-origin are always allowed, and IP addresses unless --http is a loopback"
+                    + " address.")
+    private List<String> allowedHosts = List.of();
+
     /**
-     * The config with the origins whose pages may use the server.
+     * The config with the origins whose pages may use the server, and the names that it may be called by.
      *
      * @throws IllegalArgumentException when one is none
      */
-    HttpConfig allowOrigins(HttpConfig http) {
+    HttpConfig allow(HttpConfig http) {
+        HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
+        return checked("--allow-host", () -> withOrigins.withAllowedHosts(allowedHosts));
+    }
+
+    private static HttpConfig checked(String option, Supplier<HttpConfig> allowed) {
         try {
-            return http.withAllowedOrigins(allowedOrigins);
+            return allowed.get();
         } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("--allow-origin: " + wrong.getMessage(), wrong);
+            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
         }
     }
 

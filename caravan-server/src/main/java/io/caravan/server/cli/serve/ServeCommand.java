@@ -48,18 +48,18 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Every option can also be set in the environment (--max-value as CARAVAN_MAX_VALUE) or in the file of"
-                    + " --config (max-value = 2MiB). The command line goes before the environment, that before the file.",
+                    + " --config (max-value = 2MiB). The command line overrides the environment, which overrides the file.",
             "",
             "Examples:",
             "  caravan serve",
             "      on this machine only, with the data in ./data",
             "  caravan serve --resp 0.0.0.0:6380 --auth-file users \\",
             "      --tls-cert cert.pem --tls-key key.pem",
-            "      for other machines, which need a secret, over TLS",
+            "      for other machines, with secrets and over TLS",
             "  CARAVAN_DATA=/var/lib/caravan caravan serve --print-config",
             "      shows what would be in force, and why",
             "",
-            "Exit codes: 0 stopped as it was told to; 1 could not start, or not stop cleanly; 2 wrongly called."
+            "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ServeCommand implements Callable<Integer> {
@@ -125,7 +125,7 @@ public final class ServeCommand implements Callable<Integer> {
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
-                securityOptions.allowOrigins(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
+                securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
                 limitOptions.resp(store),
                 store.durability(),
                 network,
@@ -205,7 +205,7 @@ public final class ServeCommand implements Callable<Integer> {
         ArchiveConfig archive = config.archive();
         log.info("archive: {}", archive == null ? "none" : archive.location() + ", within " + archive.after());
         if (config.reachable() && authenticated && !tls) {
-            log.warn("secrets can be read on their way over the network: use --tls-cert and --tls-key");
+            log.warn("secrets cross the network in plain text: use --tls-cert and --tls-key");
         }
     }
 

@@ -7,7 +7,7 @@ import io.caravan.server.config.Quantities;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
-/** Options about the store. */
+/** The store. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class StoreOptions {
     /** The catalog's own entries must always fit. */
@@ -22,7 +22,7 @@ final class StoreOptions {
             names = "--durability",
             paramLabel = "LEVEL",
             defaultValue = "sync",
-            description = "What has happened to a change before it is answered: sync (forced to the disk), process"
+            description = "Where a change is when it is answered: sync (forced to the disk), process"
                     + " (handed to the operating system), none (in memory).")
     private Durability durability;
 
@@ -49,8 +49,9 @@ final class StoreOptions {
             paramLabel = "SIZE",
             defaultValue = "64MiB",
             converter = Quantities.Bytes.class,
-            description = "Least log between two checkpoints: less makes a start after a crash quicker and the log"
-                    + " shorter, more makes checkpoints rarer.")
+            description =
+                    "Least log between two checkpoints: less shortens the log and the start after a crash, more makes"
+                            + " checkpoints rarer.")
     private long checkpointFloorBytes;
 
     /**

@@ -12,14 +12,14 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Cuts a damaged log off, so that a store that refuses to open opens again. */
+/** Cuts a damaged log off at its first damaged frame, so that the store opens again. */
 @Command(
         name = "repair",
         description = {
-            "Cuts the log of a store that nobody has open off before its first damaged frame.",
-            "What followed is lost to the store; every file that is changed or removed is copied first."
+            "Cuts off the log of a closed store before its first damaged frame, so that the store opens again.",
+            "The store loses what followed; every file is copied before it is changed or removed."
         },
-        footer = "Exit code 0: repaired, or nothing to repair; 1: it cannot help; 2: wrongly called.",
+        footer = "Exit code 0: repaired, or nothing to repair; 1: it cannot be repaired; 2: wrong usage.",
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

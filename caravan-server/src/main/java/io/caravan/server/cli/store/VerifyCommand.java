@@ -15,8 +15,8 @@ import picocli.CommandLine.Spec;
 /** Reads every byte of a closed store and says what is wrong with it. */
 @Command(
         name = "verify",
-        description = "Verifies a store that nobody has open: every checkpoint, log frame and value. Changes nothing.",
-        footer = "Exit code 0: clean; 1: faults, or it cannot be read; 2: wrongly called.",
+        description = "Verifies a closed store: every checkpoint, log frame and value. Changes nothing.",
+        footer = "Exit code 0: clean; 1: faults, or it cannot be read; 2: wrong usage.",
         mixinStandardHelpOptions = true,
         versionProvider = VersionProvider.class)
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -42,7 +42,7 @@ public final class VerifyCommand implements Callable<Integer> {
         return report.clean() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** A line whenever a step begins or has come ten percent further. */
+    /** Prints a line when a step begins, and after each tenth of it. */
     private static final class Progress implements VerifyReport.Progress {
         private static final int PARTS = 10;
 

@@ -1,5 +1,5 @@
 /**
- * Commands that work on a store's directory while no server has it open.
+ * Commands that work on the directory of a closed store.
  */
 @NullMarked
 package io.caravan.server.cli.store;

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
@@ -22,6 +23,7 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpResponseEncoder;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
+
+    /** Longer than the minute for which proxies keep unused connections, so that it is they who close them. */
+    private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
 
     private final HttpService service;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -56,11 +61,16 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, InFlight inFlight) {
+    public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
         connections.add(channel);
-        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight, answers);
         channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
         return connection;
+    }
+
+    @Override
+    public Duration idleTimeout() {
+        return IDLE_TIMEOUT;
     }
 
     @Override

@@ -137,7 +137,8 @@ final class CommandRunner implements RequestDecoder.Intake {
                 && !awaitingDocument()
                 && replies.size() < maxPending
                 && answersAreTaken()
-                && !waiting.isEmpty()) {
+                && !waiting.isEmpty()
+                && answerHasRoom()) {
             runNext();
         }
     }
@@ -145,7 +146,7 @@ final class CommandRunner implements RequestDecoder.Intake {
     private void goOnReading(ReadBatch paused) {
         if (paused.finished()) {
             batch = null;
-        } else if (answersAreTaken()) {
+        } else if (answersAreTaken() && replies.roomOrWake()) {
             batchPaused = false;
             paused.start();
         }
@@ -153,7 +154,12 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     /** Whether there is room for more answers: a number of them does not tell how much memory they take. */
     private boolean answersAreTaken() {
-        return channel.isWritable() && !replies.full();
+        return channel.isWritable() && !replies.full() && replies.mayAnswer();
+    }
+
+    /** Reads wait for room, because their answers may be large; writes do not, so that nobody stops them by not reading. */
+    private boolean answerHasRoom() {
+        return replies.room() || nextRead() == null || replies.roomOrWake();
     }
 
     private void runNext() {

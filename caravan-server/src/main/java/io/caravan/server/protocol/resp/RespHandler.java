@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp;
 
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
@@ -17,9 +18,7 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.DuplexChannel;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -38,6 +37,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
+    /** Stands for all requests of a client until it has authenticated itself. */
+    private static final long AUTHENTICATION = -1;
 
     private final Channel channel;
     private final RespService service;
@@ -46,7 +47,6 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private final CommandRunner runner;
     private final RequestDecoder decoder;
     private final InFlight inFlight;
-    private @Nullable Future<?> strangerDeadline;
     private long requests;
     private boolean noMoreRequests;
     private boolean stopping;
@@ -54,38 +54,21 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespService service, InFlight inFlight) {
+    RespHandler(Channel channel, RespService service, InFlight inFlight, AnswerMemory answers) {
         this.channel = channel;
         this.service = service;
         this.session = service.newSession(channel);
-        this.replies = new ReplyQueue(
-                channel, service.inbox(channel.eventLoop()), service.limits().stall(), this::progress);
+        this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), answers, this::progress);
         this.runner = new CommandRunner(channel, session, replies, service, this::progress);
         this.decoder = new RequestDecoder(service.limits(), runner);
         this.inFlight = inFlight;
         inFlight.onRoom(this::progress);
+        answers.onRoom(this::progress);
     }
 
     /** Makes the requests; belongs before this in the pipeline. */
     RequestDecoder decoder() {
         return decoder;
-    }
-
-    @Override
-    public void handlerAdded(ChannelHandlerContext context) {
-        if (session.stranger()) {
-            Duration patience = service.limits().stall();
-            strangerDeadline =
-                    channel.eventLoop().schedule(() -> endStranger(patience), patience.toNanos(), TimeUnit.NANOSECONDS);
-        }
-    }
-
-    private void endStranger(Duration patience) {
-        if (session.stranger() && !session.quitting()) {
-            runner.offer(new Request.Refused(
-                    "NOAUTH Authentication required within " + patience.toSeconds() + " s of connecting"));
-            progress();
-        }
     }
 
     @Override
@@ -121,12 +104,22 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public long unfinishedRequest() {
+        if (owesAuthentication()) {
+            return AUTHENTICATION;
+        }
         return decoder.unfinishedBytes() == 0 ? 0 : requests + 1;
+    }
+
+    private boolean owesAuthentication() {
+        return session.stranger() && !session.quitting();
     }
 
     @Override
     public void requestTimedOut() {
-        runner.offer(new Request.Refused("ERR Protocol error: the request did not come whole in time"));
+        runner.offer(new Request.Refused(
+                owesAuthentication()
+                        ? "NOAUTH Authentication required: none came in time"
+                        : "ERR Protocol error: the request did not come whole in time"));
         progress();
     }
 
@@ -208,9 +201,6 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        if (strangerDeadline != null) {
-            strangerDeadline.cancel(false);
-        }
         service.forget(session);
         session.end();
         session.transaction(null);

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
@@ -13,6 +14,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -45,10 +47,16 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public Connection connect(Channel channel, InFlight inFlight) {
-        RespHandler handler = new RespHandler(channel, service, inFlight);
+    public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
+        RespHandler handler = new RespHandler(channel, service, inFlight, answers);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
+    }
+
+    /** Clients keep connections in pools, and do not expect them to end. */
+    @Override
+    public Duration idleTimeout() {
+        return Duration.ZERO;
     }
 
     @Override

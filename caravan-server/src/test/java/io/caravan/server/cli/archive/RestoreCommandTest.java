@@ -1,6 +1,7 @@
 package io.caravan.server.cli.archive;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.object.ObjectStores;
@@ -163,9 +164,9 @@ class RestoreCommandTest {
 
     @Test
     void progressTellsRateAndRest() {
-        assertThat(ProgressTicker.line(new Figures(-1, 5, 0, 0, 0, 5, 0, 4_000_000), 2))
+        assertThat(RestoreReport.progress(new Figures(-1, 5, 0, 0, 0, 5, 0, 4_000_000), SECONDS.toNanos(2)))
                 .isEqualTo("5 documents, 2.0 MB/s, 0 faults");
-        assertThat(ProgressTicker.line(new Figures(2_000, 900, 50, 49, 1, 5, 0, 4_000_000), 10))
+        assertThat(RestoreReport.progress(new Figures(2_000, 900, 50, 49, 1, 5, 0, 4_000_000), SECONDS.toNanos(10)))
                 .isEqualTo("1,000 of 2,000 documents, 0.4 MB/s, 1 faults, 0:00:10 left");
     }
 }

@@ -4,11 +4,13 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
@@ -68,12 +70,13 @@ final class HttpFixture implements AutoCloseable {
                 MAX_BATCH_BYTES,
                 live,
                 live,
-                stall,
-                Set.of(allowedOrigins));
+                Set.of(allowedOrigins),
+                Set.of());
         server = new HttpProtocol(config, readers, authenticator, metrics);
-        NetworkLimits limits = new NetworkLimits(2_000, 1 << 20, 64 << 20, stall, Duration.ZERO);
+        NetworkLimits limits = TestLimits.of(2_000, 1 << 20, 64 << 20, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
+        NetworkMetrics.register(metrics, network, authenticator);
         StoreMetrics.register(metrics, store::stats, documents::documents);
     }
 

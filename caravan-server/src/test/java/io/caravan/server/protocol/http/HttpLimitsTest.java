@@ -7,6 +7,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
@@ -36,7 +37,7 @@ class HttpLimitsTest {
 
     private void start(int maxConnections, Duration request, Duration idle) throws IOException {
         NetworkConfig defaults = NetworkConfig.defaults();
-        NetworkLimits limits = new NetworkLimits(maxConnections, 16 << 20, 64 << 20, request, idle);
+        NetworkLimits limits = TestLimits.of(maxConnections, 16 << 20, 64 << 20, request, idle);
         HttpConfig http = HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1 << 20, 4 << 20);
         fixture = new ServerFixture(
                 new MemoryListStore(),
@@ -95,6 +96,29 @@ class HttpLimitsTest {
     void aBodyThatTricklesIsAnsweredWith408() throws Exception {
         assertThat(trickle("PUT /v1/stream/s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"))
                 .startsWith("HTTP/1.1 408 ");
+    }
+
+    @Test
+    void aConnectionOverWhichNoRequestBeginsIsClosedWithoutAWord() throws IOException {
+        start(10, SHORT, Duration.ZERO);
+        try (Socket silent = connect();
+                RespClient resp = fixture.connect()) {
+            assertThat(rest(silent)).isEmpty();
+            // Nobody must authenticate, so a client may wait before its first command.
+            assertThat(resp.call("PING")).isEqualTo("+PONG");
+        }
+    }
+
+    @Test
+    void aConnectionThatHadItsAnswerMayWaitWithTheNextRequest() throws IOException {
+        start(10, SHORT, Duration.ZERO);
+        try (Socket silent = connect();
+                Socket patient = connect()) {
+            assertAnswered(patient);
+            assertThat(rest(silent)).isEmpty();
+            send(patient, GET.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+            assertThat(rest(patient)).contains("HTTP/1.1 200 ");
+        }
     }
 
     private static void trickleOn(Socket socket) {

@@ -2,11 +2,21 @@ package io.caravan.server.protocol.http;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.caravan.MemoryListStore;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.security.Authenticator;
+import io.netty.handler.codec.http.DefaultHttpHeaders;
+import io.netty.handler.codec.http.HttpMethod;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.net.http.HttpResponse;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +37,9 @@ class OriginsTest {
 
     @AfterEach
     void stop() {
-        server.close();
+        if (server != null) {
+            server.close();
+        }
     }
 
     private HttpResponse<String> send(String method, String origin) throws Exception {
@@ -121,6 +133,49 @@ class OriginsTest {
         assertThat(send("DELETE", "https://app.example").statusCode()).isEqualTo(403);
         assertThat(statusOfHost("app.example")).isEqualTo(200);
         assertThat(statusOfHost("other.example")).isEqualTo(403);
+    }
+
+    private static boolean takesHost(String listensOn, String host, String... allowedHosts) {
+        try {
+            InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(listensOn), 0);
+            HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
+            Origins.of(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
+            return true;
+        } catch (Problem refused) {
+            assertThat(refused.problem().code()).isEqualTo("foreign_host");
+            return false;
+        } catch (UnknownHostException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"0.0.0.0", "192.0.2.1", "::"})
+    void aNameThatWasMadeToPointHereIsRefusedWhereverTheServerListens(String listensOn) {
+        assertThat(takesHost(listensOn, "evil.example")).isFalse();
+        assertThat(takesHost(listensOn, "evil.example:4437", "caravan")).isFalse();
+        assertThat(takesHost(listensOn, "Caravan:4437", "other.example", "caravan"))
+                .isTrue();
+        assertThat(takesHost(listensOn, "evil.example", "*")).isTrue();
+        assertThat(takesHost(listensOn, "192.0.2.1:4437")).isTrue();
+        assertThat(takesHost(listensOn, "[2001:db8::1]:4437")).isTrue();
+        assertThat(takesHost(listensOn, "localhost:4437")).isTrue();
+    }
+
+    @Test
+    void aLoopbackAddressMayBeGivenNamesToo() {
+        assertThat(takesHost("127.0.0.1", "caravan.example")).isFalse();
+        assertThat(takesHost("127.0.0.1", "caravan.example", "caravan.example")).isTrue();
+        assertThat(takesHost("127.0.0.1", "192.0.2.1", "caravan.example")).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "Caravan", "caravan:80", "http://caravan", "a b", "**"})
+    void whatIsNoNameCannotBeAllowed(String name) {
+        HttpConfig config = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> config.withAllowedHosts(List.of(name)))
+                .withMessageContaining("'" + name + "'");
     }
 
     @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.InFlight;
-import io.caravan.server.net.UnboundedInFlight;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.connection.Exchange;
@@ -45,7 +45,7 @@ class PipelineTest {
 
     @BeforeEach
     void connect() {
-        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, LONG, Set.of());
+        HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, Set.of(), Set.of());
         List<Route> routes = List.of(
                 Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
                 Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
@@ -54,8 +54,8 @@ class PipelineTest {
                 }));
         HttpService service = new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(), metrics);
         channel = new EmbeddedChannel();
-        InFlight inFlight = UnboundedInFlight.of(channel);
-        HttpConnection connection = new HttpConnection(channel, service, inFlight);
+        InFlight inFlight = Unbounded.inFlight(channel);
+        HttpConnection connection = new HttpConnection(channel, service, inFlight, Unbounded.answers(channel));
         channel.pipeline().addLast(inFlight, connection.decoder(), new HttpResponseEncoder(), connection);
     }
 

@@ -134,6 +134,28 @@ class ServerPagesTest {
     }
 
     @Test
+    void refusalsAndTheMemoryOfAnswersAreAmongTheFigures() throws Exception {
+        Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
+        try (HttpFixture server =
+                new HttpFixture(new MemoryListStore(), authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            String[] wrong = {"Authorization", "Bearer wrong"};
+            assertThat(server.send("GET", "/v1/stats", null, wrong).statusCode())
+                    .isEqualTo(401);
+            assertThat(server.send("GET", "/v1/stats", null, wrong).statusCode())
+                    .isEqualTo(401);
+            assertThat(server.send("GET", "/metrics", null, "Authorization", "Bearer secret")
+                            .body())
+                    .contains("caravan_logins_failed_total{reason=\"wrong\"} 2.0")
+                    .contains("caravan_logins_failed_total{reason=\"limited\"} 0.0")
+                    .contains("caravan_connections_refused_total{limit=\"total\"} 0.0")
+                    .contains("caravan_connections_refused_total{limit=\"address\"} 0.0")
+                    .contains("caravan_answers_closed_connections_total 0.0")
+                    .contains("caravan_answers_held_bytes ", "caravan_requests_held_bytes ");
+        }
+    }
+
+    @Test
     void beforeTheStoreIsOpenItIsAliveAndNotReady() throws Exception {
         try (HttpFixture server = new HttpFixture()) {
             assertThat(server.get("/healthz").statusCode()).isEqualTo(200);
@@ -204,6 +226,28 @@ class ServerPagesTest {
             store.refusal = null;
             push(server);
             assertThat(json(server.get("/readyz"))).containsEntry("code", "store_failed");
+        }
+    }
+
+    @Test
+    void onlyAnAdministratorIsToldTheStoresOwnWords() throws Exception {
+        MoodyStore store = new MoodyStore(new MemoryListStore());
+        Authenticator authenticator = Authenticator.ofPassword("secret".getBytes(StandardCharsets.UTF_8));
+        try (HttpFixture server = new HttpFixture(store, authenticator, HttpFixture.LONG, HttpFixture.LONG)) {
+            server.serve();
+            store.refusal = new StoreFailedException("the log /srv/data/log-1", new IOException("broken disk"));
+            push(server);
+            for (String token : new String[] {"wrong", ""}) {
+                HttpResponse<String> brief = server.send("GET", "/readyz", null, "Authorization", "Bearer " + token);
+                assertThat(brief.statusCode()).isEqualTo(503);
+                assertThat(json(brief))
+                        .containsEntry("code", "store_failed")
+                        .containsEntry("detail", "the store has failed; see the server's log");
+            }
+            assertThat(json(server.send("GET", "/readyz", null, "Authorization", "Bearer secret")))
+                    .hasEntrySatisfying(
+                            "detail",
+                            detail -> assertThat(String.valueOf(detail)).startsWith("the log /srv/data/log-1 "));
         }
     }
 

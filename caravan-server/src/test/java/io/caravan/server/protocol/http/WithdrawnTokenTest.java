@@ -3,14 +3,18 @@ package io.caravan.server.protocol.http;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.MemoryListStore;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.security.FileAuthenticator;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What has begun tells nothing more once the token is withdrawn that allowed it. */
 class WithdrawnTokenTest {
@@ -66,6 +70,30 @@ class WithdrawnTokenTest {
             assertThat(response.status()).isEqualTo(401);
             assertThat(response.body()).contains("withdrawn").doesNotContain("hidden");
         }
+    }
+
+    /** The head was let in; the token is withdrawn while the body is on its way. */
+    @ParameterizedTest
+    @ValueSource(strings = {"POST", "PUT", "DELETE"})
+    void aWriteWhoseRequestHadBegunChangesNothing(String method) throws Exception {
+        String target = method.equals("PUT") ? "/v1/stream/b" : STREAM;
+        try (RawClient raw = server.raw()) {
+            raw.send(
+                    method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                            + "Authorization: Bearer writes-and-writes\r\nContent-Type: text/plain\r\nContent-Length: 1\r\n\r\n");
+            assertThat(raw.line()).startsWith("HTTP/1.1 100");
+            assertThat(raw.line()).isEmpty();
+            Files.writeString(file, READER);
+            authenticator.reload();
+            raw.send("x");
+            RawClient.Response response = raw.read();
+            assertThat(response.status()).isEqualTo(401);
+            assertThat(response.body()).contains("withdrawn");
+        }
+        assertThat(server.documents.find(DocumentName.of("b"))).isNull();
+        assertThat(Objects.requireNonNull(server.documents.find(DocumentName.of("a")))
+                        .count())
+                .isZero();
     }
 
     @Test

@@ -7,6 +7,8 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Query;
@@ -16,6 +18,8 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.Writes;
+import io.caravan.server.protocol.http.endpoint.Cursors;
+import io.caravan.server.protocol.http.endpoint.ReadParts;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -24,6 +28,7 @@ import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import java.lang.reflect.Proxy;
 import java.net.InetSocketAddress;
+import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,11 +41,16 @@ import org.junit.jupiter.api.Test;
 
 /** Changes that wait for the store, fail, and share a force. */
 class WritesTest {
+    private static final long LIMIT = 1_000;
+    private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20);
+    private static final Cursors CURSORS = new Cursors(InstantSource.system(), bound -> 0);
+
     private final ListStore memory = new MemoryListStore();
     private final List<String> calls = new ArrayList<>();
     private final List<Runnable> onWritable = new ArrayList<>();
     private final Queue<Runnable> readers = new ArrayDeque<>();
     private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
     private boolean writable = true;
     private DocumentService documents;
     private Writes writes;
@@ -80,11 +90,7 @@ class WritesTest {
         Route route = Route.of(HttpMethod.GET, "/", "test", Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new Exchange(
-                new ResponseWriter(
-                        channel,
-                        head,
-                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
-                        () -> false),
+                new ResponseWriter(channel, answers, head, Origins.of(CONFIG, true), () -> false),
                 route,
                 Principal.ANYONE,
                 request,
@@ -118,6 +124,25 @@ class WritesTest {
         channel.runPendingTasks();
         read();
         assertThat(ran).containsExactly("changed");
+    }
+
+    @Test
+    void aReadWaitsWhileAllClientsTogetherHaveEnoughToTake() {
+        List<String> ran = new ArrayList<>();
+        ReadParts reads = new ReadParts(new Readiness(), readers::add, CONFIG, CURSORS, true);
+        answers.hold(LIMIT);
+        reads.read(exchange(), () -> ran.add("read"));
+        assertThat(readers).isEmpty();
+        answers.hold(-LIMIT);
+        channel.runPendingTasks();
+        // Others take the room before its turn comes.
+        answers.hold(LIMIT);
+        read();
+        assertThat(ran).isEmpty();
+        answers.hold(-LIMIT);
+        channel.runPendingTasks();
+        read();
+        assertThat(ran).containsExactly("read");
     }
 
     @Test

@@ -9,6 +9,8 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.security.Authenticator;
@@ -40,20 +42,28 @@ final class RespFixture implements AutoCloseable {
     }
 
     RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, Duration stall) throws IOException {
+        this(
+                store,
+                authenticator,
+                maxRequestBytes,
+                TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO));
+    }
+
+    RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, NetworkLimits limits)
+            throws IOException {
         this.store = new HeldStore(store);
         InstantSource system = InstantSource.system();
         InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());
         this.documents = new DocumentService(
                 this.store, Catalog.open(this.store, DocumentService.CATALOG_LIST_ID), clock, Duration.ofHours(1));
         NetworkConfig defaults = NetworkConfig.defaults();
-        this.network = new Network(new NetworkConfig(defaults.transport(), 1, defaults.limits(), null));
-        RespLimits limits =
-                new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes, RespLimits.DEFAULT_MAX_PENDING, stall);
+        this.network = new Network(new NetworkConfig(defaults.transport(), 1, limits, null));
+        RespLimits requests = new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes);
         ServerStatus status = new ServerStatus(documents, network, Durability.NONE, null);
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(limits, documents, null, null, status, readers, authenticator));
+                new RespProtocol(requests, documents, null, null, status, readers, authenticator));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -130,6 +132,31 @@ class SlowReaderTest extends RespTestBase {
                 stalled.send("COMMAND", "DOCS");
             }
             becomes("$# Clients\r\nconnected_clients:1\r\n", "INFO", "clients");
+        }
+    }
+
+    @Test
+    void whileOthersHoldAllTheMemoryForAnswersWritesGoOnAndReadsWait() throws IOException {
+        int limit = 1 << 18;
+        try (RespFixture small = new RespFixture(
+                        new MemoryListStore(),
+                        Authenticator.open(),
+                        ServerFixture.MAX_REQUEST_BYTES,
+                        TestLimits.ofAnswers(limit));
+                RespClient writer = small.connect();
+                RespClient reader = small.connect()) {
+            writer.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
+            RespClient stalled = small.connect(4 * 1024);
+            for (int i = 0; i < 20; i++) {
+                stalled.send("LINDEX", "k", "0");
+            }
+            Eventually.await("all is held", () -> small.network.answerBytes() >= limit);
+            int reads = small.store.reads();
+            reader.send("LINDEX", "k", "0");
+            assertThat(writer.call("RPUSH", "k", "w")).isEqualTo(":2");
+            assertThat(small.store.reads()).isEqualTo(reads);
+            stalled.close();
+            assertThat(reader.read()).hasSize(1 + VALUE_BYTES);
         }
     }
 

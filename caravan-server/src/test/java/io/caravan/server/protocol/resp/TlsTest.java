@@ -8,6 +8,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
+import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Tls;
 import io.caravan.testing.Eventually;
 import io.netty.pkitesting.CertificateBuilder;
@@ -70,8 +71,7 @@ class TlsTest {
 
     private static ServerFixture server(Tls tls, int maxConnections) throws IOException {
         NetworkConfig defaults = NetworkConfig.defaults();
-        NetworkLimits limits =
-                new NetworkLimits(maxConnections, 16 << 20, 64 << 20, Duration.ofMinutes(1), Duration.ZERO);
+        NetworkLimits limits = TestLimits.of(maxConnections, 16 << 20, 64 << 20, Duration.ofMinutes(1), Duration.ZERO);
         return new ServerFixture(
                 new MemoryListStore(),
                 config -> config.withNetwork(new NetworkConfig(defaults.transport(), 1, limits, tls)));

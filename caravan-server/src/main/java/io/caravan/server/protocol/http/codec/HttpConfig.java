@@ -13,9 +13,10 @@ import java.util.Set;
  * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client must reconnect
- * @param stall how long a client may leave a response unread
  * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients need no
  *     token; {@code *} is all
+ * @param allowedHosts names that the {@code Host} header may have there, in addition to those of this machine, the host
+ *     listened on and those of the allowed origins; {@code *} is all
  */
 public record HttpConfig(
         InetSocketAddress address,
@@ -23,14 +24,12 @@ public record HttpConfig(
         long maxBatchBytes,
         Duration longPoll,
         Duration eventStream,
-        Duration stall,
-        Set<String> allowedOrigins) {
+        Set<String> allowedOrigins,
+        Set<String> allowedHosts) {
     private static final Duration LONG_POLL = Duration.ofSeconds(20);
     private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
     /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
-
-    private static final Duration STALL = Duration.ofSeconds(30);
 
     /**
      * Makes a configuration with the usual times.
@@ -40,7 +39,7 @@ public record HttpConfig(
      */
     public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
         return new HttpConfig(
-                address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, STALL, Set.of());
+                address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, Set.of(), Set.of());
     }
 
     /**
@@ -56,6 +55,23 @@ public record HttpConfig(
                         + " without a path, nor *");
             }
         }
-        return new HttpConfig(address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, stall, Set.copyOf(origins));
+        return new HttpConfig(
+                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, Set.copyOf(origins), allowedHosts);
+    }
+
+    /**
+     * The same where the {@code Host} header may have other names too.
+     *
+     * @throws IllegalArgumentException when one is neither a host's name nor {@code *}
+     */
+    public HttpConfig withAllowedHosts(Collection<String> hosts) {
+        for (String host : hosts) {
+            if (!Origins.validHost(host)) {
+                throw new IllegalArgumentException("'" + host
+                        + "' is not a host's name, such as caravan.example, in lower case and without a port, nor *");
+            }
+        }
+        return new HttpConfig(
+                address, maxBodyBytes, maxBatchBytes, longPoll, eventStream, allowedOrigins, Set.copyOf(hosts));
     }
 }

@@ -18,25 +18,30 @@ import org.jspecify.annotations.Nullable;
  * <p>Where clients need tokens, pages of every origin may use it: a browser adds no token by itself. Where they need none,
  * being on this machine is what gives access, and every page that the user visits runs on this machine. So only pages that
  * come from this machine may use it, and those that the operator allows. Because a foreign host name can be made to resolve
- * to this machine (DNS rebinding), a request to a loopback address must also name that address in its {@code Host} header.
- * Other programs send no {@code Origin}, and name the address that they connect to.
+ * to the server (DNS rebinding), a request must also name it as it is known: by a name of this machine, by the host listened
+ * on, by a name that the operator allows, or, where it does not listen on a loopback address, by any IP address. Other
+ * programs send no {@code Origin}, and name the address that they connect to.
  */
 public final class Origins {
     private static final String ANY = "*";
     private static final String LOOPBACK = "localhost|[a-z0-9-]+\\.localhost|127(\\.[0-9]{1,3}){3}|\\[::1]";
     private static final Pattern LOOPBACK_HOST = Pattern.compile(LOOPBACK);
+    private static final Pattern ADDRESS = Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|\\[[0-9a-f:.]+]");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9._-]+");
     private static final Pattern AUTHORITY = Pattern.compile("(?<host>\\[[0-9a-f:.]+]|[^:\\[\\]]+)(:[0-9]{0,5})?");
     private static final Pattern ORIGIN =
             Pattern.compile("https?://(?<host>\\[[0-9a-f:.]+]|[a-z0-9._-]+)(:[0-9]{1,5})?");
 
     private final boolean any;
-    private final boolean checksHost;
+    private final boolean anyHost;
+    private final boolean anyAddress;
     private final Set<String> allowed;
     private final Set<String> hosts;
 
-    private Origins(boolean any, boolean checksHost, Set<String> allowed, Set<String> hosts) {
+    private Origins(boolean any, boolean anyHost, boolean anyAddress, Set<String> allowed, Set<String> hosts) {
         this.any = any;
-        this.checksHost = checksHost;
+        this.anyHost = anyHost;
+        this.anyAddress = anyAddress;
         this.allowed = allowed;
         this.hosts = hosts;
     }
@@ -55,13 +60,23 @@ public final class Origins {
                 .map(origin -> origin.group("host"))
                 .collect(Collectors.toSet());
         hosts.add(lower(address.getHostString()));
-        boolean any = authenticated || allowed.contains(ANY);
-        return new Origins(any, !any && address.getAddress().isLoopbackAddress(), allowed, hosts);
+        hosts.addAll(config.allowedHosts());
+        return new Origins(
+                authenticated || allowed.contains(ANY),
+                hosts.contains(ANY),
+                !address.getAddress().isLoopbackAddress(),
+                allowed,
+                hosts);
     }
 
     /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
+    }
+
+    /** Whether it is a host's name, or {@code *}, which is every one. */
+    static boolean validHost(String host) {
+        return host.equals(ANY) || NAME.matcher(host).matches();
     }
 
     /**
@@ -74,11 +89,11 @@ public final class Origins {
             return;
         }
         String host = headers.get(HttpHeaderNames.HOST);
-        if (checksHost && host != null && !own(lower(host))) {
+        if (!anyHost && host != null && !own(lower(host))) {
             throw forbidden(
                     "foreign_host",
-                    "this server is local and needs no token, so the Host header must name localhost or its address;"
-                            + " --allow-origin allows others");
+                    "this server asks for no token, so the Host header must name it by its address; --allow-host allows"
+                            + " other names");
         }
         String origin = headers.get(HttpHeaderNames.ORIGIN);
         if (changes(method) && origin != null && !mayUse(origin)) {
@@ -90,8 +105,13 @@ public final class Origins {
 
     private boolean own(String authority) {
         Matcher parts = AUTHORITY.matcher(authority);
-        return parts.matches()
-                && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || hosts.contains(parts.group("host")));
+        if (!parts.matches()) {
+            return false;
+        }
+        String host = parts.group("host");
+        return LOOPBACK_HOST.matcher(host).matches()
+                || hosts.contains(host)
+                || anyAddress && ADDRESS.matcher(host).matches();
     }
 
     private static boolean changes(HttpMethod method) {

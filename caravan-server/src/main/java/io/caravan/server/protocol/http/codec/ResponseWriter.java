@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.server.net.AnswerMemory;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -25,6 +26,7 @@ import java.util.function.BooleanSupplier;
 /** Writes the response to one request, as its version and method require. Used only on the event loop. */
 public final class ResponseWriter {
     private final Channel channel;
+    private final AnswerMemory answers;
     private final boolean bodiless;
     private final boolean oldVersion;
     private final HttpHeaders request;
@@ -38,8 +40,10 @@ public final class ResponseWriter {
      * @param origins which pages may read the response
      * @param ending whether the connection shall end with this response
      */
-    public ResponseWriter(Channel channel, HttpRequest head, Origins origins, BooleanSupplier ending) {
+    public ResponseWriter(
+            Channel channel, AnswerMemory answers, HttpRequest head, Origins origins, BooleanSupplier ending) {
         this.channel = channel;
+        this.answers = answers;
         this.bodiless = head.method().equals(HttpMethod.HEAD);
         this.oldVersion = !head.protocolVersion().isKeepAliveDefault();
         this.keepAlive = HttpUtil.isKeepAlive(head);
@@ -59,6 +63,11 @@ public final class ResponseWriter {
     /** The scheme of the client's URLs. */
     public String scheme() {
         return channel.pipeline().get(SslHandler.class) == null ? "http" : "https";
+    }
+
+    /** What the connection's answers take in memory. */
+    public AnswerMemory answers() {
+        return answers;
     }
 
     public boolean writable() {

@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.http.connection;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Problems;
@@ -72,6 +73,11 @@ public final class Exchange {
 
     public EventExecutor loop() {
         return writer.loop();
+    }
+
+    /** The memory that the connection's answers take. */
+    public AnswerMemory answers() {
+        return writer.answers();
     }
 
     /** The scheme of the client's URLs. */

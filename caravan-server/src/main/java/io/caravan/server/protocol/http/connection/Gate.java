@@ -30,16 +30,22 @@ public final class Gate {
     }
 
     /**
-     * The client, if it may use the route.
+     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a token.
      *
      * @throws Problem when it has no valid token, or lacks the permission
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
-        Permission permission = route.permission();
-        if (permission == null || !authenticator.required()) {
+        if (!authenticator.required()) {
             return Principal.ANYONE;
         }
-        Principal principal = authenticate(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
+        Principal principal = principal(headers.get(HttpHeaderNames.AUTHORIZATION), peer);
+        Permission permission = route.permission();
+        if (permission == null) {
+            return principal == null ? Principal.NOBODY : principal;
+        }
+        if (principal == null) {
+            throw unauthorized("send a valid token: Authorization: Bearer <token>");
+        }
         if (route.aboutDocument()) {
             checkDocument(principal, permission, StreamName.of(route.rest(path)));
         } else if (!principal.may(permission)) {
@@ -70,16 +76,13 @@ public final class Gate {
         }
     }
 
-    private Principal authenticate(@Nullable String authorization, SocketAddress peer) {
+    /** Whose token it is; null when there is none, or it is nobody's. */
+    private @Nullable Principal principal(@Nullable String authorization, SocketAddress peer) {
         if (authorization == null || !authorization.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {
-            throw unauthorized("send a token: Authorization: Bearer <token>");
+            return null;
         }
         byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        Principal principal = authenticator.forPeer(peer).authenticate(token);
-        if (principal == null) {
-            throw unauthorized("the token is not known");
-        }
-        return principal;
+        return authenticator.forPeer(peer).authenticate(token);
     }
 
     private static Problem unauthorized(String detail) {

@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.http.connection;
 
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
@@ -34,6 +35,7 @@ import org.slf4j.LoggerFactory;
 public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
+    private static final long FIRST_REQUEST = 1;
     private static final Duration LINGER = Duration.ofSeconds(2);
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
@@ -41,22 +43,23 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     private final HttpService service;
     private final InFlight inFlight;
     private final RequestDecoder decoder = new RequestDecoder(this::busy);
-    private final WriteStall writeStall;
+    private final AnswerMemory answers;
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
     /** The number of the current or next request. */
-    private long request = 1;
+    private long request = FIRST_REQUEST;
 
     private boolean inputEnded;
     private boolean closing;
 
-    public HttpConnection(Channel channel, HttpService service, InFlight inFlight) {
+    public HttpConnection(Channel channel, HttpService service, InFlight inFlight, AnswerMemory answers) {
         this.channel = channel;
         this.service = service;
         this.inFlight = inFlight;
-        this.writeStall = new WriteStall(channel, service.config().stall());
+        this.answers = answers;
         inFlight.onRoom(this::readMore);
+        answers.onRoom(this::next);
     }
 
     /** The decoder, which goes before this handler in the pipeline. */
@@ -104,7 +107,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response = new ResponseWriter(channel, head, service.origins(), service.readiness()::draining);
+        ResponseWriter response =
+                new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
         writer = response;
         try {
             incoming = service.admit(head, channel.remoteAddress());
@@ -164,10 +168,9 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         channel.eventLoop().execute(this::next);
     }
 
-    /** Also called when the channel becomes writable, so the next request may have begun by then. */
+    /** Also called when there is room for another answer, so the next request may have begun by then. */
     private void next() {
-        writeStall.watch();
-        if (exchange == null || !exchange.over() || closing || !channel.isWritable()) {
+        if (exchange == null || !exchange.over() || closing || !channel.isWritable() || !answers.mayAnswer()) {
             return;
         }
         exchange = null;
@@ -184,7 +187,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        writeStall.watch();
         Exchange current = exchange;
         if (current != null && current.over() && channel.isWritable()) {
             next();
@@ -200,7 +202,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public long unfinishedRequest() {
-        return exchange == null && unfinished() && !closing ? request : 0;
+        boolean owed = unfinished() || request == FIRST_REQUEST;
+        return exchange == null && owed && !closing ? request : 0;
     }
 
     private boolean unfinished() {
@@ -209,8 +212,12 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void requestTimedOut() {
+        if (!unfinished()) {
+            end(false);
+            return;
+        }
         refuse(
-                new ResponseWriter(channel, NO_HEAD, service.origins(), service.readiness()::draining),
+                new ResponseWriter(channel, answers, NO_HEAD, service.origins(), service.readiness()::draining),
                 new Problem(
                         HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
@@ -243,7 +250,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
      * @param unread whether more of a request may arrive
      */
     private void end(boolean unread) {
-        writeStall.watch();
         if (!closing) {
             closing = true;
             channel.writeAndFlush(Unpooled.EMPTY_BUFFER)
@@ -255,7 +261,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     @Override
     public void channelInactive(ChannelHandlerContext context) {
         closing = true;
-        writeStall.stop();
         incoming = null;
         if (exchange != null && !exchange.over()) {
             exchange.gone();

@@ -51,8 +51,12 @@ public final class Readiness {
         return served;
     }
 
-    /** Why the server is not ready, or null when it is. */
-    public @Nullable Problem problem() {
+    /**
+     * Why the server is not ready, or null when it is.
+     *
+     * @param inFull whether to give the store's own message, which may name files
+     */
+    public @Nullable Problem problem(boolean inFull) {
         if (draining) {
             return unavailable("draining", "the server stops");
         }
@@ -64,8 +68,10 @@ public final class Readiness {
         if (trouble == null) {
             return null;
         }
-        String code = trouble instanceof OutOfSpaceException ? "out_of_space" : "store_failed";
-        return unavailable(code, String.valueOf(trouble.getMessage()));
+        boolean full = trouble instanceof OutOfSpaceException;
+        String brief = full ? "the store has no space" : "the store has failed; see the server's log";
+        return unavailable(
+                full ? "out_of_space" : "store_failed", inFull ? String.valueOf(trouble.getMessage()) : brief);
     }
 
     public static Problem unavailable(String code, String detail) {

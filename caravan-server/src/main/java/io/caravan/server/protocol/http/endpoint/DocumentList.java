@@ -84,7 +84,7 @@ public final class DocumentList implements Endpoint {
     private static Map<String, Object> entry(DocumentName name, DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
         Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put("name", name.toString());
+        entry.put("name", name.text());
         entry.put("path", StreamName.path(name));
         entry.put("contentType", attributes.contentType());
         entry.put("values", info.count());

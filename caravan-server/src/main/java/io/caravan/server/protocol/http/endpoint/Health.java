@@ -7,12 +7,16 @@ import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Endpoint;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Reports whether the server is alive, and whether it is ready to serve. */
+/**
+ * Reports whether the server is alive, and whether it is ready to serve, without names and places. Clients with the
+ * permission {@code ADMIN} also get the reason.
+ */
 public final class Health implements Endpoint {
     private final Readiness readiness;
 
@@ -26,7 +30,7 @@ public final class Health implements Endpoint {
 
     @Override
     public void handle(Exchange exchange) {
-        Problem problem = readiness.problem();
+        Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
         exchange.answer(problem == null ? Answer.json(HttpResponseStatus.OK, ready()) : problem.answer());
     }
 

@@ -15,13 +15,30 @@ import java.util.concurrent.Executor;
 public record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
     /**
-     * Runs part of a read on a reading thread, if the client's token has not been withdrawn since the last part. An
-     * exception ends the exchange.
+     * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not been
+     * withdrawn since the last part. An exception ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
+        if (!exchange.answers().room()) {
+            awaitRoom(exchange, part);
+            return;
+        }
         readers.execute(() -> exchange.run(() -> {
+            if (!exchange.answers().room()) {
+                // Others, who were let in with it, have taken it meanwhile.
+                awaitRoom(exchange, part);
+                return;
+            }
             Gate.checkStillKnown(exchange.principal());
             part.run();
         }));
+    }
+
+    private void awaitRoom(Exchange exchange, Runnable part) {
+        exchange.answers().whenRoom(() -> {
+            if (!exchange.over()) {
+                read(exchange, part);
+            }
+        });
     }
 }

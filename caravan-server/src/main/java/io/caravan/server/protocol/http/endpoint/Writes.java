@@ -5,6 +5,7 @@ import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.netty.util.concurrent.EventExecutor;
 import java.util.Map;
@@ -33,10 +34,16 @@ public final class Writes {
         if (documents.writable()) {
             turns.computeIfAbsent(exchange.loop(), loop -> new LoopTurn(documents, loop))
                     .willWrite();
-            change.accept(documents);
+            apply(exchange, change, documents);
         } else {
             whenWritable(documents, exchange, () -> run(exchange, change));
         }
+    }
+
+    /** Asks again whether the client is known: its token may have been withdrawn since the request began. */
+    private static void apply(Exchange exchange, Consumer<DocumentService> change, DocumentService documents) {
+        Gate.checkStillKnown(exchange.principal());
+        change.accept(documents);
     }
 
     private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
@@ -55,7 +62,7 @@ public final class Writes {
         DocumentService documents = readiness.documents();
         readers.execute(() -> exchange.run(() -> {
             if (documents.writable()) {
-                change.accept(documents);
+                apply(exchange, change, documents);
             } else {
                 whenWritable(documents, exchange, () -> runApart(exchange, change));
             }

@@ -1,7 +1,5 @@
 package io.caravan.server.protocol.resp.codec;
 
-import java.time.Duration;
-
 /**
  * What a client may ask for; a larger request ends the connection before memory is spent on it.
  *
@@ -9,14 +7,10 @@ import java.time.Duration;
  * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes for
  *     each
  * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
- * @param stall patience for slow clients: the time in which one must take something of an answer, and must have
- *     authenticated itself where that is required
  */
-public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending, Duration stall) {
+public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {
     /** How many requests of a connection may wait for their answers, when nothing else is said. */
     public static final int DEFAULT_MAX_PENDING = 1024;
-    /** Patience for slow clients, when nothing else is said. */
-    public static final Duration DEFAULT_STALL = Duration.ofSeconds(30);
     /** Greatest number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;
     /** Greatest length of a request in a single line. */
@@ -28,8 +22,8 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending,
     /** What a word takes in memory beside its bytes, about. */
     public static final int WORD_OVERHEAD_BYTES = 24;
 
-    /** Limits of requests, with the usual number that may wait and the usual patience for slow clients. */
+    /** Limits of requests, with the usual number that may wait. */
     public RespLimits(int maxWordBytes, long maxRequestBytes) {
-        this(maxWordBytes, maxRequestBytes, DEFAULT_MAX_PENDING, DEFAULT_STALL);
+        this(maxWordBytes, maxRequestBytes, DEFAULT_MAX_PENDING);
     }
 }

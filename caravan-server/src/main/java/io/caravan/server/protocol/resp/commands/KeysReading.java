@@ -13,7 +13,8 @@ import java.util.List;
 
 /**
  * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others get their
- * reading threads meanwhile, and a client that has gone costs no more than one turn.
+ * reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so far count as its
+ * answer, and it waits for room between its turns as all reads do.
  */
 final class KeysReading implements Reading {
     /** Greatest number of names in the answer. */
@@ -26,6 +27,7 @@ final class KeysReading implements Reading {
     private final ReadContext context;
     private final Glob glob;
     private final List<Reply> names = new ArrayList<>();
+    private long heldBytes;
     private int cursor;
 
     KeysReading(DocumentService documents, Session session, Command command, ReadContext context) {
@@ -41,9 +43,12 @@ final class KeysReading implements Reading {
         for (ScanPage.Found found : page.documents()) {
             byte[] name = found.name().toBytes();
             if (glob.matches(name) && ScanCommands.mayRead(session.principal(), found.name())) {
-                names.add(new Reply.Bulk(name));
+                Reply.Bulk reply = new Reply.Bulk(name);
+                names.add(reply);
+                heldBytes += reply.heldBytes();
             }
         }
+        context.place().hold(heldBytes);
         if (names.size() > MAX_KEYS) {
             throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
         }

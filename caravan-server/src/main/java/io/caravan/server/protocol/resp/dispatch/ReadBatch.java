@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A read
  * that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later write
  * comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for one too, and
- * when the client has enough answers to take.
+ * when the client, or all clients together, have enough answers to take.
  */
 public final class ReadBatch implements Runnable {
     /** How long a batch keeps a thread; a single read may take longer. */
@@ -76,11 +76,12 @@ public final class ReadBatch implements Runnable {
     public void run() {
         long start = System.nanoTime();
         boolean waiting = false;
-        boolean over = false;
+        // Others, who were let in with it, may have taken the room meanwhile.
+        boolean over = !replies.room();
         try {
             while (!waiting && !over && !finished() && channel.isActive()) {
                 waiting = !run(steps.get(next));
-                over = replies.full() || System.nanoTime() - start > TURN_NANOS;
+                over = replies.full() || !replies.room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
             // Or the connection would wait for ever.

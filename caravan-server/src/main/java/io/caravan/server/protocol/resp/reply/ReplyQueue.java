@@ -1,10 +1,10 @@
 package io.caravan.server.protocol.resp.reply;
 
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -12,9 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The answers of one connection, in the order of its requests. They are given in any order and written in this one, many
- * in one write; nothing is written while the socket's own buffer is full, and a client that takes nothing of what is in it
- * is let go. What waits to be written is counted, and whoever asks for more answers asks first whether that is {@link #full
- * too much}. The event loop's alone, but for {@link #completed}, {@link #hold} and {@link #full}.
+ * in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and whoever
+ * asks for more answers asks first whether that is {@link #full too much}, or all connections together have {@link #room no
+ * room}. The event loop's alone, but for {@link #completed}, {@link #hold}, {@link #full} and {@link #room}.
  */
 public final class ReplyQueue {
     /** A write is cut here, so that a buffer does not grow with the number of answers. */
@@ -25,11 +25,9 @@ public final class ReplyQueue {
     private final Channel channel;
     private final CompletionInbox inbox;
     private final Runnable progress;
-    private final StallWatch stallWatch;
+    private final AnswerMemory answers;
     private final Queue<PendingReply> pending = new ArrayDeque<>();
     private final AtomicLong heldBytes = new AtomicLong();
-    /** Bytes that the client has taken, in whole writes. */
-    private long takenBytes;
 
     private @Nullable ByteBuf buffer;
     private boolean changed;
@@ -38,14 +36,14 @@ public final class ReplyQueue {
     /**
      * Makes an empty queue.
      *
-     * @param stall time in which the client must take something
+     * @param answers is told what the answers take
      * @param progress is run on the event loop when answers have come in; it calls {@link #flush()}
      */
-    public ReplyQueue(Channel channel, CompletionInbox inbox, Duration stall, Runnable progress) {
+    public ReplyQueue(Channel channel, CompletionInbox inbox, AnswerMemory answers, Runnable progress) {
         this.channel = channel;
         this.inbox = inbox;
         this.progress = progress;
-        this.stallWatch = new StallWatch(channel, stall, () -> takenBytes);
+        this.answers = answers;
     }
 
     /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
@@ -58,11 +56,27 @@ public final class ReplyQueue {
     /** Counts what an answer, or a piece of one, takes in memory until it is written; on any thread. */
     public void hold(long bytes) {
         heldBytes.addAndGet(bytes);
+        answers.hold(bytes);
     }
 
     /** Whether no more answers should be asked for until some have been written; on any thread. */
     public boolean full() {
         return heldBytes.get() >= FULL_BYTES;
+    }
+
+    /** Whether another large answer may be made; on any thread. */
+    public boolean room() {
+        return answers.room();
+    }
+
+    /** As {@link #room}; if there is none, the connection goes on when there is. */
+    public boolean roomOrWake() {
+        return answers.roomOrWake();
+    }
+
+    /** Whether another small answer may be made; if not, the connection goes on when it may. */
+    public boolean mayAnswer() {
+        return answers.mayAnswer();
     }
 
     /** Number of places whose answers are not written. */
@@ -108,7 +122,6 @@ public final class ReplyQueue {
         if (wrote) {
             channel.flush();
         }
-        stallWatch.watch();
         return pending.size() < before;
     }
 
@@ -121,8 +134,9 @@ public final class ReplyQueue {
         PendingReply.Piece piece = head.pollPiece();
         if (piece != null) {
             writeBuffer();
-            int bytes = piece.bytes().readableBytes();
-            channel.write(piece.bytes()).addListener(written -> pieceTaken(piece, bytes));
+            channel.write(piece.bytes()).addListener(written -> pieceTaken(piece));
+            // From here on it is counted as what is written.
+            answers.hold(-piece.heldBytes());
             return true;
         }
         if (!head.done()) {
@@ -137,10 +151,9 @@ public final class ReplyQueue {
         return true;
     }
 
-    private void pieceTaken(PendingReply.Piece piece, int bytes) {
+    private void pieceTaken(PendingReply.Piece piece) {
         boolean wasFull = full();
-        takenBytes += bytes;
-        hold(-piece.heldBytes());
+        heldBytes.addAndGet(-piece.heldBytes());
         piece.gone().run();
         if (wasFull && !full() && !closed) {
             progress.run();
@@ -161,8 +174,7 @@ public final class ReplyQueue {
         if (buffer != null) {
             ByteBuf full = buffer;
             buffer = null;
-            int bytes = full.readableBytes();
-            channel.write(full).addListener(written -> takenBytes += bytes);
+            channel.write(full);
         }
     }
 
@@ -173,7 +185,6 @@ public final class ReplyQueue {
     /** Forgets all answers: the connection is gone. */
     public void close() {
         closed = true;
-        stallWatch.stop();
         for (PendingReply reply : pending) {
             for (var piece = reply.pollPiece(); piece != null; piece = reply.pollPiece()) {
                 piece.drop();

@@ -2,6 +2,7 @@ package io.caravan.server.protocol.http.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.net.Unbounded;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpMethod;
@@ -18,6 +19,7 @@ class ResponseWriterTest {
         DefaultHttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.PUT, "/");
         return new ResponseWriter(
                         channel,
+                        Unbounded.answers(channel),
                         head,
                         Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
                         () -> false)

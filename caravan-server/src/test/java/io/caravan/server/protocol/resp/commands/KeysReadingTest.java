@@ -8,6 +8,8 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Outcome;
+import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -20,7 +22,6 @@ import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -54,16 +55,19 @@ class KeysReadingTest {
         for (int i = 0; i < DOCUMENTS; i++) {
             push("k" + i);
         }
-        ReplyQueue replies =
-                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
+        AnswerMemory answers = Unbounded.answers(channel);
+        ReplyQueue replies = new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading keys =
                 new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;
+        long heldBytes = 0;
         while (!keys.proceed()) {
             assertThat(place.reply()).isNull();
+            assertThat(answers.heldBytes()).isGreaterThan(heldBytes);
+            heldBytes = answers.heldBytes();
             turns++;
         }
         assertThat(turns).isBetween(3, 6);

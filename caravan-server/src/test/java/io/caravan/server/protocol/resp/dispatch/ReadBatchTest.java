@@ -3,6 +3,8 @@ package io.caravan.server.protocol.resp.dispatch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -10,7 +12,6 @@ import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.TimeUnit;
@@ -19,10 +20,12 @@ import org.junit.jupiter.api.Test;
 
 class ReadBatchTest {
     private static final int READS = 4;
+    private static final long LIMIT = 1L << 40;
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
     private final ReplyQueue replies =
-            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
+            new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
     private final Session session =
             new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
     private final Queue<Runnable> readers = new ArrayDeque<>();
@@ -66,6 +69,23 @@ class ReadBatchTest {
         for (int turns = 1; turns <= READS; turns++) {
             assertThat(turn(batch)).isEqualTo(turns);
         }
+    }
+
+    /** Others may have taken the room between its being let in and its turn. */
+    @Test
+    void itDoesNothingWhileAllClientsTogetherHaveEnoughToTake() {
+        ReadBatch batch = batch((session, command) -> {
+            if (done.incrementAndGet() == 1) {
+                answers.hold(LIMIT);
+            }
+            return new Reply.Number(done.get());
+        });
+        answers.hold(LIMIT);
+        assertThat(turn(batch)).isZero();
+        answers.hold(-LIMIT);
+        assertThat(turn(batch)).isOne();
+        answers.hold(-LIMIT);
+        assertThat(turn(batch)).isEqualTo(READS);
     }
 
     @Test

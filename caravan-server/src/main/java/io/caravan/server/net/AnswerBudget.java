@@ -1,0 +1,125 @@
+package io.caravan.server.net;
+
+import io.netty.util.concurrent.EventExecutor;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * The bytes of answers that all connections together hold. Once they are at the limit, the budget is spent: reads wait until
+ * an eighth of it is free. Connections whose clients take nothing for {@link #PATIENCE} meanwhile are closed, those that hold
+ * most first, until that much is free. Threads share it.
+ */
+final class AnswerBudget {
+    static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    private final long limitBytes;
+    private final long freeAgainBytes;
+    private final EventExecutor timer;
+    private final AtomicLong heldBytes = new AtomicLong();
+    private final AtomicBoolean spent = new AtomicBoolean();
+    private final AtomicBoolean watching = new AtomicBoolean();
+    private final Set<AnswerMemory> connections = ConcurrentHashMap.newKeySet();
+    private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+    private final LongAdder closed = new LongAdder();
+
+    /**
+     * Makes a budget of which nothing is held.
+     *
+     * @param timer looks after clients that take nothing
+     */
+    AnswerBudget(long limitBytes, EventExecutor timer) {
+        this.limitBytes = limitBytes;
+        this.freeAgainBytes = limitBytes - limitBytes / 8;
+        this.timer = timer;
+    }
+
+    void opened(AnswerMemory connection) {
+        connections.add(connection);
+    }
+
+    void closed(AnswerMemory connection) {
+        connections.remove(connection);
+    }
+
+    long nanoTime() {
+        return timer.ticker().nanoTime();
+    }
+
+    /** Takes bytes from the budget, or, with a negative number, gives them back. */
+    void add(long bytes) {
+        long held = heldBytes.addAndGet(bytes);
+        if (bytes > 0 && held >= limitBytes && spent.compareAndSet(false, true)) {
+            watch();
+            // What was held may all have been given back before the budget was known to be spent.
+            freeAgain(heldBytes.get());
+        } else if (bytes < 0) {
+            freeAgain(held);
+        }
+    }
+
+    private void freeAgain(long held) {
+        if (held <= freeAgainBytes && spent.compareAndSet(true, false)) {
+            for (Runnable next = waiting.poll(); next != null; next = waiting.poll()) {
+                next.run();
+            }
+        }
+    }
+
+    boolean spent() {
+        return spent.get();
+    }
+
+    /** Runs the action once there is room, which may be now; on any thread. */
+    void whenRoom(Runnable action) {
+        waiting.add(action);
+        if (!spent() && waiting.remove(action)) {
+            action.run();
+        }
+    }
+
+    private void watch() {
+        if (watching.compareAndSet(false, true)) {
+            timer.schedule(this::look, PATIENCE.toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void look() {
+        watching.set(false);
+        if (spent()) {
+            closeStalled();
+            watch();
+        }
+    }
+
+    private void closeStalled() {
+        long changedBefore = nanoTime() - PATIENCE.toNanos();
+        long excess = heldBytes.get() - freeAgainBytes;
+        var stalled = connections.stream()
+                .filter(connection -> connection.stalledSince(changedBefore))
+                .sorted(Comparator.comparingLong(AnswerMemory::heldBytes).reversed())
+                .iterator();
+        while (excess > 0 && stalled.hasNext()) {
+            AnswerMemory greatest = stalled.next();
+            excess -= greatest.heldBytes();
+            closed.increment();
+            greatest.closeStalled();
+        }
+    }
+
+    long heldBytes() {
+        return heldBytes.get();
+    }
+
+    /** How many connections were closed because they took nothing while the budget was spent. */
+    long closedConnections() {
+        return closed.sum();
+    }
+}

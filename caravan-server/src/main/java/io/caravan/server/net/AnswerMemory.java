@@ -1,0 +1,129 @@
+package io.caravan.server.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPromise;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol counts
+ * what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an answer that
+ * may be large. Threads share it, but for what is said to be the event loop's.
+ */
+public final class AnswerMemory extends ChannelDuplexHandler {
+    private static final Logger LOG = LoggerFactory.getLogger(AnswerMemory.class);
+    /** Who holds less may have small answers though the budget is spent: writes go on while others do not read. */
+    private static final int LITTLE_BYTES = 4 * 1024;
+
+    private final Channel channel;
+    private final AnswerBudget budget;
+    private Runnable onRoom = () -> {};
+    private boolean awaitingRoom;
+    private long heldBytes;
+    private long changedNanos;
+    private boolean closed;
+
+    AnswerMemory(Channel channel, AnswerBudget budget) {
+        this.channel = channel;
+        this.budget = budget;
+        budget.opened(this);
+    }
+
+    /** Sets what is run, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} is to be asked again. */
+    public void onRoom(Runnable action) {
+        onRoom = action;
+    }
+
+    @Override
+    public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+        if (message instanceof ByteBuf bytes) {
+            int taken = bytes.capacity();
+            hold(taken);
+            context.write(message, promise.unvoid().addListener(written -> hold(-taken)));
+        } else {
+            context.write(message, promise);
+        }
+    }
+
+    /** Counts bytes that part of an answer takes, or, with a negative number, takes no more. */
+    public void hold(long bytes) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            heldBytes += bytes;
+            changedNanos = budget.nanoTime();
+        }
+        budget.add(bytes);
+    }
+
+    /** What is held now. */
+    public synchronized long heldBytes() {
+        return heldBytes;
+    }
+
+    synchronized boolean stalledSince(long nanos) {
+        return heldBytes > 0 && changedNanos - nanos <= 0;
+    }
+
+    /** Whether all connections together hold less than they may. */
+    public boolean room() {
+        return !budget.spent();
+    }
+
+    /** As {@link #room}; if there is none, what {@link #onRoom} was given is run when there is. The event loop's alone. */
+    public boolean roomOrWake() {
+        if (room()) {
+            return true;
+        }
+        if (!awaitingRoom) {
+            awaitingRoom = true;
+            whenRoom(() -> {
+                awaitingRoom = false;
+                onRoom.run();
+            });
+        }
+        return false;
+    }
+
+    /** Whether a small answer may be made: there is room, or this connection holds little. The event loop's alone. */
+    public boolean mayAnswer() {
+        return heldBytes() < LITTLE_BYTES || roomOrWake();
+    }
+
+    /** Runs the action on the event loop once there is room, unless the connection is gone by then. */
+    public void whenRoom(Runnable action) {
+        budget.whenRoom(() -> {
+            if (channel.isActive()) {
+                channel.eventLoop().execute(action);
+            }
+        });
+    }
+
+    /** The client takes nothing, while others wait for what it holds. */
+    void closeStalled() {
+        LOG.warn(
+                "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"
+                        + " their limit",
+                channel.remoteAddress(),
+                heldBytes(),
+                AnswerBudget.PATIENCE);
+        channel.close();
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        context.fireChannelInactive();
+        long given;
+        synchronized (this) {
+            closed = true;
+            given = heldBytes;
+            heldBytes = 0;
+        }
+        budget.closed(this);
+        budget.add(-given);
+    }
+}

@@ -1,0 +1,143 @@
+package io.caravan.server.net;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.handler.timeout.IdleState;
+import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.handler.timeout.IdleStateHandler;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Closes connections that only hold a place: whose request does not come, whose answers nobody takes, or that are idle. */
+final class Deadlines {
+    private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
+
+    private Deadlines() {}
+
+    /**
+     * Adds the handlers of one connection.
+     *
+     * @param before the name of the handler that they stand behind; those of the protocol come after them
+     * @param idle after which the connection is closed when it is idle; zero is never
+     */
+    static void add(
+            ChannelPipeline pipeline, String before, Connection connection, NetworkLimits limits, Duration idle) {
+        pipeline.addAfter(before, null, new Request(connection, limits.requestTimeout()));
+        pipeline.addAfter(before, null, new Stall(limits.stallTimeout()));
+        if (!idle.isZero()) {
+            pipeline.addAfter(before, null, new Idle(connection, idle));
+        }
+    }
+
+    /**
+     * Ends a connection whose request does not come whole in time, however it trickles; a new one's also when none has begun.
+     * Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the server itself does not read,
+     * time stands still.
+     */
+    private static final class Request extends ChannelInboundHandlerAdapter {
+        private static final int LOOKS = 4;
+
+        private final long lookNanos;
+        private final Connection connection;
+        private boolean looking;
+        private long request;
+        private int looks;
+
+        Request(Connection connection, Duration timeout) {
+            this.connection = connection;
+            this.lookNanos = timeout.toNanos() / LOOKS;
+        }
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext context) {
+            begin(context.channel());
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext context) {
+            context.fireChannelReadComplete();
+            begin(context.channel());
+        }
+
+        private void begin(Channel channel) {
+            if (!looking && connection.unfinishedRequest() != 0) {
+                request = connection.unfinishedRequest();
+                looks = 0;
+                lookLater(channel);
+            }
+        }
+
+        private void lookLater(Channel channel) {
+            looking = true;
+            channel.eventLoop().schedule(() -> look(channel), lookNanos, TimeUnit.NANOSECONDS);
+        }
+
+        private void look(Channel channel) {
+            looking = false;
+            long unfinished = connection.unfinishedRequest();
+            if (unfinished == 0 || !channel.isActive()) {
+                return;
+            }
+            if (unfinished != request) {
+                request = unfinished;
+                looks = 0;
+            } else if (channel.config().isAutoRead()) {
+                looks++;
+            }
+            if (looks < LOOKS) {
+                lookLater(channel);
+            } else {
+                LOG.debug("closing {}: no whole request came in time", channel.remoteAddress());
+                connection.requestTimedOut();
+            }
+        }
+    }
+
+    /**
+     * Closes a connection whose client takes nothing of what was written, however little would do. It is noticed after the
+     * timeout, and before twice that.
+     */
+    private static final class Stall extends IdleStateHandler {
+        private final Duration timeout;
+
+        Stall(Duration timeout) {
+            super(true, 0, timeout.toNanos(), 0, TimeUnit.NANOSECONDS);
+            this.timeout = timeout;
+        }
+
+        /** The first event after a write only begins the comparison of how much the client has taken. */
+        @Override
+        protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
+            Channel channel = context.channel();
+            ChannelOutboundBuffer buffer = channel.unsafe().outboundBuffer();
+            boolean waits = buffer != null && buffer.totalPendingWriteBytes() > 0;
+            if (event.state() == IdleState.WRITER_IDLE && !event.isFirst() && waits) {
+                LOG.warn("closing {}: it has taken nothing of an answer for {}", channel.remoteAddress(), timeout);
+                context.close();
+            }
+        }
+    }
+
+    /** Closes a connection over which nothing has gone for a time, unless something is under way. */
+    private static final class Idle extends IdleStateHandler {
+        private final Connection connection;
+
+        Idle(Connection connection, Duration timeout) {
+            super(0, 0, timeout.toNanos(), TimeUnit.NANOSECONDS);
+            this.connection = connection;
+        }
+
+        @Override
+        protected void channelIdle(ChannelHandlerContext context, IdleStateEvent event) {
+            if (connection.idle()) {
+                LOG.debug("closing {}: it is idle", context.channel().remoteAddress());
+                context.close();
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package io.caravan.server.net;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a peer comes from, as limits count it: its IPv4 address, or the network of 64 bits that its IPv6 address is in, which
+ * is what one customer has.
+ *
+ * @param loopback whether it is this machine, which is not limited: whoever is on it has other means, and a proxy on it
+ *     speaks for many
+ */
+public record PeerNetwork(ByteBuffer address, boolean loopback) {
+    private static final int IPV6_NETWORK_BYTES = 8;
+
+    /** The network of an internet address; null for any other address. */
+    public static @Nullable PeerNetwork of(SocketAddress peer) {
+        InetAddress address = peer instanceof InetSocketAddress internet ? internet.getAddress() : null;
+        if (address == null) {
+            return null;
+        }
+        byte[] bytes = address.getAddress();
+        return new PeerNetwork(
+                ByteBuffer.wrap(address instanceof Inet6Address ? Arrays.copyOf(bytes, IPV6_NETWORK_BYTES) : bytes),
+                address.isLoopbackAddress());
+    }
+}

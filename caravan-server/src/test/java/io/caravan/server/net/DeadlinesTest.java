@@ -1,0 +1,166 @@
+package io.caravan.server.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.embedded.EmbeddedChannel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections that only hold a place are closed, by a clock that the test moves. */
+class DeadlinesTest {
+    private static final int REQUEST_SECONDS = 8;
+    private static final int STALL_SECONDS = 30;
+    private static final int IDLE_SECONDS = 120;
+
+    private final Client client = new Client();
+    private final SlowChannel channel = new SlowChannel();
+
+    /** A protocol's side of a connection, which is as the test says. */
+    private static final class Client implements Connection {
+        long unfinished;
+        boolean idle = true;
+        int timeouts;
+
+        @Override
+        public boolean idle() {
+            return idle;
+        }
+
+        @Override
+        public long unfinishedRequest() {
+            return unfinished;
+        }
+
+        @Override
+        public void requestTimedOut() {
+            timeouts++;
+        }
+
+        @Override
+        public void end() {}
+    }
+
+    /** A socket that takes as many bytes as the test says. */
+    private static final class SlowChannel extends EmbeddedChannel {
+        int takes = Integer.MAX_VALUE;
+
+        @Override
+        protected void doWrite(ChannelOutboundBuffer buffer) throws Exception {
+            if (takes == Integer.MAX_VALUE) {
+                super.doWrite(buffer);
+            } else if (takes > 0) {
+                buffer.progress(takes);
+                takes = 0;
+            }
+        }
+    }
+
+    private void open() {
+        channel.freezeTime();
+        channel.pipeline().addLast("first", new ChannelDuplexHandler() {
+            @Override
+            public void read(ChannelHandlerContext context) {
+                context.read();
+            }
+        });
+        NetworkLimits limits = TestLimits.of(
+                1,
+                1,
+                1,
+                Duration.ofSeconds(REQUEST_SECONDS),
+                Duration.ofSeconds(STALL_SECONDS),
+                Duration.ofSeconds(IDLE_SECONDS));
+        Deadlines.add(channel.pipeline(), "first", client, limits, Duration.ofSeconds(IDLE_SECONDS));
+    }
+
+    private void pass(int seconds) {
+        for (int i = 0; i < seconds; i++) {
+            channel.advanceTimeBy(1, TimeUnit.SECONDS);
+            channel.runScheduledPendingTasks();
+        }
+    }
+
+    /** The channel tries to write on, as a socket does that has become writable. */
+    private void take(int bytes) {
+        channel.takes = bytes;
+        channel.unsafe().flush();
+    }
+
+    @AfterEach
+    void close() {
+        channel.finishAndReleaseAll();
+    }
+
+    @Test
+    void aNewConnectionOwesItsFirstRequestThoughNothingCame() {
+        client.unfinished = 1;
+        open();
+        pass(REQUEST_SECONDS - 1);
+        assertThat(client.timeouts).isZero();
+        pass(1);
+        assertThat(client.timeouts).isOne();
+    }
+
+    @Test
+    void whoOwesNothingHasAllTheTime() {
+        open();
+        pass(REQUEST_SECONDS * 3);
+        assertThat(client.timeouts).isZero();
+    }
+
+    @Test
+    void eachRequestHasItsOwnTime() {
+        client.unfinished = 1;
+        open();
+        pass(REQUEST_SECONDS - 1);
+        client.unfinished = 2;
+        pass(REQUEST_SECONDS - 1);
+        assertThat(client.timeouts).isZero();
+        pass(REQUEST_SECONDS);
+        assertThat(client.timeouts).isOne();
+    }
+
+    @Test
+    void whoTakesNothingOfAnAnswerIsClosedAndWhoTakesLittleIsNot() {
+        client.idle = false;
+        open();
+        pass(STALL_SECONDS * 3);
+        channel.takes = 0;
+        channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[100]));
+        for (int i = 0; i < 5; i++) {
+            pass(STALL_SECONDS - 1);
+            take(1);
+        }
+        assertThat(channel.isOpen()).isTrue();
+        pass(2 * STALL_SECONDS);
+        assertThat(channel.isOpen()).isFalse();
+    }
+
+    @Test
+    void aStallIsNoticedOnlyAfterItsTimeHoweverLongNothingWasWrittenBefore() {
+        client.idle = false;
+        open();
+        pass(STALL_SECONDS * 3 - 1);
+        channel.takes = 0;
+        channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[100]));
+        pass(STALL_SECONDS - 1);
+        assertThat(channel.isOpen()).isTrue();
+    }
+
+    @Test
+    void anIdleConnectionIsClosedAndABusyOneIsNot() {
+        client.idle = false;
+        open();
+        pass(IDLE_SECONDS * 2);
+        assertThat(channel.isOpen()).isTrue();
+        client.idle = true;
+        pass(IDLE_SECONDS);
+        assertThat(channel.isOpen()).isFalse();
+    }
+}

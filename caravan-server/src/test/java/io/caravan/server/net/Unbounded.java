@@ -1,0 +1,21 @@
+package io.caravan.server.net;
+
+import io.netty.channel.Channel;
+
+/** Shares of memory that are never at a limit, for tests of protocols. */
+public final class Unbounded {
+    private Unbounded() {}
+
+    public static InFlight inFlight(Channel channel) {
+        return new InFlight(channel, new InFlightBudget(Long.MAX_VALUE), Long.MAX_VALUE);
+    }
+
+    public static AnswerMemory answers(Channel channel) {
+        return answers(channel, Long.MAX_VALUE);
+    }
+
+    /** A share that is at its limit when it holds so many bytes. */
+    public static AnswerMemory answers(Channel channel, long limitBytes) {
+        return new AnswerMemory(channel, new AnswerBudget(limitBytes, channel.eventLoop()));
+    }
+}
