@@ -39,8 +39,10 @@ final class AllCommand implements Callable<Integer> {
             defaultValue = "bench-report")
     private Path out = Path.of("bench-report");
 
-    @Option(names = "--dir", paramLabel = "DIR", description = "working directory on the disk to measure; must be"
-            + " missing or empty")
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "working directory on the disk to measure; must be" + " missing or empty")
     private @Nullable Path directory;
 
     @Spec

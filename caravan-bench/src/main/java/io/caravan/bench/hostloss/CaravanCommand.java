@@ -60,7 +60,7 @@ final class CaravanCommand {
             return null;
         }
         String output = process.output().strip();
-        return "`caravan " + String.join(" ", words) + "` ended with status " + status + " and printed:"
-                + " " + output.substring(Math.max(0, output.length() - SHOWN_CHARS));
+        return "`caravan " + String.join(" ", words) + "` ended with status " + status + " and printed:" + " "
+                + output.substring(Math.max(0, output.length() - SHOWN_CHARS));
     }
 }

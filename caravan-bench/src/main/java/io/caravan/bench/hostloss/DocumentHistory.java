@@ -141,7 +141,8 @@ final class DocumentHistory {
                         + " what was appended";
             }
         }
-        return was + ", which it never had; must be at least: " + moments.get(certain) + ", at most: " + last();
+        return was + ", which matches no moment of its history; must be at least: " + moments.get(certain)
+                + ", at most: " + last();
     }
 
     @Override

@@ -139,8 +139,7 @@ public final class HostLossMain implements Callable<Integer> {
         @Option(
                 names = "--archive-after",
                 paramLabel = "SECONDS",
-                description =
-                        "the server's option: maximum age of an unarchived change; default ${DEFAULT-VALUE}")
+                description = "the server's option: maximum age of an unarchived change; default ${DEFAULT-VALUE}")
         private double archiveAfter = 5;
 
         @Option(

@@ -134,8 +134,8 @@ final class WholeAppends {
         long deadline = System.nanoTime() + PATIENCE.toNanos();
         while (store.stats().heap().usedBytes() > 0) {
             if (System.nanoTime() - deadline > 0) {
-                throw new IOException("the space of trimmed entries was not freed within"
-                        + " " + PATIENCE.toSeconds() + " s");
+                throw new IOException(
+                        "the space of trimmed entries was not freed within" + " " + PATIENCE.toSeconds() + " s");
             }
             LockSupport.parkNanos(POLL_NANOS);
         }

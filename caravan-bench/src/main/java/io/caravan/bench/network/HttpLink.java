@@ -91,7 +91,8 @@ final class HttpLink extends SimpleChannelInboundHandler<HttpObject> {
     protected void channelRead0(ChannelHandlerContext context, HttpObject part) throws IOException {
         if (part.decoderResult().isFailure()) {
             throw new IOException(
-                    "received something other than an HTTP response", part.decoderResult().cause());
+                    "received something other than an HTTP response",
+                    part.decoderResult().cause());
         }
         ResponseListener listener = waiting.peek();
         if (listener == null) {

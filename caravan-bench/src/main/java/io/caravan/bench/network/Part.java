@@ -39,9 +39,8 @@ enum Part {
             return Arrays.stream(values())
                     .filter(part -> part.toString().equals(text))
                     .findAny()
-                    .orElseThrow(
-                            () -> new TypeConversionException("no part is called " + text + "; the parts are"
-                                    + " " + names()));
+                    .orElseThrow(() -> new TypeConversionException(
+                            "no part is called " + text + "; the parts are" + " " + names()));
         }
 
         private static String names() {

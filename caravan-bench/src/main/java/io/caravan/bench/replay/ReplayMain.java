@@ -66,8 +66,10 @@ public final class ReplayMain implements Callable<Integer> {
             description = "seed of the moments of the kills; default: the time, printed")
     private long seed = System.currentTimeMillis();
 
-    @Option(names = "--window", paramLabel = "N", description = "maximum number of outstanding appends; default"
-            + " ${DEFAULT-VALUE}")
+    @Option(
+            names = "--window",
+            paramLabel = "N",
+            description = "maximum number of outstanding appends; default" + " ${DEFAULT-VALUE}")
     private int window = 64;
 
     @Option(

@@ -28,8 +28,11 @@ final class WithS3Main implements Callable<Integer> {
     @Parameters(index = "0", paramLabel = "SERVER", description = "One of ${COMPLETION-CANDIDATES}.")
     private S3Software software = S3Software.S3PROXY;
 
-    @Parameters(index = "1..*", arity = "1..*", paramLabel = "COMMAND", description = "The command to run, with its"
-            + " arguments.")
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "COMMAND",
+            description = "The command to run, with its" + " arguments.")
     private List<String> command = List.of();
 
     private WithS3Main() {}

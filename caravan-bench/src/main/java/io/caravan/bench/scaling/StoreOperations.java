@@ -118,8 +118,8 @@ final class StoreOperations {
         long count = readOn(read);
         long now = System.nanoTime();
         if (entries.count != count * expectedEntries) {
-            throw new IllegalStateException(count + " reads of " + expectedEntries + " entries of a store of"
-                    + " " + size + " returned " + entries.count);
+            throw new IllegalStateException(count + " reads of " + expectedEntries + " entries of a store of" + " "
+                    + size + " returned " + entries.count);
         }
         return (double) (now - start) / count;
     }

@@ -42,8 +42,7 @@ record Lookups(String name, int documents, boolean hit, int millis) implements W
         long nanos = System.nanoTime() - start;
         long expected = hit ? lookups : 0;
         if (found.values != expected) {
-            throw new IOException(
-                    lookups + " lookups found " + found.values + " documents instead of " + expected);
+            throw new IOException(lookups + " lookups found " + found.values + " documents instead of " + expected);
         }
         return new Measurement().with(MICROS_EACH, nanos / NANOS_PER_MICRO / lookups);
     }

@@ -35,7 +35,8 @@ final class HttpAnswers implements AnswerReader {
     private void take(HttpObject part, Answers answers) throws IOException {
         if (part.decoderResult().isFailure()) {
             throw new IOException(
-                    "received something other than an HTTP response", part.decoderResult().cause());
+                    "received something other than an HTTP response",
+                    part.decoderResult().cause());
         }
         if (part instanceof HttpResponse head) {
             error = head.status().codeClass() != HttpStatusClass.SUCCESS;

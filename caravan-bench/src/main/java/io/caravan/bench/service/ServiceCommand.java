@@ -50,8 +50,8 @@ public final class ServiceCommand implements Callable<Integer> {
     @Option(
             names = "--http-rate",
             paramLabel = "N",
-            description = "appends a second over HTTP; default " + HTTP_RATE
-                    + ", a third of the reference server's maximum")
+            description =
+                    "appends a second over HTTP; default " + HTTP_RATE + ", a third of the reference server's maximum")
     private @Nullable Integer httpRate;
 
     @Option(names = "--connections", paramLabel = "N", description = "number of connections; default " + CONNECTIONS)

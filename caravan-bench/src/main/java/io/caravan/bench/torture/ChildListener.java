@@ -70,8 +70,8 @@ final class ChildListener {
             body.position(body.position() + length);
         }
         if (list.nextSequence() != nextSequence || list.bytes() != bytes) {
-            ledger.problem("list " + id + ": its info has next sequence " + nextSequence + " and"
-                    + " " + bytes + " bytes, but reading it gives " + list.nextSequence() + " and " + list.bytes());
+            ledger.problem("list " + id + ": its info has next sequence " + nextSequence + " and" + " " + bytes
+                    + " bytes, but reading it gives " + list.nextSequence() + " and " + list.bytes());
         }
         ledger.list(id, list);
     }

@@ -67,8 +67,7 @@ public final class TortureMain implements Callable<Integer> {
 
         @Option(
                 names = "--server",
-                description =
-                        "the server, in its own process, over RESP; default: a store embedded in a child process")
+                description = "the server, in its own process, over RESP; default: a store embedded in a child process")
         private boolean server;
 
         @Option(
@@ -240,8 +239,9 @@ public final class TortureMain implements Callable<Integer> {
 
     private void checkOptions() throws IOException {
         check(course.rounds() >= 1, "--rounds must be 1 or more");
-        check(!target.simulate || !target.server && !target.fullDisk, "--simulate cannot be combined with --server"
-                + " or --full-disk");
+        check(
+                !target.simulate || !target.server && !target.fullDisk,
+                "--simulate cannot be combined with --server" + " or --full-disk");
         check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         check(course.cuts() >= 1, "--cuts must be 1 or more");
         check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

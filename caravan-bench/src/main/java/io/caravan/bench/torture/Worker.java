@@ -223,8 +223,8 @@ final class Worker extends Thread {
         for (int i = 1; i < entries.size(); i++) {
             long before = entries.get(i - 1).sequence();
             if (entries.get(i).sequence() != before + 1) {
-                throw new AssertionError("a read of list " + id + " returned sequence"
-                        + " " + entries.get(i).sequence() + " after " + before);
+                throw new AssertionError("a read of list " + id + " returned sequence" + " "
+                        + entries.get(i).sequence() + " after " + before);
             }
         }
     }

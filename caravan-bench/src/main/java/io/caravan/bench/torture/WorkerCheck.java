@@ -153,8 +153,8 @@ final class WorkerCheck {
     /** Describes how the lists differ from the acknowledged contents, and which intents touched them last. */
     private List<String> story(int certain) {
         List<String> story = new ArrayList<>();
-        story.add(differing.size() + " lists are not as acknowledged, and none of the"
-                + " " + (intents.size() - certain) + " intents in flight explains it:");
+        story.add(differing.size() + " lists are not as acknowledged, and none of the" + " "
+                + (intents.size() - certain) + " intents in flight explains it:");
         differing.stream().limit(MAX_LISTS_TOLD).forEach(id -> {
             story.add("list " + id + " " + difference(id));
             tellIntents(id, intents.subList(0, certain), "acknowledged", story);

@@ -66,8 +66,10 @@ class DocumentHistoryTest {
     @Test
     void whatIsTooOldIsCaught() {
         assertThat(history.find(found(0, 0, 1), 20).problem())
-                .contains("as it was (values from 0 to 2, exclusive)", "must be at least: values from 0 to 3, exclusive");
-        assertThat(history.find(found(0, 0, 2), 30).problem()).contains("before 1 changes that the archive must contain");
+                .contains(
+                        "as it was (values from 0 to 2, exclusive)", "must be at least: values from 0 to 3, exclusive");
+        assertThat(history.find(found(0, 0, 2), 30).problem())
+                .contains("before 1 changes that the archive must contain");
     }
 
     @Test
@@ -82,8 +84,8 @@ class DocumentHistoryTest {
 
     @Test
     void aMomentThatNeverWasIsCaught() {
-        assertThat(history.find(found(1, 1, 1), NOTHING).problem()).contains("which it never had");
-        assertThat(history.find(found(0, 0, 3), NOTHING).problem()).contains("which it never had");
+        assertThat(history.find(found(1, 1, 1), NOTHING).problem()).contains("which matches no moment");
+        assertThat(history.find(found(0, 0, 3), NOTHING).problem()).contains("which matches no moment");
     }
 
     @Test
@@ -115,6 +117,6 @@ class DocumentHistoryTest {
         List<byte[]> held = List.of(values.get(0), values.get(1), other.get(0));
         assertThat(history.find(new FoundDocument(0, 3, held), 100).problem()).isNull();
         assertThat(history.find(found(0, 0, 2), NOTHING).problem()).contains("the value at 2");
-        assertThat(history.find(null, NOTHING).problem()).contains("does not exist, and which it never had");
+        assertThat(history.find(null, NOTHING).problem()).contains("does not exist, which matches no moment");
     }
 }

@@ -77,14 +77,14 @@ class TraceTest {
     void aMissingTransactionIsNoticed() {
         List<byte[]> entries = entries(0, 10);
         entries.remove(5);
-        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("transaction 6 where 5 belongs");
+        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("transaction 6 in place of 5");
     }
 
     @Test
     void aSnapshotOfAnotherTextIsNoticed() {
         List<byte[]> entries = entries(0, 10);
         entries.add(Entries.snapshot(10, TRACE.textAfter(9)));
-        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("another text");
+        assertThatThrownBy(() -> rebuild(entries)).hasMessageContaining("a different text");
     }
 
     private static Document rebuild(List<byte[]> entries) {
