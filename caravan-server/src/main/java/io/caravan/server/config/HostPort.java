@@ -48,7 +48,7 @@ public record HostPort(String host, int port) {
         try {
             return new InetSocketAddress(InetAddress.getByName(host), port);
         } catch (UnknownHostException unknown) {
-            throw new IOException("the host '" + host + "' cannot be resolved", unknown);
+            throw new IOException("the host '" + host + "' is not known", unknown);
         }
     }
 
