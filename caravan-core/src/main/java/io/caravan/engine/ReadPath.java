@@ -228,7 +228,7 @@ final class ReadPath {
 
     /**
      * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read does.
-     * Ids are collected a bucket of the index at a time under the lock, and handed out outside it.
+     * Ids are collected step by step under the lock, and handed out outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
@@ -267,7 +267,7 @@ final class ReadPath {
 
     /** A walk through the index, which ends where it started: at the lowest hash. */
     private final class DurableIds {
-        private final long[] ids = new long[SlotTable.MAX_BUCKET_SLOTS];
+        private final long[] ids = new long[SlotTable.MAX_STEP_SLOTS];
         private int count;
         private long position;
 
@@ -276,7 +276,7 @@ final class ReadPath {
             state.lock.lockForSlice();
             try {
                 state.checkOpen();
-                position = state.index.table().visitBucket(position, this::add);
+                position = state.index.table().visit(position, this::add);
             } finally {
                 state.lock.unlock();
             }
