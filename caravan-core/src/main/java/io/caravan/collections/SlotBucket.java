@@ -7,16 +7,18 @@ import java.util.function.IntConsumer;
  * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries back
  * instead of leaving marks (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
  *
- * <p>Looking up a slot's key is a cache miss. Each entry therefore has four bits of the key's hash above the slot, which
- * save fifteen of sixteen lookups of keys that differ.
+ * <p>Looking up a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash that
+ * follow those which all keys of the bucket share. It saves fifteen of sixteen lookups of keys that differ, and divides a
+ * large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
-    /** Bounds what a rehash, a burst or one step of a walk takes. */
-    static final int MAX_SLOTS = 192;
+    /** Bounds what a rehash, a burst or a join takes. */
+    static final int MAX_SLOTS = 1536;
 
     private static final int EMPTY = -1;
     private static final int FIRST_CAPACITY = 4;
     private static final int TAG_SHIFT = 28;
+    static final int TAG_BITS = Integer.SIZE - TAG_SHIFT;
     private static final int SLOT_MASK = (1 << TAG_SHIFT) - 1;
     /** One less than the mask, so that no entry looks like an empty one. */
     static final int MAX_SLOT = SLOT_MASK - 1;
@@ -40,9 +42,8 @@ final class SlotBucket {
         return size == MAX_SLOTS;
     }
 
-    int find(long key, long hash, SlotTable.Keys keys) {
+    int find(long key, long hash, int tag, SlotTable.Keys keys) {
         int mask = entries.length - 1;
-        int tag = tag(hash);
         for (int i = (int) hash & mask; entries[i] != EMPTY; i = i + 1 & mask) {
             int entry = entries[i];
             if (entry >>> TAG_SHIFT == tag && keys.key(entry & SLOT_MASK) == key) {
@@ -52,26 +53,21 @@ final class SlotBucket {
         return SlotTable.NONE;
     }
 
-    /** Bits above those that choose the place in a bucket, and far below those that choose the bucket. */
-    private static int tag(long hash) {
-        return (int) (hash >>> 8) & EMPTY >>> TAG_SHIFT;
-    }
-
-    void add(int slot, long hash, SlotTable.Keys keys) {
+    void add(int slot, long hash, int tag, SlotTable.Keys keys) {
         if (4 * (size + 1) > 3 * entries.length) {
             resize(entries.length * 2, keys);
         }
-        place(slot, hash);
+        place(tag << TAG_SHIFT | slot, hash);
         size++;
     }
 
-    private void place(int slot, long hash) {
+    private void place(int entry, long hash) {
         int mask = entries.length - 1;
         int i = (int) hash & mask;
         while (entries[i] != EMPTY) {
             i = i + 1 & mask;
         }
-        entries[i] = tag(hash) << TAG_SHIFT | slot;
+        entries[i] = entry;
     }
 
     /** Removes a slot. Returns whether the bucket takes less memory now. */
@@ -105,7 +101,7 @@ final class SlotBucket {
         entries = newEntries(capacity);
         for (int entry : old) {
             if (entry != EMPTY) {
-                place(entry & SLOT_MASK, SlotTable.hash(keys.key(entry & SLOT_MASK)));
+                place(entry, SlotTable.hash(keys.key(entry & SLOT_MASK)));
             }
         }
     }
@@ -113,6 +109,15 @@ final class SlotBucket {
     void forEach(IntConsumer action) {
         for (int entry : entries) {
             if (entry != EMPTY) {
+                action.accept(entry & SLOT_MASK);
+            }
+        }
+    }
+
+    /** Calls the action with the slots whose entries have this tag. */
+    void forEach(int tag, IntConsumer action) {
+        for (int entry : entries) {
+            if (entry != EMPTY && entry >>> TAG_SHIFT == tag) {
                 action.accept(entry & SLOT_MASK);
             }
         }

@@ -21,8 +21,11 @@ public final class SlotTable {
     /** The answer when no slot has a key. */
     public static final int NONE = -1;
 
-    /** The most slots that one step of a walk visits. */
-    public static final int MAX_BUCKET_SLOTS = SlotBucket.MAX_SLOTS;
+    /** The most slots that one step of a walk visits; hardly ever more than {@value #STEP_SLOTS}. */
+    public static final int MAX_STEP_SLOTS = SlotBucket.MAX_SLOTS;
+
+    /** A bucket with more slots is visited range by range, in sixteen steps. */
+    private static final int STEP_SLOTS = 192;
 
     private static final int FAN_OUT_LOG2 = 3;
     private static final int FAN_OUT = 1 << FAN_OUT_LOG2;
@@ -79,7 +82,12 @@ public final class SlotTable {
             shift -= FAN_OUT_LOG2;
             child = node[childOf(node, hash, shift)];
         }
-        return child == null ? NONE : ((SlotBucket) child).find(key, hash, keys);
+        return child == null ? NONE : ((SlotBucket) child).find(key, hash, tag(hash, shift), keys);
+    }
+
+    /** The tag of a hash in a bucket whose keys share all bits of theirs but the lowest {@code shift}. */
+    private static int tag(long hash, int shift) {
+        return (int) (hash >>> shift - SlotBucket.TAG_BITS) & (1 << SlotBucket.TAG_BITS) - 1;
     }
 
     private static int childOf(@Nullable Object[] node, long hash, int shift) {
@@ -108,7 +116,7 @@ public final class SlotTable {
         if (child instanceof Object[] inner) {
             add(inner, shift - FAN_OUT_LOG2, slot, hash);
         } else {
-            ((SlotBucket) child).add(slot, hash, keys);
+            ((SlotBucket) child).add(slot, hash, tag(hash, shift), keys);
         }
     }
 
@@ -135,7 +143,7 @@ public final class SlotTable {
         }
         boolean joins = remove(inner, shift - FAN_OUT_LOG2, slot, hash) && slotsToJoin(inner) <= JOINED_SLOTS;
         if (joins) {
-            node[at] = joined(inner);
+            node[at] = joined(inner, shift);
         }
         return joins;
     }
@@ -153,11 +161,14 @@ public final class SlotTable {
         return sum;
     }
 
-    private SlotBucket joined(@Nullable Object[] node) {
+    private SlotBucket joined(@Nullable Object[] node, int shift) {
         SlotBucket joined = new SlotBucket();
         for (Object child : node) {
             if (child instanceof SlotBucket bucket) {
-                bucket.forEach(slot -> joined.add(slot, hash(keys.key(slot)), keys));
+                bucket.forEach(slot -> {
+                    long hash = hash(keys.key(slot));
+                    joined.add(slot, hash, tag(hash, shift), keys);
+                });
             }
         }
         return joined;
@@ -179,38 +190,45 @@ public final class SlotTable {
     }
 
     /**
-     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, at most
-     * {@link #MAX_BUCKET_SLOTS}. A slot that is in the table during the whole walk is visited once.
+     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, or of a part of
+     * it if it is large. A slot that is in the table during the whole walk is visited once.
      *
      * @return the position of the next step
      */
-    public long visitBucket(long position, IntConsumer action) {
+    public long visit(long position, IntConsumer action) {
         int shift = rootShift + FAN_OUT_LOG2;
         Object child = root;
         while (child instanceof Object[] node) {
             shift -= FAN_OUT_LOG2;
             child = node[childOf(node, position, shift)];
         }
-        long start = position >>> shift << shift;
-        if (child instanceof SlotBucket bucket) {
-            // A bucket that was joined since the last step begins before the position.
-            bucket.forEach(
-                    start == position
-                            ? action
-                            : slot -> {
-                                if (isAhead(keys.key(slot), position)) {
-                                    action.accept(slot);
-                                }
-                            });
+        if (!(child instanceof SlotBucket bucket)) {
+            return endOfRange(position, shift);
         }
-        return start + (1L << shift);
+        // What was joined since the last step begins before the position.
+        IntConsumer ahead = slot -> {
+            if (isAhead(keys.key(slot), position)) {
+                action.accept(slot);
+            }
+        };
+        if (bucket.size() > STEP_SLOTS) {
+            bucket.forEach(tag(position, shift), ahead);
+            return endOfRange(position, shift - SlotBucket.TAG_BITS);
+        }
+        bucket.forEach(ahead);
+        return endOfRange(position, shift);
+    }
+
+    /** Where the range of hashes ends that share all bits with this one but the lowest {@code shift}. */
+    private static long endOfRange(long hash, int shift) {
+        return (hash >>> shift) + 1 << shift;
     }
 
     /** Calls the action with every slot of a partition. The table must not change meanwhile. */
     public void forEach(int partition, IntConsumer action) {
         long position = startOf(partition);
         do {
-            position = visitBucket(position, action);
+            position = visit(position, action);
         } while (isWithin(partition, position));
     }
 

@@ -3,7 +3,6 @@ package io.caravan.engine;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.TrimmedException;
-import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
@@ -228,7 +227,7 @@ final class ReadPath {
 
     /**
      * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read does.
-     * Ids are collected a bucket of the index at a time under the lock, and handed out outside it.
+     * Ids are collected step by step under the lock, and handed out outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
@@ -267,7 +266,7 @@ final class ReadPath {
 
     /** A walk through the index, which ends where it started: at the lowest hash. */
     private final class DurableIds {
-        private final long[] ids = new long[SlotTable.MAX_BUCKET_SLOTS];
+        private final long[] ids = new long[ListIndex.MAX_STEP_LISTS];
         private int count;
         private long position;
 
@@ -276,7 +275,7 @@ final class ReadPath {
             state.lock.lockForSlice();
             try {
                 state.checkOpen();
-                position = state.index.table().visitBucket(position, this::add);
+                position = state.index.visit(position, this::add);
             } finally {
                 state.lock.unlock();
             }

@@ -29,6 +29,9 @@ import java.util.function.LongConsumer;
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
+
+    /** The most lists that one step of a walk visits. */
+    public static final int MAX_STEP_LISTS = SlotTable.MAX_STEP_SLOTS;
     public static final int NONE = -1;
 
     private static final int ID = 0;
@@ -344,9 +347,14 @@ public final class ListIndex {
         table.forEach(partition, action);
     }
 
-    /** The table of lists, for walks through a partition that go on while the index changes. */
-    public SlotTable table() {
-        return table;
+    /**
+     * One step of a walk through all lists, which goes on while the index changes. A walk starts at position 0, and is
+     * through when a step returns 0 again. A list that is there during the whole walk is visited once.
+     *
+     * @return the position of the next step
+     */
+    public long visit(long position, IntConsumer action) {
+        return table.visit(position, action);
     }
 
     /** The partition that an id belongs to. */

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One partition of the index as it was at one moment, copied in slices of bounded size while the index goes on changing.
  * Guarded by the store's lock, as the index is.
  *
- * <p>A walk visits the partition bucket by bucket and copies what has not changed since. A list that is about to change
+ * <p>A walk visits the partition step by step and copies what has not changed since. A list that is about to change
  * before the walk gets there, or is too long for a slice, is kept instead: pinned, so that its regions stay, and noted
  * with the sequences that it had. The LSN of its last change says whether a list has changed.
  */
@@ -15,7 +15,7 @@ public final class PartitionSnapshot {
     /** What a slice has of each list before its regions: id, birth, first and next sequence. */
     public static final int HEAD_LONGS = 4;
 
-    /** Longs that a slice has room for: far more than the heads of a bucket's lists. */
+    /** Longs that a slice has room for: more than the heads of the lists of one step. */
     public static final int SLICE_LONGS = 1 << 13;
 
     /** Chunks that are looked at for the start of a list that is copied at once. */
@@ -75,14 +75,14 @@ public final class PartitionSnapshot {
     }
 
     /**
-     * Copies the next bucket of lists that have not changed: of each its head and its regions.
+     * Copies the next lists that have not changed: of each its head and its regions.
      *
      * @param slice with room for {@link #SLICE_LONGS}
      * @return how many longs were copied
      */
     public int copySlice(long[] slice) {
         int[] copied = {0};
-        position = table.visitBucket(position, list -> {
+        position = table.visit(position, list -> {
             if (index.lastLsn(list) < lsn) {
                 copied[0] += copyOrKeep(list, slice, copied[0]);
             }
@@ -93,7 +93,7 @@ public final class PartitionSnapshot {
         return copied[0];
     }
 
-    /** Whether there are buckets that have not been visited. */
+    /** Whether there are lists that have not been visited. */
     public boolean isWalking() {
         return lsn != NOT_WALKING;
     }
