@@ -23,11 +23,12 @@ import org.jspecify.annotations.Nullable;
  * the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed is
  * nothing to anybody, until it is pruned.
  *
- * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner}, or
- * when it commits to a manifest that the other has written: it is fenced, and must stop to archive.
+ * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner}, before
+ * it writes after its last look at the root has run out ({@link Lease}), or when it commits to a manifest that the other has
+ * written: it is fenced, and must archive no more.
  *
- * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. There is no lock: what must not be
- * mixed up is put on a condition.
+ * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. No lock is held during a write: what
+ * must not be mixed up is put on a condition.
  *
  * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that the
  * place does not answer as it should. After either nothing is half done, and everything may be tried again.
@@ -35,16 +36,16 @@ import org.jspecify.annotations.Nullable;
 public final class Archive {
     private final ObjectStore objects;
     private final ArchiveRoot root;
-    private final boolean owned;
+    private final @Nullable Lease lease;
     private final Roots roots;
     private final Manifests manifests;
     private final Snapshots snapshots;
 
-    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, boolean owned) {
+    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
         this.objects = objects;
         this.roots = roots;
         this.root = root;
-        this.owned = owned;
+        this.lease = lease;
         this.manifests = new Manifests(objects, root.store());
         this.snapshots = new Snapshots(objects, root.store());
     }
@@ -57,31 +58,34 @@ public final class Archive {
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.read(), false);
+        return new Archive(objects, roots, roots.read(), null);
     }
 
     /**
-     * Makes the place a store's archive, or takes the store's archive over from whoever owned it.
+     * Makes the place a store's archive, or takes the store's archive over from its last owner. What is taken over can be
+     * read at once; the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
      * @param clock tells the time of the claim
-     * @throws ArchiveException {@code FOREIGN} when the archive is another store's, {@code CORRUPT} when it has lost its
-     *     root, {@code CORRUPT} or {@code VERSION} when its root cannot be read
-     */
-    public static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock) {
-        return claim(objects, store, owner, clock, ClaimMemory.NONE);
-    }
-
-    /**
-     * The same for a store that remembers its claims, and does not claim what another copy of it has claimed since.
-     *
-     * @throws ArchiveException also {@code FENCED} when one has, {@code NOT_FOUND} when the archive is not there any more
+     * @param memory what the store remembers of its claims
+     * @param leaseClock measures for how long a look at the root counts
+     * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another copy of the
+     *     store has claimed it since this one did; {@code NOT_FOUND} when it is not there any more; {@code CORRUPT} when it
+     *     has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(
-            ObjectStore objects, UUID store, String owner, InstantSource clock, ClaimMemory memory) {
+            ObjectStore objects,
+            UUID store,
+            String owner,
+            InstantSource clock,
+            ClaimMemory memory,
+            Lease.Clock leaseClock) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.claim(store, owner, clock, memory), true);
+        long began = leaseClock.nanoTime();
+        ArchiveRoot root = roots.claim(store, owner, clock, memory);
+        Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
+        return new Archive(objects, roots, root, lease);
     }
 
     /** The root as it was when the archive was opened or claimed. */
@@ -101,14 +105,25 @@ public final class Archive {
      *     has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
      */
     public void checkOwner() {
-        requireOwned();
-        roots.check(root);
+        requireLease().renew();
     }
 
-    private void requireOwned() {
-        if (!owned) {
+    /**
+     * Returns when this owner may write. It waits until the last owner has handed the archive over, and looks at the root
+     * unless it did so within {@link Lease#LENGTH}. All writes do this by themselves; to do it before reading what a write
+     * depends on saves work that would be in vain.
+     *
+     * @throws ArchiveException as {@link #checkOwner}
+     */
+    public void ensureOwner() {
+        requireLease().ensure();
+    }
+
+    private Lease requireLease() {
+        if (lease == null) {
             throw new IllegalStateException("the archive was opened to look into it; claim it to write to it");
         }
+        return lease;
     }
 
     /**
@@ -143,11 +158,12 @@ public final class Archive {
      * @return what the manifest has to say of the snapshot
      */
     public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
-        requireOwned();
+        requireLease();
         if (!header.store().equals(root.store()) || header.epoch() != root.epoch()) {
             throw new IllegalArgumentException(
                     "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
         }
+        ensureOwner();
         return snapshots.put(header, source);
     }
 
@@ -164,7 +180,7 @@ public final class Archive {
      *     does: start over with reading it
      */
     public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
-        requireOwned();
+        requireLease();
         if (!after.store().equals(root.store()) || after.epoch() != root.epoch()) {
             throw new IllegalArgumentException("a manifest for the archive of store " + root.store() + ", epoch "
                     + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
@@ -172,6 +188,7 @@ public final class Archive {
         checkNotFenced(before);
         ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
         change.check();
+        ensureOwner();
         try {
             return manifests.replace(before, after);
         } catch (ObjectStoreException problem) {

@@ -8,17 +8,6 @@ import org.jspecify.annotations.Nullable;
  * there.
  */
 public interface ClaimMemory {
-    /** That of a store that remembers nothing: it may take over whatever is there. */
-    ClaimMemory NONE = new ClaimMemory() {
-        @Override
-        public boolean expects(@Nullable String owner) {
-            return true;
-        }
-
-        @Override
-        public void claiming(@Nullable String before, String owner) {}
-    };
-
     /** Whether the store may claim the archive from this owner: none has come in between since it last did. */
     boolean expects(@Nullable String owner);
 

@@ -58,13 +58,13 @@ class ArchiveCrashTest {
 
     /** Archives what is not archived yet, deletes a document, and prunes much later. */
     private void run(MemoryObjectStore client) {
-        Archive archive = Archive.claim(client, STORE, "host/1", clock);
+        Archive archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 0, 3, START));
         push(archive, new State("kept", 1, 2, 5, START));
         push(archive, new State("gone", 1, 0, 2, START));
         Archiving.delete(archive, new State("gone", 1, 0, 2, START));
         millis.addAndGet(Duration.ofDays(40).toMillis());
-        archive = Archive.claim(client, STORE, "host/1", clock);
+        archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 2, 6, millis.get()));
         Listener listener = new Listener();
         archive.prune(POLICY, false, 1, millis.get(), listener);

@@ -66,7 +66,7 @@ final class ModelServer {
             if (archive == null || random.nextInt(60) == 0) {
                 attempts.clear();
                 archive = null;
-                archive = Archive.claim(client, STORE, "host", clock);
+                archive = Claims.claim(client, STORE, "host", clock);
             } else {
                 step(archive, name);
             }

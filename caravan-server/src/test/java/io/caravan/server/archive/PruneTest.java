@@ -37,7 +37,7 @@ class PruneTest {
     private Archive archive = claim();
 
     private Archive claim() {
-        return Archive.claim(objects.client(), new UUID(1, 2), "host", clock);
+        return Claims.claim(objects.client(), new UUID(1, 2), "host", clock);
     }
 
     private PruneReport prune() {

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.Lease;
 import io.caravan.server.archive.object.ObjectStore;
 import java.time.Duration;
 import java.util.function.Supplier;
@@ -18,6 +19,7 @@ import java.util.function.Supplier;
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
  * @param onStop whether what has changed is archived before the server stops
+ * @param leaseClock measures how long this server may write to the archive without looking at its root
  */
 public record ArchiveConfig(
         String location,
@@ -28,4 +30,30 @@ public record ArchiveConfig(
         Duration after,
         int concurrency,
         long bytesPerSecond,
-        boolean onStop) {}
+        boolean onStop,
+        Lease.Clock leaseClock) {
+
+    /** The same with the machine's own clock. */
+    public ArchiveConfig(
+            String location,
+            Supplier<ObjectStore> place,
+            boolean atHand,
+            boolean adopts,
+            boolean takeover,
+            Duration after,
+            int concurrency,
+            long bytesPerSecond,
+            boolean onStop) {
+        this(
+                location,
+                place,
+                atHand,
+                adopts,
+                takeover,
+                after,
+                concurrency,
+                bytesPerSecond,
+                onStop,
+                Lease.Clock.SYSTEM);
+    }
+}

@@ -42,7 +42,7 @@ final class ClaimedPlace implements AutoCloseable {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive archive = Archive.claim(objects(), identity(), owner, clock, marked.claims(config.takeover()));
+            Archive archive = Archive.claim(objects(), identity(), owner, clock, marked.claims(config.takeover()), config.leaseClock());
             if (!marked.claimed(archive.root())) {
                 another.run();
             }

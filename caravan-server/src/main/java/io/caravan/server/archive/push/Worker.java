@@ -97,6 +97,7 @@ final class Worker implements Runnable {
     }
 
     private void push(Job job, Pushes to) {
+        to.archive().ensureOwner();
         pushDeletions(job, to.deletions());
         Archived archived = to.documents().push(job.name());
         if (archived != null && archived.uploaded()) {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
@@ -18,6 +19,7 @@ import java.time.InstantSource;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -264,7 +266,7 @@ class ArchiverTest {
 
     @Test
     void anotherStoresArchiveIsRefusedAtTheStart() {
-        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(SOON))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
@@ -277,7 +279,7 @@ class ArchiverTest {
     @Test
     void aStoreWithNothingInItTakesTheArchiveOverThatItFetchesFrom() {
         UUID lost = UUID.randomUUID();
-        Archive.claim(server.objects.client(), lost, "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), lost, "somebody", InstantSource.system());
         assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
@@ -285,7 +287,7 @@ class ArchiverTest {
     @Test
     void aStoreWithDocumentsOfItsOwnTakesNoOtherArchiveOver() {
         server.push("a", "1");
-        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(adopting()))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
@@ -302,7 +304,7 @@ class ArchiverTest {
         Archiver first = server.archive(SOON);
         server.push("a", "1");
         server.awaitArchived("a");
-        Archive second = Archive.claim(
+        Archive second = Claims.claim(
                 server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
         Eventually.await("fenced", () -> first.status().state() == ArchiveState.FENCED);
         server.push("a", "2");
@@ -312,6 +314,35 @@ class ArchiverTest {
         Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
+    }
+
+    /** What it uploaded then, the one before could make it drop. */
+    @Test
+    void nothingIsUploadedUntilTheArchiveHasBeenHandedOver() throws Exception {
+        server.push("a", "1");
+        server.archive(SOON);
+        server.awaitArchived("a");
+        server.restart();
+        server.push("a", "2");
+        CompletableFuture<Void> waiting = new CompletableFuture<>();
+        CountDownLatch handedOver = new CountDownLatch(1);
+        server.leaseClock = new Claims.SkippedTime() {
+            @Override
+            public void sleep(long nanos) throws InterruptedException {
+                waiting.complete(null);
+                handedOver.await();
+                super.sleep(nanos);
+            }
+        };
+        Archiver second = server.archive(NEVER);
+        CompletableFuture<Archived> asked = second.archiveNow(ArchivedDocuments.name("a"));
+        CompletableFuture.anyOf(waiting, asked).get(30, TimeUnit.SECONDS);
+        assertThat(asked).isNotDone();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+        assertThat(server.values("a")).containsExactly("1");
+        handedOver.countDown();
+        get(asked);
+        assertThat(server.values("a")).containsExactly("1", "2");
     }
 
     /** Its thread is the only one that claims, and nobody would see it end. */
@@ -344,7 +375,7 @@ class ArchiverTest {
         server.archive(SOON);
         server.awaitArchived("a");
         server.restart();
-        Archive another = Archive.claim(
+        Archive another = Claims.claim(
                 server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
         Archiver back = server.archive(SOON);
         assertThat(back.status().state()).isEqualTo(ArchiveState.FENCED);

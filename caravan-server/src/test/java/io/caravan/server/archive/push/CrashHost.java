@@ -8,6 +8,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.engine.Engine;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PruneListener;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.Removal;
@@ -61,7 +62,7 @@ final class CrashHost implements AutoCloseable {
         this.clock = clock;
         store = open(disk);
         documents = documents(store);
-        Archive archive = Archive.claim(objects, StoreIdentity.of(store), "host", clock);
+        Archive archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
         pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, clock.millis()), clock, random);
     }
 

@@ -4,7 +4,7 @@ import static io.caravan.server.archive.push.ArchivedDocuments.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.MemoryObjectStore;
@@ -25,7 +25,7 @@ class DeletionPushTest {
     private final ArchivedDocuments server = new ArchivedDocuments();
     private final MemoryObjectStore client = server.client;
     private final Pushes pushes = Pushes.to(
-            Archive.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
+            Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
             server.documents,
             new Survey(Walker.SLOTS, 0),
             InstantSource.system(),

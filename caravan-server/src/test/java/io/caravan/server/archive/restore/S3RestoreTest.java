@@ -8,6 +8,7 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
@@ -48,7 +49,7 @@ class S3RestoreTest {
     }
 
     private static void fill(ObjectStore objects) {
-        Archive archive = Archive.claim(objects, TestArchive.STORE, "test", TestArchive.CLOCK);
+        Archive archive = Claims.claim(objects, TestArchive.STORE, "test", TestArchive.CLOCK);
         for (int i = 0; i < DOCUMENTS; i++) {
             TestArchive.put(archive, name(i), i, 5, TestArchive.values(i, 5, 5 + VALUES), Attributes.EMPTY);
         }
