@@ -244,7 +244,19 @@ public final class Archive {
      * @param nowMillis the time, in milliseconds since 1970, that ages are told by
      */
     public PruneReport prune(PrunePolicy policy, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+        return pruning(policy, dryRun, nowMillis, listener).run(jobs, -1);
+    }
+
+    /**
+     * Prunes, one at a time, the documents that have more snapshots than the policy keeps by their number: those that have
+     * changed often of late. It reads no manifest of any other document.
+     */
+    public PruneReport thin(PrunePolicy policy, long nowMillis, PruneListener listener) {
+        return pruning(policy, false, nowMillis, listener).run(1, policy.most());
+    }
+
+    private Pruning pruning(PrunePolicy policy, boolean dryRun, long nowMillis, PruneListener listener) {
         DocumentPruner pruner = new DocumentPruner(objects, manifests, root.epoch(), policy, nowMillis, dryRun);
-        return new Pruning(objects, pruner, listener).run(jobs);
+        return new Pruning(objects, pruner, listener);
     }
 }

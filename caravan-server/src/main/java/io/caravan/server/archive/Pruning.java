@@ -33,12 +33,20 @@ final class Pruning {
         this.listener = listener;
     }
 
-    PruneReport run(int jobs) {
+    /**
+     * Prunes.
+     *
+     * @param jobs how many names at a time
+     * @param above only names with more snapshots than this
+     */
+    PruneReport run(int jobs, int above) {
         long newestMillis = rootMillis();
         try (Pipeline<Pruned> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {
                 documents++;
-                pipeline.submit(() -> pruner.prune(listed, Long.MIN_VALUE, new Pruned(listed.form())));
+                if (listed.snapshots().size() > above) {
+                    pipeline.submit(() -> pruner.prune(listed, Long.MIN_VALUE, new Pruned(listed.form())));
+                }
             }));
             pipeline.finish();
         }

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), Duration.ofDays(30));
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
     private static final long START = 1_000_000_000_000L;
 
     private final AtomicLong millis = new AtomicLong();

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ArchiveModel {
     private static final List<String> NAMES = List.of("a", "a-b", "long/name");
-    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), PrunePolicy.LEAST_RETAIN);
+    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), 0, PrunePolicy.LEAST_RETAIN);
     private static final int FAULT_ONE_IN = 25;
 
     private final Random random;

@@ -1,9 +1,11 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.Lease;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.object.ObjectStore;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a server archives.
@@ -19,6 +21,7 @@ import java.util.function.Supplier;
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
  * @param onStop whether what has changed is archived before the server stops
+ * @param pruning what is removed from the archive by itself, or null for nothing
  * @param leaseClock measures how long this server may write to the archive without looking at its root
  */
 public record ArchiveConfig(
@@ -31,9 +34,18 @@ public record ArchiveConfig(
         int concurrency,
         long bytesPerSecond,
         boolean onStop,
+        @Nullable Pruning pruning,
         Lease.Clock leaseClock) {
 
-    /** The same with the machine's own clock. */
+    /**
+     * What a server removes from its archive.
+     *
+     * @param policy what stays
+     * @param every time between two rounds
+     */
+    public record Pruning(PrunePolicy policy, Duration every) {}
+
+    /** An archive from which nothing is removed. */
     public ArchiveConfig(
             String location,
             Supplier<ObjectStore> place,
@@ -54,6 +66,7 @@ public record ArchiveConfig(
                 concurrency,
                 bytesPerSecond,
                 onStop,
+                null,
                 Lease.Clock.SYSTEM);
     }
 }

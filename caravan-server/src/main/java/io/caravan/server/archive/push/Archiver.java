@@ -48,6 +48,7 @@ public final class Archiver implements AutoCloseable {
     private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime);
     private final Ownership ownership;
     private final Walker walker;
+    private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Pushes pushes;
 
@@ -65,6 +66,8 @@ public final class Archiver implements AutoCloseable {
                 newBackOff(),
                 figures,
                 this::owned);
+        ArchiveConfig.Pruning pruning = config.pruning();
+        this.pruner = pruning == null ? null : new Pruner(ownership::archive, pruning, clock, figures);
         Duration round = config.after().multipliedBy(4).dividedBy(5);
         this.walker = new Walker(documents, queue, survey, clock, round, this::verified);
     }
@@ -99,6 +102,9 @@ public final class Archiver implements AutoCloseable {
     private void startThreads() {
         thread("owner", ownership);
         thread("walker", walker);
+        if (pruner != null) {
+            pruner.start();
+        }
         FailureLog log = new FailureLog();
         Duration tenth = config.after().dividedBy(10);
         Duration later = tenth.compareTo(LONGEST_PUT_OFF) < 0 ? tenth : LONGEST_PUT_OFF;
@@ -254,6 +260,9 @@ public final class Archiver implements AutoCloseable {
     public void close() {
         ownership.stop();
         walker.stop();
+        if (pruner != null) {
+            pruner.close();
+        }
         try {
             join(CLOSE_GRACE);
             threads.forEach(Thread::interrupt);

@@ -79,6 +79,7 @@ final class ArchivedDocuments implements AutoCloseable {
                         config.concurrency(),
                         config.bytesPerSecond(),
                         config.onStop(),
+                        config.pruning(),
                         leaseClock));
         return archiver;
     }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
@@ -343,6 +344,33 @@ class ArchiverTest {
         handedOver.countDown();
         get(asked);
         assertThat(server.values("a")).containsExactly("1", "2");
+    }
+
+    @Test
+    void oldGenerationsAreRemovedByTheArchiver() throws Exception {
+        server.push("a", "1");
+        Archiver archiver = server.archive(new ArchiveConfig(
+                "memory:",
+                () -> server.client,
+                true,
+                false,
+                false,
+                NEVER,
+                1,
+                0,
+                false,
+                new ArchiveConfig.Pruning(
+                        new PrunePolicy(2, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN), Duration.ofMillis(1)),
+                new Claims.SkippedTime()));
+        for (int value = 2; value <= 5; value++) {
+            get(archiver.archiveNow(ArchivedDocuments.name("a")));
+            server.push("a", String.valueOf(value));
+        }
+        Eventually.await(
+                "two generations and their snapshots",
+                () -> server.manifest("a").generations().size() == 2
+                        && server.objects.keys("snapshots/").size() == 2);
+        assertThat(server.latest("a").number()).isEqualTo(4);
     }
 
     /** Its thread is the only one that claims, and nobody would see it end. */

@@ -42,7 +42,7 @@ final class CrashHost implements AutoCloseable {
     private static final int KIB = 1024;
     private static final int MAX_VALUE_BYTES = 16 * KIB;
     /** One that leaves everything but the newest to be pruned. */
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, PrunePolicy.LEAST_RETAIN);
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
 
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
             .maxValueBytes(MAX_VALUE_BYTES)
