@@ -3,7 +3,10 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;

@@ -3,6 +3,8 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Pruning.Pruned;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;

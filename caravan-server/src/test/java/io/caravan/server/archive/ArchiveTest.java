@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;

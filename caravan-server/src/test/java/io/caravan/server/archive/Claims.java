@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.object.ObjectStore;
 import java.time.InstantSource;
 import java.util.UUID;

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -123,7 +127,9 @@ class PruneTest {
         PruneReport report = Archive.open(client).thin(policy, START + 1, listener());
         assertThat(report.generations()).isOne();
         assertThat(generations()).containsExactly(2L, 3L);
-        assertThat(client.calls(ObjectCall.GET)).as("the root, and the manifest of a").isEqualTo(2);
+        assertThat(client.calls(ObjectCall.GET))
+                .as("the root, and the manifest of a")
+                .isEqualTo(2);
     }
 
     @Test
@@ -241,7 +247,8 @@ class PruneTest {
     void aPolicyThatWouldLeaveNothingIsRefused() {
         Duration week = Duration.ofDays(7);
         assertThatThrownBy(() -> new PrunePolicy(0, week, 0, week)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), 0, week)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), 0, week))
+                .isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new PrunePolicy(1, week, 0, Duration.ofHours(23)))
                 .isInstanceOf(IllegalArgumentException.class);
     }

@@ -2,9 +2,9 @@ package io.caravan.server.archive.push;
 
 import io.caravan.CaravanException;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.PruneListener;
-import io.caravan.server.archive.PruneReport;
-import io.caravan.server.archive.Removal;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -17,8 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prunes the server's archive again and again, as {@code caravan archive prune} does, one document at a time on one thread
- * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots than
+ * Prunes the server's archive again and again, as {@code caravan archive prune} does, one document at a time on one
+ * thread
+ * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
+ * than
  * the policy lets stay; once a day a round reads every manifest, and finds what has become too old.
  *
  * <p>A round that fails leaves an archive that is whole, and the next one goes on. Nothing else waits for a round.

@@ -1,10 +1,10 @@
 package io.caravan.server.cli.archive;
 
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.PruneListener;
 import io.caravan.server.archive.PrunePolicy;
-import io.caravan.server.archive.PruneReport;
-import io.caravan.server.archive.Removal;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;

@@ -6,7 +6,7 @@ import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.config.Quantities;
 import java.net.URI;
 import java.nio.file.Path;
@@ -114,8 +114,9 @@ final class ArchiveOptions {
             paramLabel = "TIME",
             defaultValue = "6h",
             converter = Quantities.TimeOrOff.class,
-            description = "Time between two rounds that remove old generations, deleted documents and leftovers from the"
-                    + " archive, 1s or more, or off to remove nothing.")
+            description =
+                    "Time between two rounds that remove old generations, deleted documents and leftovers from the"
+                            + " archive, 1s or more, or off to remove nothing.")
     private Duration pruneEvery;
 
     @Option(
@@ -213,14 +214,12 @@ final class ArchiveOptions {
 
     private ArchiveConfig.@Nullable Pruning pruning() {
         boolean prunes = !pruneEvery.isZero();
-        Quantities.check(
-                !prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
+        Quantities.check(!prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
         Quantities.check(keep >= 1, "--archive-keep must be 1 or more: the latest generation always stays");
         Quantities.check(keepDays >= 0, "--archive-keep-days must be 0 or more");
         Quantities.check(keepDaily >= 0, "--archive-keep-daily must be 0 or more");
         Quantities.check(retainDays >= 1, "--archive-retain must be 1 or more");
-        PrunePolicy policy =
-                new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
+        PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
         return prunes ? new ArchiveConfig.Pruning(policy, pruneEvery) : null;
     }
 

@@ -6,12 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveKeys;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.StoreIdentity;
 import java.time.InstantSource;

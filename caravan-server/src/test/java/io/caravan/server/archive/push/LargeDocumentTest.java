@@ -6,6 +6,7 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.Waiting;
 import java.io.IOException;

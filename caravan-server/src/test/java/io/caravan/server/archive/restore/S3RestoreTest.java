@@ -15,6 +15,8 @@ import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
