@@ -1,87 +1,104 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveRoot;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import java.io.IOException;
 import java.time.InstantSource;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents of one store in one place for objects. Either {@link #claim claimed} by the one server that archives to
- * it, its owner, or {@link #open opened} to look into it.
+ * The archived documents of one store, in one place for objects. It is either {@link #claim claimed} by the one server
+ * that archives to it, its owner, or {@link #open opened} to read it.
  *
  * <p>A document is archived by {@link #manifest reading its manifest}, {@link #putSnapshot putting a snapshot} with the
- * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part of
- * the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed is
- * nothing to anybody, until it is pruned.
+ * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part
+ * of
+ * the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed
+ * means nothing, and is removed by pruning.
  *
- * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner}, or
- * when it commits to a manifest that the other has written: it is fenced, and must stop to archive.
+ * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner},
+ * before
+ * it writes after its last look at the root has run out ({@link Lease}), or when it commits to a manifest that the
+ * other has
+ * written: it is fenced, and must archive no more.
  *
- * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. There is no lock: what must not be
- * mixed up is put on a condition.
+ * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. No lock is held during a write:
+ * what
+ * must not be mixed up is put on a condition.
  *
- * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that the
- * place does not answer as it should. After either nothing is half done, and everything may be tried again.
+ * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that
+ * the
+ * place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
  */
 public final class Archive {
     private final ObjectStore objects;
     private final ArchiveRoot root;
-    private final boolean owned;
+    private final @Nullable Lease lease;
     private final Roots roots;
     private final Manifests manifests;
     private final Snapshots snapshots;
 
-    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, boolean owned) {
+    private Archive(ObjectStore objects, Roots roots, ArchiveRoot root, @Nullable Lease lease) {
         this.objects = objects;
         this.roots = roots;
         this.root = root;
-        this.owned = owned;
+        this.lease = lease;
         this.manifests = new Manifests(objects, root.store());
         this.snapshots = new Snapshots(objects, root.store());
     }
 
     /**
-     * An archive to look into and to prune, beside its owner.
+     * Opens an archive to read and to prune it, beside its owner.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its root cannot
+     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its
+     *     root cannot
      *     be read
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.read(), false);
+        return new Archive(objects, roots, roots.read(), null);
     }
 
     /**
-     * Makes the place a store's archive, or takes the store's archive over from whoever owned it.
+     * Makes the place a store's archive, or takes the store's archive over from its last owner. What is taken over can
+     * be
+     * read at once; the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
      * @param clock tells the time of the claim
-     * @throws ArchiveException {@code FOREIGN} when the archive is another store's, {@code CORRUPT} when it has lost its
-     *     root, {@code CORRUPT} or {@code VERSION} when its root cannot be read
-     */
-    public static Archive claim(ObjectStore objects, UUID store, String owner, InstantSource clock) {
-        return claim(objects, store, owner, clock, ClaimMemory.NONE);
-    }
-
-    /**
-     * The same for a store that remembers its claims, and does not claim what another copy of it has claimed since.
-     *
-     * @throws ArchiveException also {@code FENCED} when one has, {@code NOT_FOUND} when the archive is not there any more
+     * @param memory what the store remembers of its claims
+     * @param leaseClock measures for how long a look at the root counts
+     * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another
+     *     copy of the
+     *     store has claimed it since this one did; {@code NOT_FOUND} when it is not there any more; {@code CORRUPT}
+     *     when it
+     *     has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(
-            ObjectStore objects, UUID store, String owner, InstantSource clock, ClaimMemory memory) {
+            ObjectStore objects,
+            UUID store,
+            String owner,
+            InstantSource clock,
+            ClaimMemory memory,
+            Lease.Clock leaseClock) {
         Roots roots = new Roots(objects);
-        return new Archive(objects, roots, roots.claim(store, owner, clock, memory), true);
+        long began = leaseClock.nanoTime();
+        ArchiveRoot root = roots.claim(store, owner, clock, memory);
+        Lease lease = new Lease(leaseClock, began, root.epoch() > 1, () -> roots.check(root));
+        return new Archive(objects, roots, root, lease);
     }
 
     /** The root as it was when the archive was opened or claimed. */
@@ -89,7 +106,7 @@ public final class Archive {
         return root;
     }
 
-    /** Where the archive lies; closing it is its opener's. */
+    /** Where the archive lies. Whoever opened it closes it. */
     public ObjectStore objects() {
         return objects;
     }
@@ -97,18 +114,32 @@ public final class Archive {
     /**
      * Looks whether this is still the archive's owner.
      *
-     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of another store
+     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of
+     *     another store
      *     has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
      */
     public void checkOwner() {
-        requireOwned();
-        roots.check(root);
+        requireLease().renew();
     }
 
-    private void requireOwned() {
-        if (!owned) {
-            throw new IllegalStateException("the archive was opened to look into it; claim it to write to it");
+    /**
+     * Returns when this owner may write. It waits until the last owner has handed the archive over, and looks at the
+     * root
+     * unless it did so within {@link Lease#LENGTH}. All writes do this by themselves; to do it before reading what a
+     * write
+     * depends on saves work that would be in vain.
+     *
+     * @throws ArchiveException as {@link #checkOwner}
+     */
+    public void ensureOwner() {
+        requireLease().ensure();
+    }
+
+    private Lease requireLease() {
+        if (lease == null) {
+            throw new IllegalStateException("the archive was opened to be read; claim it to write to it");
         }
+        return lease;
     }
 
     /**
@@ -121,8 +152,8 @@ public final class Archive {
     }
 
     /**
-     * Tells of the keys of manifests above this one, or of all when it is empty, in the order of their bytes. Those that
-     * come or go meanwhile may or may not be among them.
+     * Passes on the keys of manifests above this one, or all keys if it is empty, in the order of their bytes. Keys
+     * that come or go meanwhile may or may not be among them.
      *
      * @param action returns false to end
      */
@@ -143,28 +174,32 @@ public final class Archive {
      * @return what the manifest has to say of the snapshot
      */
     public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
-        requireOwned();
+        requireLease();
         if (!header.store().equals(root.store()) || header.epoch() != root.epoch()) {
             throw new IllegalArgumentException(
                     "a snapshot for the archive of store " + root.store() + ", epoch " + root.epoch() + ": " + header);
         }
+        ensureOwner();
         return snapshots.put(header, source);
     }
 
     /**
-     * Puts a document's manifest in the place of the one that was read, adding a generation or a tombstone. Has succeeded
+     * Puts a document's manifest in the place of the one that was read, adding a generation or a tombstone. Has
+     * succeeded
      * also when the answer was lost and the manifest turns out to be there.
      *
      * @param before the manifest that {@link #manifest} told, or null when it told of none
      * @param after what shall be in its place: all of {@code before}'s generations, and more
      * @return the manifest that is there now, which the next commit depends on
-     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when the
+     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME}
+     *     when the
      *     archive has a later state of the same incarnation
-     * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as pruning
+     * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as
+     *     pruning
      *     does: start over with reading it
      */
     public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
-        requireOwned();
+        requireLease();
         if (!after.store().equals(root.store()) || after.epoch() != root.epoch()) {
             throw new IllegalArgumentException("a manifest for the archive of store " + root.store() + ", epoch "
                     + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
@@ -172,6 +207,7 @@ public final class Archive {
         checkNotFenced(before);
         ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
         change.check();
+        ensureOwner();
         try {
             return manifests.replace(before, after);
         } catch (ObjectStoreException problem) {
@@ -191,7 +227,7 @@ public final class Archive {
         }
     }
 
-    /** The put may have taken place in spite of its error: reads the manifest to know. */
+    /** The put may have taken place in spite of its error: the manifest tells. */
     private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
         KeptManifest now;
         try {
@@ -219,7 +255,8 @@ public final class Archive {
     }
 
     /**
-     * Removes what a policy does not keep, beside the archive's owner. Ended at any point it leaves nothing behind that a
+     * Removes what a policy does not keep, beside the archive's owner. Ended at any point it leaves nothing behind that
+     * a
      * second run does not remove.
      *
      * @param dryRun tell of it, and remove nothing
@@ -227,7 +264,79 @@ public final class Archive {
      * @param nowMillis the time, in milliseconds since 1970, that ages are told by
      */
     public PruneReport prune(PrunePolicy policy, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
+        return pruning(policy, dryRun, nowMillis, listener).run(jobs, -1);
+    }
+
+    /**
+     * Prunes, one at a time, the documents that have more snapshots than the policy keeps by their number: those that
+     * have
+     * changed often of late. It reads no manifest of any other document.
+     */
+    public PruneReport thin(PrunePolicy policy, long nowMillis, PruneListener listener) {
+        return pruning(policy, false, nowMillis, listener).run(1, policy.most());
+    }
+
+    private Pruning pruning(PrunePolicy policy, boolean dryRun, long nowMillis, PruneListener listener) {
         DocumentPruner pruner = new DocumentPruner(objects, manifests, root.epoch(), policy, nowMillis, dryRun);
-        return new Pruning(objects, pruner, listener).run(jobs);
+        return new Pruning(objects, pruner, listener);
+    }
+
+    /**
+     * A manifest as it lies in an archive.
+     *
+     * @param manifest what it says
+     * @param tag tells it from what was and will be in its place; {@link #commit} depends on it
+     */
+    public record KeptManifest(Manifest manifest, String tag) {}
+
+    /**
+     * What a store remembers of its claims of an archive. A store that another copy of it has succeeded as the
+     * archive's owner
+     * knows by this that it must not take the archive back. Owners are those of roots; null stands for an archive that
+     * is not
+     * there.
+     */
+    public interface ClaimMemory {
+        /** Whether the store may claim the archive from this owner: none has come in between since it last did. */
+        boolean expects(@Nullable String owner);
+
+        /**
+         * The store is about to claim the archive; whether it then does is not known. Durable on return.
+         *
+         * @param before whose the archive is now
+         * @param owner whose it will be
+         */
+        void claiming(@Nullable String before, String owner);
+    }
+
+    /** Where the values of a snapshot come from, while it is put. */
+    @FunctionalInterface
+    public interface SnapshotSource {
+
+        /** Where a snapshot goes. */
+        @FunctionalInterface
+        interface Target {
+            /**
+             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header says what the document
+             * is at the
+             * moment whose values follow, which may be a later one than when the put was asked for: its sequences,
+             * attributes
+             * and time may have gone on, its name, incarnation, generation and epoch may not.
+             *
+             * @throws IllegalArgumentException when the header is of another document, or goes back
+             */
+            SnapshotWriter begin(SnapshotHeader header) throws IOException;
+        }
+
+        /**
+         * Writes all values of one moment, on the caller's thread or one of the object store's. It is called again when
+         * the
+         * put has to start over, and then may write those of a later moment. The writer is finished by whoever called.
+         * What
+         * this throws ends the put, with nothing put: an {@link IOException} of the target must go through, and a
+         * runtime
+         * exception reaches who asked for the put as it is.
+         */
+        void writeTo(Target target) throws IOException;
     }
 }

@@ -6,12 +6,17 @@ import io.caravan.server.archive.object.ObjectStore.Listed;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through all objects of an archive, name by name: lists manifests and snapshots at the same time and joins them. In
+ * Goes through all objects of an archive, name by name: lists manifests and snapshots at the same time and joins them.
+ * In
  * memory are a few pages of both, and the objects of one name.
  *
  * <p>Both lists are in the order of their keys' bytes, but not in the same: {@code a} is before {@code a-b}, and {@code
@@ -32,7 +37,7 @@ final class ArchiveWalk {
     }
 
     /**
-     * Tells of every name.
+     * Passes on every name.
      *
      * @return when the newest of all these objects was put, by the object store's own clock
      */
@@ -96,5 +101,116 @@ final class ArchiveWalk {
         String name = listed.key().substring(folder.length());
         int end = name.indexOf('/');
         return end < 0 ? name : name.substring(0, end);
+    }
+
+    /**
+     * The objects that a list told of one document's name.
+     *
+     * @param form the name as it is in keys
+     * @param manifest whether there was a manifest
+     * @param snapshots what was in its folder, by rising key
+     */
+    record NamedObjects(String form, boolean manifest, List<Listed> snapshots) {
+
+        /** What there is of a name now. */
+        static NamedObjects list(ObjectStore objects, String form) {
+            List<Listed> snapshots = new ArrayList<>();
+            objects.list(ArchiveKeys.SNAPSHOTS + form + "/", "", snapshots::add);
+            return new NamedObjects(form, true, snapshots);
+        }
+
+        String manifestKey() {
+            return ArchiveKeys.MANIFESTS + form;
+        }
+    }
+
+    /**
+     * The objects of a folder, one after the other. A thread lists them a few pages ahead, so that two folders can be
+     * read side by side. Close it to end the thread. For one thread.
+     */
+    static final class Listing implements AutoCloseable {
+        private static final int PAGE = 1_000;
+        private static final int PAGES_AHEAD = 4;
+
+        private final BlockingQueue<Page> pages = new ArrayBlockingQueue<>(PAGES_AHEAD);
+        private final Thread thread;
+        private volatile boolean closed;
+        private Iterator<Listed> page = List.<Listed>of().iterator();
+        private boolean last;
+
+        /** Some objects; the last page says whether there are no more, or why they could not be told. */
+        private record Page(
+                List<Listed> objects,
+                boolean last,
+                @Nullable Throwable problem) {}
+
+        Listing(ObjectStore objects, String folder) {
+            thread = new Thread(() -> list(objects, folder), "caravan-archive-list");
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        private void list(ObjectStore objects, String folder) {
+            List<Listed> gathered = new ArrayList<>();
+            Throwable problem = null;
+            try {
+                objects.list(folder, "", listed -> {
+                    gathered.add(listed);
+                    if (gathered.size() == PAGE) {
+                        hand(new Page(List.copyOf(gathered), false, null));
+                        gathered.clear();
+                    }
+                    return !closed;
+                });
+            } catch (RuntimeException | Error failed) {
+                problem = failed;
+            }
+            hand(new Page(gathered, true, problem));
+        }
+
+        private void hand(Page next) {
+            try {
+                while (!closed && !pages.offer(next, 1, TimeUnit.SECONDS)) {
+                    // The other side is slow, or about to close this.
+                }
+            } catch (InterruptedException interrupted) {
+                closed = true;
+            }
+        }
+
+        /** The next object, or null when there is none. Throws what listing threw. */
+        @Nullable
+        Listed next() {
+            while (!page.hasNext()) {
+                if (last) {
+                    return null;
+                }
+                take();
+            }
+            return page.next();
+        }
+
+        private void take() {
+            try {
+                Page taken = pages.take();
+                if (taken.problem() instanceof Error error) {
+                    throw error;
+                }
+                if (taken.problem() instanceof RuntimeException failed) {
+                    throw failed;
+                }
+                page = taken.objects().iterator();
+                last = taken.last();
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("interrupted while an archive was listed", interrupted);
+            }
+        }
+
+        @Override
+        public void close() {
+            closed = true;
+            thread.interrupt();
+        }
     }
 }

@@ -1,6 +1,10 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Pruning.Pruned;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveKeys.SnapshotKey;
@@ -16,15 +20,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, on the condition
+ * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, on the
+ * condition
  * that nobody has changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can be ended
  * between any two steps: what it leaves behind no manifest names, and the next run deletes it.
  *
  * <p>Which snapshots that no manifest names can be deleted:
  *
  * <ol>
- *   <li>Those whose generation is not above the manifest's last one, as the manifest has changed since they were put, and
- *       no attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent could:
+ *   <li>Those whose generation is not above the manifest's last one, as the manifest has changed since they were put,
+ *   and
+ *       no attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent
+ *       could:
  *       then only those that are settled.
  *   <li>Those of an earlier owner that are settled, as it was fenced long ago.
  * </ol>
@@ -33,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * attempt takes that long. For any thread.
  */
 final class DocumentPruner {
-    /** Each conflict means that a server has just archived the document: many in a row are no chance. */
+    /** Each conflict means that a server has just archived the document. So many in a row are not bad luck. */
     private static final int ATTEMPTS = 5;
 
     private final ObjectStore objects;
@@ -76,7 +83,7 @@ final class DocumentPruner {
                     throw problem;
                 }
                 if (left == 1) {
-                    pruned.problem(problem.getMessage() + "; it changes all the time: prune again later");
+                    pruned.problem(problem.getMessage() + "; it keeps changing: prune again later");
                     return pruned;
                 }
             } catch (ArchiveException damaged) {

@@ -8,7 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an owner does to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise, nothing is
+ * What an owner does to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise, nothing
+ * is
  * taken out, and no generation of an incarnation is followed by an older state of it.
  *
  * @param before the manifest that was read, or null when there was none

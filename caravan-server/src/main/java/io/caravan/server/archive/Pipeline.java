@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Does many pieces of work on some threads, and hands their results on in the order in which the work was given, on the
- * thread that gives it. At most a few pieces for each thread are under way or wait, whatever their number. For one thread.
+ * thread that gives it. At most a few pieces for each thread are under way or wait, whatever their number. For one
+ * thread.
  *
  * @param <R> a result
  */

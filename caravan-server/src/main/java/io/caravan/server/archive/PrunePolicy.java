@@ -2,23 +2,31 @@ package io.caravan.server.archive;
 
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /**
- * What pruning leaves in an archive. Time that has yet to come, as another server's clock may tell it, is no time ago.
+ * What pruning leaves in an archive. A generation stays if any of the first three says so. A time that is yet to come,
+ * as
+ * another server's clock may have written it, counts as young.
  *
- * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the latest
- *     does
- * @param age generations that are not older stay too
- * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive what was
+ * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the
+ *     latest
+ *     always does
+ * @param age generations that are not older stay
+ * @param days for so many days, the newest generation of each day (in UTC) stays; 0 for none
+ * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive
+ *     what was
  *     there before the deletion
  */
-public record PrunePolicy(int generations, Duration age, Duration retain) {
+public record PrunePolicy(int generations, Duration age, int days, Duration retain) {
     /** The least time that a deleted document stays. */
     public static final Duration LEAST_RETAIN = Duration.ofDays(1);
+
+    private static final long DAY_MILLIS = Duration.ofDays(1).toMillis();
 
     /**
      * Checks it.
@@ -28,6 +36,7 @@ public record PrunePolicy(int generations, Duration age, Duration retain) {
     public PrunePolicy {
         check(generations >= 1, "of each document at least one generation must be kept, not " + generations);
         check(!age.isNegative(), "generations cannot be kept for " + age);
+        check(days >= 0, "one generation a day cannot be kept for " + days + " days");
         check(retain.compareTo(LEAST_RETAIN) >= 0, "deleted documents must be kept for a day at least, not " + retain);
     }
 
@@ -37,15 +46,27 @@ public record PrunePolicy(int generations, Duration age, Duration retain) {
         }
     }
 
+    /** The most generations of a document that stay, but for those that are younger than {@code age}. */
+    int most() {
+        return generations + days;
+    }
+
     /** The generations that stay, if the document does. */
     List<Generation> kept(Manifest manifest, long nowMillis) {
-        List<Generation> all = manifest.generations();
         List<Generation> kept = new ArrayList<>();
-        for (int i = 0; i < all.size(); i++) {
-            if (i >= all.size() - generations || nowMillis - all.get(i).takenAtMillis() <= age.toMillis()) {
-                kept.add(all.get(i));
+        long lastDay = Long.MAX_VALUE;
+        List<Generation> all = manifest.generations();
+        for (int i = all.size() - 1; i >= 0; i--) {
+            Generation generation = all.get(i);
+            long ageMillis = nowMillis - generation.takenAtMillis();
+            long day = Math.floorDiv(generation.takenAtMillis(), DAY_MILLIS);
+            boolean ofItsDay = day < lastDay && ageMillis <= days * DAY_MILLIS;
+            if (kept.size() < generations || ageMillis <= age.toMillis() || ofItsDay) {
+                kept.add(generation);
             }
+            lastDay = Math.min(lastDay, day);
         }
+        Collections.reverse(kept);
         return kept;
     }
 

@@ -1,16 +1,21 @@
 package io.caravan.server.archive;
 
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.ObjectStore;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run over a whole archive. Names with leftovers whose age matters are looked at again at the end, when it is known
  * what the object store's clock is at least. For one thread; it has others to help.
  */
-final class Pruning {
+public final class Pruning {
     private static final long SETTLED_AFTER_MILLIS = Duration.ofDays(1).toMillis();
     /** Names with leftovers are few; what is more than these waits for another run. */
     private static final int MAX_AGAIN = 100_000;
@@ -33,12 +38,20 @@ final class Pruning {
         this.listener = listener;
     }
 
-    PruneReport run(int jobs) {
+    /**
+     * Prunes.
+     *
+     * @param jobs how many names at a time
+     * @param above only names with more snapshots than this
+     */
+    PruneReport run(int jobs, int above) {
         long newestMillis = rootMillis();
         try (Pipeline<Pruned> pipeline = new Pipeline<>(jobs, this::first)) {
             newestMillis = Math.max(newestMillis, ArchiveWalk.forEach(objects, listed -> {
                 documents++;
-                pipeline.submit(() -> pruner.prune(listed, Long.MIN_VALUE, new Pruned(listed.form())));
+                if (listed.snapshots().size() > above) {
+                    pipeline.submit(() -> pruner.prune(listed, Long.MIN_VALUE, new Pruned(listed.form())));
+                }
             }));
             pipeline.finish();
         }
@@ -93,6 +106,108 @@ final class Pruning {
         if (problem != null) {
             problems++;
             listener.problem(problem);
+        }
+    }
+
+    /** Is told what pruning does, on the thread that prunes. What it throws ends the pruning. */
+    public interface PruneListener {
+        /** Something was removed, or would be in a dry run. */
+        void removed(Removal removal);
+
+        /** A document cannot be pruned; the message names it and its object. The others go on. */
+        void problem(String message);
+
+        /** One more name is done. */
+        default void done() {}
+    }
+
+    /**
+     * What pruning has done, or would do.
+     *
+     * @param documents names that there were
+     * @param generations snapshots that are removed because the policy does not keep them
+     * @param leftovers snapshots that are removed because no manifest names them
+     * @param forgotten documents of which nothing is left, as they were deleted long ago
+     * @param bytes the size of everything that is removed
+     * @param waiting snapshots that no manifest names, and that stay because somebody may be about to commit them
+     * @param problems documents that could not be pruned
+     */
+    public record PruneReport(
+            long documents,
+            long generations,
+            long leftovers,
+            long forgotten,
+            long bytes,
+            long waiting,
+            long problems) {}
+
+    /**
+     * What pruning has removed, or would remove.
+     *
+     * @param kind why
+     * @param document the document's name for people, as far as it is known
+     * @param key the object
+     * @param bytes its size, 0 for a manifest
+     */
+    public record Removal(Kind kind, String document, String key, long bytes) {
+
+        /** Why something is removed. */
+        public enum Kind {
+            /** A snapshot that the policy does not keep. */
+            GENERATION,
+            /** A snapshot that no manifest names, and none can name any more. */
+            LEFTOVER,
+            /** All that is known of a document that was deleted long ago. */
+            DOCUMENT
+        }
+    }
+
+    /** What came of one name while it was pruned. For one thread at a time. */
+    static final class Pruned {
+        private final String form;
+        private final Set<String> removedKeys = new HashSet<>();
+        private final List<Removal> removals = new ArrayList<>();
+        private long waiting;
+        private @Nullable String problem;
+
+        Pruned(String form) {
+            this.form = form;
+        }
+
+        String form() {
+            return form;
+        }
+
+        /** Notes a removal, unless it has been noted before. */
+        void add(Removal removal) {
+            if (removedKeys.add(removal.key())) {
+                removals.add(removal);
+            }
+        }
+
+        /** The removals since this was asked last. */
+        List<Removal> takeRemovals() {
+            List<Removal> taken = List.copyOf(removals);
+            removals.clear();
+            return taken;
+        }
+
+        /** Snapshots that no manifest names and that are too young to be nobody's. */
+        long waiting() {
+            return waiting;
+        }
+
+        void waiting(long snapshots) {
+            waiting = snapshots;
+        }
+
+        @Nullable
+        String problem() {
+            return problem;
+        }
+
+        void problem(String message) {
+            problem = message;
         }
     }
 }

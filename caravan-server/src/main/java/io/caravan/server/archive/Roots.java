@@ -1,5 +1,6 @@
 package io.caravan.server.archive;
 
+import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -16,11 +17,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and replaces an archive's root. Each owner's root is unlike any other, by a random number behind the owner's name:
+ * Reads and replaces an archive's root. Each owner's root is unlike any other, by a random number behind the owner's
+ * name:
  * so whoever reads the root after an error knows whether its own put took place.
  */
 final class Roots {
-    /** Each conflict means that somebody else has just claimed the archive: many in a row are no chance. */
+    /** Each conflict means that somebody else has just claimed the archive. So many in a row are not bad luck. */
     private static final int CLAIMS = 16;
 
     private static final int NONCE_BYTES = 8;
@@ -35,7 +37,8 @@ final class Roots {
     /**
      * The root as it is.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one without a root
+     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one
+     *     without a root
      */
     ArchiveRoot read() {
         Stored stored = stored();
@@ -52,7 +55,8 @@ final class Roots {
     /**
      * Makes the archive if there is none, or takes it over from its owner.
      *
-     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it is
+     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when
+     *     it is
      *     not as the store remembers it
      */
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
@@ -115,7 +119,9 @@ final class Roots {
                         + " --archive-takeover");
     }
 
-    /** A root is written first and never deleted: where something is without one, it was lost, or the place is wrong. */
+    /**
+     * A root is written first and never deleted: where something is without one, it was lost, or the place is wrong.
+     */
     private void checkNothingIsThere() {
         AtomicBoolean something = new AtomicBoolean();
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
@@ -143,7 +149,7 @@ final class Roots {
         }
     }
 
-    /** Whether the root is the one that was put; not every error of a put tells. */
+    /** Whether the root is the one that was put, which an error does not always tell. */
     private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
             Stored stored = stored();
@@ -155,7 +161,7 @@ final class Roots {
     }
 
     /**
-     * Checks that the archive is still in the hands of who claimed it.
+     * Checks that whoever claimed the archive still owns it.
      *
      * @throws ArchiveException {@code FENCED} when it is not, {@code FOREIGN} when it is another store's by now
      */
@@ -167,7 +173,7 @@ final class Roots {
         }
     }
 
-    /** What an owner is told that is none any more. */
+    /** The error for an owner that another has succeeded. */
     ArchiveException fenced(String what, ArchiveRoot mine) {
         return new ArchiveException(
                 Reason.FENCED,

@@ -1,6 +1,7 @@
 package io.caravan.server.archive;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -111,7 +112,8 @@ final class Snapshots {
     /**
      * Opens a snapshot that a manifest names.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when it is not there, {@code CORRUPT} when it is not the one that is named
+     * @throws ArchiveException {@code NOT_FOUND} when it is not there, {@code CORRUPT} when it is not the one that
+     *     is named
      */
     SnapshotReader open(DocumentName name, Generation generation) {
         InputStream in;

@@ -1,5 +1,8 @@
 package io.caravan.server.archive;
 
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Verification.VerificationReport;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -8,7 +11,9 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -130,6 +135,73 @@ public final class Verification {
                 found.leftovers++;
                 found.leftoverBytes += snapshot.bytes();
             }
+        }
+    }
+
+    /** Is told what verifying an archive comes upon. */
+    public interface VerificationListener {
+        /** Something is wrong; the message names object and document, and what to do. On the thread that verifies. */
+        void fault(String message);
+
+        /** Something was read: so many snapshots have come to their ends, and so many bytes. On any thread. */
+        default void read(long snapshots, long bytes) {}
+    }
+
+    /**
+     * What an archive was found to hold.
+     *
+     * @param documents manifests, of documents that are there and of those that were deleted
+     * @param deleted those of them that say that their document was deleted
+     * @param generations snapshots that manifests name and that are whole
+     * @param bytes the size of those
+     * @param faults what is wrong
+     * @param leftovers snapshots that no manifest names, which pruning removes or which are being archived now; no
+     *     fault
+     * @param leftoverBytes the size of those
+     * @param unknown objects that are no archive's; no fault
+     */
+    public record VerificationReport(
+            long documents,
+            long deleted,
+            long generations,
+            long bytes,
+            long faults,
+            long leftovers,
+            long leftoverBytes,
+            long unknown) {}
+
+    /** What was found of one name, or of several. For one thread at a time. */
+    static final class Verified {
+        final List<String> faults = new ArrayList<>();
+        long documents;
+        long deleted;
+        long generations;
+        long bytes;
+        long faultCount;
+        long leftovers;
+        long leftoverBytes;
+        long unknown;
+
+        void fault(RuntimeException problem) {
+            faults.add(String.valueOf(problem.getMessage()));
+            faultCount++;
+        }
+
+        /** Adds the numbers, not the messages. */
+        void add(Verified other) {
+            documents += other.documents;
+            deleted += other.deleted;
+            generations += other.generations;
+            bytes += other.bytes;
+            faultCount += other.faultCount;
+            leftovers += other.leftovers;
+            leftoverBytes += other.leftoverBytes;
+            unknown += other.unknown;
+        }
+
+        VerificationReport report() {
+            return new VerificationReport(
+                    documents, deleted, generations, bytes, faultCount, leftovers, leftoverBytes, unknown);
         }
     }
 }

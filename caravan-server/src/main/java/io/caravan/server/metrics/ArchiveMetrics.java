@@ -1,7 +1,7 @@
 package io.caravan.server.metrics;
 
-import io.caravan.server.archive.push.ArchiveState;
 import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;

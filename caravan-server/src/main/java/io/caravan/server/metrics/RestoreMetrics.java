@@ -1,7 +1,7 @@
 package io.caravan.server.metrics;
 
-import io.caravan.server.archive.restore.DrillReport;
 import io.caravan.server.archive.restore.Drills;
+import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.archive.restore.Hydration;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.micrometer.core.instrument.FunctionCounter;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
-import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -149,7 +149,7 @@ class ArchiveServerTest {
 
     @Test
     void anotherStoresArchiveKeepsTheServerFromStarting() {
-        Archive.claim(objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Claims.claim(objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server(false))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");

@@ -53,7 +53,7 @@ class ArchiveConditionsTest {
     }
 
     private static Archive claim(ObjectStore objects) {
-        return Archive.claim(objects, STORE, "host/1", InstantSource.system());
+        return Claims.claim(objects, STORE, "host/1", InstantSource.system());
     }
 
     private static List<String> keys(ObjectStore objects) {

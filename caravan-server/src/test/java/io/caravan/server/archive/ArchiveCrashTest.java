@@ -3,7 +3,10 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -27,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class ArchiveCrashTest {
     private static final UUID STORE = new UUID(1, 2);
     private static final DocumentName KEPT = DocumentName.of("kept");
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), Duration.ofDays(30));
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
     private static final long START = 1_000_000_000_000L;
 
     private final AtomicLong millis = new AtomicLong();
@@ -58,13 +61,13 @@ class ArchiveCrashTest {
 
     /** Archives what is not archived yet, deletes a document, and prunes much later. */
     private void run(MemoryObjectStore client) {
-        Archive archive = Archive.claim(client, STORE, "host/1", clock);
+        Archive archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 0, 3, START));
         push(archive, new State("kept", 1, 2, 5, START));
         push(archive, new State("gone", 1, 0, 2, START));
         Archiving.delete(archive, new State("gone", 1, 0, 2, START));
         millis.addAndGet(Duration.ofDays(40).toMillis());
-        archive = Archive.claim(client, STORE, "host/1", clock);
+        archive = Claims.claim(client, STORE, "host/1", clock);
         push(archive, new State("kept", 1, 2, 6, millis.get()));
         Listener listener = new Listener();
         archive.prune(POLICY, false, 1, millis.get(), listener);

@@ -3,6 +3,8 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
+import io.caravan.server.archive.Pruning.Pruned;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -23,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ArchiveModel {
     private static final List<String> NAMES = List.of("a", "a-b", "long/name");
-    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), PrunePolicy.LEAST_RETAIN);
+    private static final PrunePolicy POLICY = new PrunePolicy(2, Duration.ofHours(6), 0, PrunePolicy.LEAST_RETAIN);
     private static final int FAULT_ONE_IN = 25;
 
     private final Random random;

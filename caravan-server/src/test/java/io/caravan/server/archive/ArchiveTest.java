@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
@@ -44,7 +45,7 @@ class ArchiveTest {
     }
 
     private static Archive claim(MemoryObjectStore client) {
-        return Archive.claim(client, STORE, "host/1", InstantSource.system());
+        return Claims.claim(client, STORE, "host/1", InstantSource.system());
     }
 
     private static State state(long incarnation, long next) {
@@ -85,6 +86,64 @@ class ArchiveTest {
         assertRefused(Reason.FENCED, first::checkOwner, "host/1", "number 2");
     }
 
+    private static Archive claim(MemoryObjectStore client, Lease.Clock time) {
+        return Claims.claim(client, STORE, "host/1", InstantSource.system(), time);
+    }
+
+    /** As a server that is stopped (SIGSTOP) between its upload and its commit, and goes on after another has taken over. */
+    @Test
+    void anOwnerThatWakesUpAfterAnotherHasTakenOverCommitsNothing() {
+        Claims.SkippedTime time = new Claims.SkippedTime();
+        Archive paused = claim(client, time);
+        Archiving.archive(paused, state(1, 5));
+        KeptManifest before = paused.manifest(NAME);
+        Generation put = Archiving.put(paused, before, state(1, 6));
+        claim();
+        time.skip(Lease.LENGTH.toNanos() + 1);
+        assertRefused(
+                Reason.FENCED, () -> paused.commit(before, Archiving.with(paused, before, NAME, put)), "number 2");
+        assertThat(paused.manifest(NAME)).isEqualTo(before);
+        long puts = client.calls(ObjectCall.PUT);
+        assertRefused(Reason.FENCED, () -> Archiving.put(paused, before, state(1, 7)), "number 2");
+        assertThat(client.calls(ObjectCall.PUT)).isEqualTo(puts);
+    }
+
+    @Test
+    void aLookAtTheRootCountsForAWhile() {
+        Claims.SkippedTime time = new Claims.SkippedTime();
+        Archive owner = claim(client, time);
+        long gets = client.calls(ObjectCall.GET);
+        time.skip(Lease.LENGTH.toNanos());
+        owner.ensureOwner();
+        assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets);
+        time.skip(1);
+        owner.ensureOwner();
+        owner.ensureOwner();
+        assertThat(client.calls(ObjectCall.GET)).isEqualTo(gets + 1);
+    }
+
+    /** By then the one before has looked at the root, or does so before it writes again. */
+    @Test
+    void anOwnerThatSucceedsAnotherWritesNothingUntilThatOnesLookHasRunOut() {
+        Claims.SkippedTime time = new Claims.SkippedTime();
+        Archiving.archive(claim(client, time), state(1, 5));
+        assertThat(time.nanoTime()).isZero();
+        Archive second = claim(client, time);
+        second.manifest(NAME);
+        assertThat(time.nanoTime()).isZero();
+        Archiving.archive(second, state(1, 6));
+        assertThat(time.nanoTime()).isEqualTo(Lease.HAND_OVER.toNanos()).isGreaterThan(Lease.LENGTH.toNanos());
+    }
+
+    /** It may have taken the archive over while this one waited. */
+    @Test
+    void anOwnerThatWasSucceededWhileItWaitedWritesNothing() {
+        claim();
+        Archive second = claim(client, new Claims.SkippedTime());
+        claim();
+        assertRefused(Reason.FENCED, second::ensureOwner, "number 3");
+    }
+
     @Test
     void anotherStoresArchiveIsRefusedAndLeftAlone() {
         claim();
@@ -92,7 +151,7 @@ class ArchiveTest {
         UUID other = new UUID(3, 4);
         assertRefused(
                 Reason.FOREIGN,
-                () -> Archive.claim(client, other, "host/2", InstantSource.system()),
+                () -> Claims.claim(client, other, "host/2", InstantSource.system()),
                 STORE.toString(),
                 other.toString(),
                 "another prefix");
@@ -352,7 +411,7 @@ class ArchiveTest {
         objects.delete(ArchiveKeys.ROOT);
         objects.delete(ArchiveKeys.manifest(NAME));
         objects.delete(ArchiveKeys.manifest(DocumentName.of("x")));
-        Archive other = Archive.claim(client, new UUID(3, 4), "host/2", InstantSource.system());
+        Archive other = Claims.claim(client, new UUID(3, 4), "host/2", InstantSource.system());
         objects.put(ArchiveKeys.manifest(NAME), manifest);
         assertRefused(Reason.FOREIGN, () -> other.manifest(NAME), "manifests/letters!2f1", STORE.toString());
     }

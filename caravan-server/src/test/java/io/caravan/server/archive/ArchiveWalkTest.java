@@ -3,6 +3,7 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.server.archive.ArchiveWalk.NamedObjects;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.FileObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;

@@ -4,12 +4,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.format.SnapshotWriter;
-import io.caravan.server.archive.format.Tombstone;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -3,6 +3,7 @@ package io.caravan.server.archive;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
@@ -66,7 +67,7 @@ final class ModelServer {
             if (archive == null || random.nextInt(60) == 0) {
                 attempts.clear();
                 archive = null;
-                archive = Archive.claim(client, STORE, "host", clock);
+                archive = Claims.claim(client, STORE, "host", clock);
             } else {
                 step(archive, name);
             }

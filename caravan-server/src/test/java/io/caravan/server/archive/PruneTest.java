@@ -4,9 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectCall;
@@ -27,7 +32,7 @@ class PruneTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
     private static final long START = 1_000_000_000_000L;
     private static final DocumentName NAME = DocumentName.of("a");
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), Duration.ofDays(30));
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
 
     private final AtomicLong millis = new AtomicLong(START);
     private final InstantSource clock = () -> Instant.ofEpochMilli(millis.get());
@@ -37,7 +42,7 @@ class PruneTest {
     private Archive archive = claim();
 
     private Archive claim() {
-        return Archive.claim(objects.client(), new UUID(1, 2), "host", clock);
+        return Claims.claim(objects.client(), new UUID(1, 2), "host", clock);
     }
 
     private PruneReport prune() {
@@ -46,7 +51,11 @@ class PruneTest {
 
     private PruneReport prune(MemoryObjectStore client) {
         removals.clear();
-        return Archive.open(client).prune(POLICY, false, 2, millis.get(), new PruneListener() {
+        return Archive.open(client).prune(POLICY, false, 2, millis.get(), listener());
+    }
+
+    private PruneListener listener() {
+        return new PruneListener() {
             @Override
             public void removed(Removal removal) {
                 removals.add(removal);
@@ -56,7 +65,7 @@ class PruneTest {
             public void problem(String message) {
                 problems.add(message);
             }
-        });
+        };
     }
 
     private static State state(long next, long takenAtMillis) {
@@ -81,6 +90,46 @@ class PruneTest {
         millis.addAndGet(40 * DAY);
         assertThat(prune().forgotten()).isZero();
         assertThat(generations()).containsExactly(1L, 4L);
+    }
+
+    /** As a server does by default: rounds of half an hour, and a look at what can go every six hours. */
+    @Test
+    void aMonthOfChangesIsKeptInAFewGenerations() {
+        PrunePolicy policy = new PrunePolicy(4, Duration.ZERO, 14, Duration.ofDays(30));
+        List<Generation> generations = new ArrayList<>();
+        int most = 0;
+        for (int round = 1; round <= 30 * 48; round++) {
+            long now = START + round * DAY / 48;
+            generations.add(new Generation(round, "key " + round, 1, 1, 0, round, now, 1, 1, ""));
+            most = Math.max(most, generations.size());
+            if (round % 12 == 0) {
+                Manifest manifest = new Manifest(new UUID(1, 2), NAME, 1, round, generations, null);
+                generations = new ArrayList<>(policy.kept(manifest, now));
+            }
+        }
+        assertThat(most).isLessThanOrEqualTo(4 + 14 + 12);
+        assertThat(generations).hasSizeBetween(14, 4 + 14);
+        List<Long> days = generations.stream()
+                .map(generation -> generation.takenAtMillis() / DAY)
+                .distinct()
+                .toList();
+        assertThat(days).as("a day, each").hasSizeBetween(14, 15);
+    }
+
+    @Test
+    void onlyDocumentsWithManySnapshotsAreReadToThinThem() {
+        PrunePolicy policy = new PrunePolicy(2, Duration.ZERO, 0, Duration.ofDays(30));
+        for (int next = 1; next <= 3; next++) {
+            Archiving.archive(archive, state(next, START));
+        }
+        Archiving.archive(archive, new State("b", 1, 0, 1, START));
+        MemoryObjectStore client = objects.client();
+        PruneReport report = Archive.open(client).thin(policy, START + 1, listener());
+        assertThat(report.generations()).isOne();
+        assertThat(generations()).containsExactly(2L, 3L);
+        assertThat(client.calls(ObjectCall.GET))
+                .as("the root, and the manifest of a")
+                .isEqualTo(2);
     }
 
     @Test
@@ -197,9 +246,10 @@ class PruneTest {
     @Test
     void aPolicyThatWouldLeaveNothingIsRefused() {
         Duration week = Duration.ofDays(7);
-        assertThatThrownBy(() -> new PrunePolicy(0, week, week)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), week)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new PrunePolicy(1, week, Duration.ofHours(23)))
+        assertThatThrownBy(() -> new PrunePolicy(0, week, 0, week)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PrunePolicy(1, week.negated(), 0, week))
+                .isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new PrunePolicy(1, week, 0, Duration.ofHours(23)))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving;
-import io.caravan.server.archive.KeptManifest;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
@@ -95,7 +95,7 @@ class ServeArchiveIT {
             assertThat(server.terminate()).isZero();
         }
         assertThat(archived("a")).containsExactly("1");
-        assertThat(Files.readString(log())).contains("the archive has everything");
+        assertThat(Files.readString(log())).contains("everything is archived");
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.format;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.object.Digests;
 import java.io.ByteArrayOutputStream;
 import java.util.HexFormat;
 import java.util.regex.Matcher;
@@ -18,8 +19,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>{@code NAME} is the document's name with every byte but {@code A-Z a-z 0-9 - _} as {@code !} and two hexadecimal
  * digits. A name whose form would be longer than {@value #MAX_NAME_CHARS} characters is its first {@value #KEPT_CHARS},
- * {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so no two names share one. The
- * numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their generation.
+ * {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so no two names share one.
+ * The
+ * numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
+ * generation.
  */
 public final class ArchiveKeys {
     /** The root's key. */
@@ -107,7 +110,7 @@ public final class ArchiveKeys {
         }
         if (form.length() > MAX_NAME_CHARS) {
             form.setLength(KEPT_CHARS);
-            form.append(ESCAPE).append(Sha256.hex(Sha256.digest().digest(bytes)));
+            form.append(ESCAPE).append(Sha256.hex(Digests.sha256().digest(bytes)));
         }
         return form.toString();
     }

@@ -14,7 +14,8 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * Cuts raw bytes into blocks. Its two buffers, each with room for a block's header in front, grow with what is written, up
+ * Cuts raw bytes into blocks. Its two buffers, each with room for a block's header in front, grow with what is written,
+ * up
  * to one block: most documents are small. Not for several threads.
  */
 final class BlockWriter {

@@ -3,7 +3,8 @@ package io.caravan.server.archive.format;
 import com.github.luben.zstd.Zstd;
 
 /**
- * Compresses blocks where it pays: a result is used when it saves a tenth, and where it did not, the next blocks are stored
+ * Compresses blocks where it pays: a result is used when it saves a tenth, and where it did not, the next blocks are
+ * stored
  * as they are, the more the longer that goes on, as what does not compress seldom begins to. Not for several threads.
  */
 final class Compressor {

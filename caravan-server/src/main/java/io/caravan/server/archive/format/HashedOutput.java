@@ -1,5 +1,6 @@
 package io.caravan.server.archive.format;
 
+import io.caravan.server.archive.object.Digests;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.security.MessageDigest;
@@ -7,7 +8,7 @@ import java.security.MessageDigest;
 /** Counts and hashes what it passes on. Not for several threads. */
 final class HashedOutput {
     private final OutputStream out;
-    private final MessageDigest digest = Sha256.digest();
+    private final MessageDigest digest = Digests.sha256();
     private long bytes;
 
     HashedOutput(OutputStream out) {

@@ -4,7 +4,9 @@ import java.util.HexFormat;
 import java.util.UUID;
 import java.util.regex.Pattern;
 
-/** Values that JSON has no type for, as text, each in one form only. What has another is an IllegalArgumentException. */
+/**
+ * Values that JSON has no type for, as text, each in one form only. What has another is an IllegalArgumentException.
+ */
 final class JsonText {
     private static final Pattern NUMBER = Pattern.compile("[0-9a-f]{16}");
 

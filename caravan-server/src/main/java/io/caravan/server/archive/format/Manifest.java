@@ -31,4 +31,13 @@ public record Manifest(
     public @Nullable Generation latest() {
         return generations.isEmpty() ? null : generations.get(generations.size() - 1);
     }
+
+    /**
+     * Says that a document was deleted.
+     *
+     * @param incarnation which document it was
+     * @param nextSequence the sequence that its next value would have got
+     * @param deletedAtMillis when, by the server's clock, in milliseconds since 1970
+     */
+    public record Tombstone(long incarnation, long nextSequence, long deletedAtMillis) {}
 }

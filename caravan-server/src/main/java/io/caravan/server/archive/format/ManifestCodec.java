@@ -49,7 +49,7 @@ public final class ManifestCodec {
             ManifestCheck.check(manifest);
             return manifest;
         } catch (IllegalArgumentException invalid) {
-            throw ArchiveErrors.corrupt(
+            throw ArchiveException.corrupt(
                     object + ", document '" + json.name() + "'", String.valueOf(invalid.getMessage()));
         }
     }

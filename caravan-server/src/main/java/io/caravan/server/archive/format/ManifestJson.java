@@ -6,12 +6,14 @@ import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import com.fasterxml.jackson.annotation.JsonSetter;
 import com.fasterxml.jackson.annotation.Nulls;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import java.util.Base64;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JSON of a manifest. Incarnations are 16 hexadecimal digits, as not every reader of JSON has whole numbers of 64 bits;
+ * The JSON of a manifest. Incarnations are 16 hexadecimal digits, as not every reader of JSON has whole numbers of 64
+ * bits;
  * the name's bytes need not be text, so they are there in Base64 besides.
  */
 @JsonPropertyOrder({

@@ -40,7 +40,7 @@ public final class RootCodec {
             check(root);
             return root;
         } catch (IllegalArgumentException invalid) {
-            throw ArchiveErrors.corrupt(object, String.valueOf(invalid.getMessage()));
+            throw ArchiveException.corrupt(object, String.valueOf(invalid.getMessage()));
         }
     }
 

@@ -26,7 +26,8 @@ import java.util.zip.CRC32C;
  *   crc32c:0123abcd
  * </pre>
  *
- * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. Of the
+ * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. Of
+ * the
  * version that this release reads, every field must be there and no other: what is read is written again, and what a
  * release does not know it would lose. For any thread.
  *
@@ -104,7 +105,7 @@ final class SealedJson<T> {
             checkVersion(bytes, end, object);
             return MAPPER.readValue(bytes, 0, end, type);
         } catch (IOException invalid) {
-            throw ArchiveErrors.corrupt(object, "its JSON is wrong: " + firstLine(invalid));
+            throw ArchiveException.corrupt(object, "its JSON is wrong: " + firstLine(invalid));
         }
     }
 
@@ -118,7 +119,7 @@ final class SealedJson<T> {
                     VERSION.equals(parser.nextFieldName()) && parser.nextToken() == JsonToken.VALUE_NUMBER_INT;
             check(versioned, object, "its format is not followed by a version");
             if (parser.getLongValue() != version) {
-                throw ArchiveErrors.version(object, parser.getLongValue(), version, version);
+                throw ArchiveException.version(object, parser.getLongValue(), version, version);
             }
         }
     }
@@ -129,7 +130,7 @@ final class SealedJson<T> {
 
     private static void check(boolean holds, String object, String otherwise) {
         if (!holds) {
-            throw ArchiveErrors.corrupt(object, otherwise);
+            throw ArchiveException.corrupt(object, otherwise);
         }
     }
 }

@@ -1,7 +1,6 @@
 package io.caravan.server.archive.format;
 
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.regex.Pattern;
 
@@ -12,14 +11,6 @@ final class Sha256 {
     private static final Pattern HEX = Pattern.compile("[0-9a-f]{64}");
 
     private Sha256() {}
-
-    static MessageDigest digest() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
-    }
 
     /** The hash of what the digest has been given so far; more may follow. */
     static byte[] soFar(MessageDigest digest) {

@@ -29,8 +29,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot's header as bytes. It is valid when, in this order: (1) the magic is right; (2) so is the CRC of magic and
- * version; (3) the version is one that this release reads; (4) the lengths of name and attributes are within their limits;
- * (5) the header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the generation is
+ * version; (3) the version is one that this release reads; (4) the lengths of name and attributes are within their
+ * limits;
+ * (5) the header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the generation
+ * is
  * at least 1 and the first sequence not above the next.
  */
 final class SnapshotHeaderCodec {
@@ -115,7 +117,7 @@ final class SnapshotHeaderCodec {
         check(in, buffer.getInt(VERSION_CRC) == crc(buffer, MAGIC, VERSION_CRC), "its version's checksum is wrong");
         int version = buffer.getInt(VERSION);
         if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
-            throw ArchiveErrors.version(in.object(), version, OLDEST_VERSION, NEWEST_VERSION);
+            throw ArchiveException.version(in.object(), version, OLDEST_VERSION, NEWEST_VERSION);
         }
     }
 

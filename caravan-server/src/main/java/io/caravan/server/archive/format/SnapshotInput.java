@@ -2,6 +2,7 @@ package io.caravan.server.archive.format;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.object.Digests;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.BufferedInputStream;
@@ -11,7 +12,8 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a snapshot that is read: counts and hashes them, and knows where in the object and the document something is
+ * The bytes of a snapshot that is read: counts and hashes them, and knows where in the object and the document
+ * something is
  * wrong. Not for several threads.
  */
 final class SnapshotInput implements AutoCloseable {
@@ -19,7 +21,7 @@ final class SnapshotInput implements AutoCloseable {
 
     private final InputStream in;
     private final String object;
-    private final MessageDigest digest = Sha256.digest();
+    private final MessageDigest digest = Digests.sha256();
     private long bytes;
     private @Nullable DocumentName document;
     private long sequence = NO_SEQUENCE;

@@ -46,7 +46,8 @@ final class Directories {
     }
 
     /**
-     * Makes a file's name durable, with the names of the directories that it is in: who created them may not have got so
+     * Makes a file's name durable, with the names of the directories that it is in: who created them may not have got
+     * so
      * far yet.
      */
     static void forceAbove(Path file, Path root) throws IOException {

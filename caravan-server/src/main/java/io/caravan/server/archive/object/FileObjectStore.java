@@ -15,11 +15,14 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects as the files of a folder, each at its key. Names that no key has, with a {@code ~}, are for what is needed beside
+ * Objects as the files of a folder, each at its key. Names that no key has, with a {@code ~}, are for what is needed
+ * beside
  * them: locks, and files that are not whole yet.
  *
- * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a part of
- * one. Conditions hold among all processes that use this class, not against others, nor against {@link #put}, which asks
+ * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a
+ * part of
+ * one. Conditions hold among all processes that use this class, not against others, nor against {@link #put}, which
+ * asks
  * for none. A tag is the hash of the content. Deletions are not
  * forced.
  *
@@ -72,7 +75,7 @@ public final class FileObjectStore implements ObjectStore {
     public @Nullable Stored get(String key, int maxBytes) {
         try (SeekableByteChannel channel = Files.newByteChannel(path(key))) {
             byte[] content = read(key, channel, maxBytes);
-            return new Stored(content, ContentTag.of(content));
+            return new Stored(content, Digests.sha256(content));
         } catch (NoSuchFileException none) {
             return null;
         } catch (IOException failed) {
@@ -126,7 +129,7 @@ public final class FileObjectStore implements ObjectStore {
                 staged.moveTo(place);
             });
             Directories.forceAbove(place, folder);
-            return ContentTag.of(content);
+            return Digests.sha256(content);
         } catch (IOException failed) {
             throw problems.problem("write", key, failed);
         }
@@ -145,7 +148,7 @@ public final class FileObjectStore implements ObjectStore {
 
     private @Nullable String currentTag(String key) throws IOException {
         try (InputStream in = Files.newInputStream(path(key))) {
-            return ContentTag.of(in);
+            return Digests.sha256(in);
         } catch (NoSuchFileException none) {
             return null;
         }

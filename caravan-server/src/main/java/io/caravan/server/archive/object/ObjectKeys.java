@@ -22,7 +22,7 @@ final class ObjectKeys {
      */
     static String checked(String key) {
         if (!isKey(key)) {
-            throw new IllegalArgumentException("'" + key + "' is no key of an object");
+            throw new IllegalArgumentException("'" + key + "' is not a valid object key");
         }
         return key;
     }
@@ -34,7 +34,7 @@ final class ObjectKeys {
      */
     static String checkedFolder(String prefix) {
         if (!FOLDER.matcher(prefix).matches()) {
-            throw new IllegalArgumentException("'" + prefix + "' is no folder of objects");
+            throw new IllegalArgumentException("'" + prefix + "' is not a valid folder of objects");
         }
         return prefix;
     }

@@ -7,16 +7,20 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects by key, as a bucket or a folder keeps them. Keys are relative to the archive's place, of the characters {@code
+ * Objects by key, as a bucket or a folder keeps them. Keys are relative to the archive's place, of the characters
+ * {@code
  * A-Z a-z 0-9 ! - _ . /}, without empty, {@code .} or {@code ..} parts, and no key is a folder of another.
  *
- * <p><b>Durable</b> when a put has returned; a put that did not return (a crash, an error) has left the whole new object,
+ * <p><b>Durable</b> when a put has returned; a put that did not return (a crash, an error) has left the whole new
+ * object,
  * or what was there before, never a part. Reads and lists see every put that has returned.
  *
- * <p><b>Threading.</b> All methods may be called by any number of threads, and wait: never call them on an event loop or a
+ * <p><b>Threading.</b> All methods may be called by any number of threads, and wait: never call them on an event loop
+ * or a
  * store thread. Interrupting a caller ends its call with an {@link ObjectStoreException}.
  *
- * <p><b>Errors.</b> Every method throws {@link ObjectStoreException}, whose kind says what to do, and whose message names
+ * <p><b>Errors.</b> Every method throws {@link ObjectStoreException}, whose kind says what to do, and whose message
+ * names
  * the place and the key.
  */
 public interface ObjectStore extends AutoCloseable {
@@ -58,7 +62,8 @@ public interface ObjectStore extends AutoCloseable {
     InputStream open(String key);
 
     /**
-     * Puts an object of any size, whether there was one or not. What {@code content} throws ends the put, and leaves what
+     * Puts an object of any size, whether there was one or not. What {@code content} throws ends the put, and leaves
+     * what
      * was there before; a runtime exception reaches the caller as it is.
      */
     void put(String key, Content content);
@@ -69,14 +74,15 @@ public interface ObjectStore extends AutoCloseable {
      * @param tag the tag of the object to replace, or null when there must be none
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
-     *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included, the
+     *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included,
+     *     the
      *     put may have taken place, as a client may have tried again by itself: read the object to know
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 
     /**
-     * Tells of all objects whose key begins with the prefix, in the order of their keys' bytes, in pages, so that any
-     * number fits in memory.
+     * Passes on all objects whose key begins with the prefix, in the order of their keys' bytes. It lists page by page,
+     * so any number of objects fits in memory.
      *
      * @param prefix a folder, with its slash at the end, or empty
      * @param after only keys above this one, or empty
@@ -85,8 +91,8 @@ public interface ObjectStore extends AutoCloseable {
     void list(String prefix, String after, Predicate<Listed> action);
 
     /**
-     * Deletes an object; one that is not there is none to delete. A loss of power may undo a deletion: delete only what
-     * means nothing any more to anybody, and would be found and deleted again.
+     * Deletes an object, if it is there. A loss of power may undo a deletion, so delete only what nobody needs any
+     * more, and what would be found and deleted again.
      */
     void delete(String key);
 
@@ -97,7 +103,7 @@ public interface ObjectStore extends AutoCloseable {
      */
     void deleteIf(String key, String tag);
 
-    /** Ends. Puts fail from now on, those that are under way by then may. */
+    /** Closes it. Puts fail from now on; those under way may fail. */
     @Override
     void close();
 }

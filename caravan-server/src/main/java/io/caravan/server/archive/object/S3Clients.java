@@ -1,5 +1,6 @@
 package io.caravan.server.archive.object;
 
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -74,7 +75,9 @@ final class S3Clients {
                 .tcpKeepAlive(true);
     }
 
-    /** The region, or null for the one that the SDK finds. It need not look far when a server without regions is named. */
+    /**
+     * The region, or null for the one that the SDK finds. It need not look far when a server without regions is named.
+     */
     private static @Nullable Region region(@Nullable String named, @Nullable URI endpoint) {
         if (named != null) {
             return Region.of(named);

@@ -14,8 +14,10 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 /**
  * Puts and deletions on a condition, by S3's {@code If-Match} and {@code If-None-Match}.
  *
- * <p>There are servers that do not know these and do what they are asked all the same. An archive on one of them would not
- * notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody else
+ * <p>There are servers that do not know these and do what they are asked all the same. An archive on one of them would
+ * not
+ * notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody
+ * else
  * knows. So when it does not, nothing that matters has been put.
  */
 final class S3Conditions {
@@ -104,7 +106,7 @@ final class S3Conditions {
                 .bucket(calls.bucket())
                 .key(calls.inBucket(key))
                 .contentLength((long) content.length)
-                .contentMD5(ContentMd5.of(content))
+                .contentMD5(Digests.md5(content, content.length))
                 .overrideConfiguration(calls.limit(content.length));
         condition.accept(request);
         AsyncRequestBody body = AsyncRequestBody.fromBytesUnsafe(content);

@@ -12,7 +12,8 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * An object's bytes. When a connection breaks in their middle, which it also does when the reader takes longer than an idle
+ * An object's bytes. When a connection breaks in their middle, which it also does when the reader takes longer than an
+ * idle
  * connection may be open, they go on from there on another one, provided that the object is still the same.
  *
  * <p>Used by one thread. Errors are {@link ObjectStoreException}s.

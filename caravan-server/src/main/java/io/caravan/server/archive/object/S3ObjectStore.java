@@ -1,6 +1,8 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.InputStream;
@@ -21,7 +23,9 @@ import software.amazon.awssdk.services.s3.S3AsyncClient;
  * forgets it: give the bucket a rule that ends incomplete uploads after some days.
  */
 public final class S3ObjectStore implements ObjectStore {
-    /** How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much. */
+    /**
+     * How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much.
+     */
     private static final int PARTS_ON_THEIR_WAY = 4;
 
     /** The client's connections are closed on its threads, some moments after it is. */
@@ -45,7 +49,8 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Opens a bucket, with credentials from where the AWS SDK looks for them: the environment, profiles, the host's role.
+     * Opens a bucket, with credentials from where the AWS SDK looks for them: the environment, profiles, the host's
+     * role.
      *
      * @param prefix empty, or with a slash at its end
      */

@@ -15,8 +15,15 @@ import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
- * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory are
+ * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory
+ * are
  * the part that is being filled, and those that are on their way, whose number all uploads of a store share.
+ *
+ * <p>The SDK's own multipart client does not replace this. All its parts have one size, so that 10,000 parts of 8 MiB
+ * end at
+ * 78 GiB. It bounds the memory of each upload, two parts at least, and not of all uploads together. And it sends no
+ * {@code
+ * Content-MD5} with a part, by which a server refuses one that was damaged on its way.
  *
  * <p>Used by one thread. {@link #finish} puts what has been written; {@link #abort} leaves what was there before.
  */
@@ -87,7 +94,9 @@ final class S3Upload extends OutputStream {
         filled = 0;
     }
 
-    /** Sends the part off; waits for earlier ones to arrive when too much is on its way, and ends when one has failed. */
+    /**
+     * Sends the part off; waits for earlier ones to arrive when too much is on its way, and ends when one has failed.
+     */
     private void send() {
         int number = sent.size() + 1;
         if (number > parts.maxParts()) {
@@ -123,7 +132,7 @@ final class S3Upload extends OutputStream {
                                     .uploadId(id)
                                     .partNumber(number)
                                     .contentLength((long) filled)
-                                    .contentMD5(ContentMd5.of(part, filled))
+                                    .contentMD5(Digests.md5(part, filled))
                                     .overrideConfiguration(calls.limit(filled)),
                             body());
         } catch (RuntimeException refused) {
@@ -201,7 +210,7 @@ final class S3Upload extends OutputStream {
                                 request -> request.bucket(calls.bucket())
                                         .key(calls.inBucket(key))
                                         .contentLength((long) filled)
-                                        .contentMD5(ContentMd5.of(part, filled))
+                                        .contentMD5(Digests.md5(part, filled))
                                         .overrideConfiguration(calls.limit(filled)),
                                 body()));
     }
@@ -237,5 +246,29 @@ final class S3Upload extends OutputStream {
                                 .key(calls.inBucket(key))
                                 .uploadId(id)
                                 .overrideConfiguration(calls.once())));
+    }
+
+    /**
+     * How large objects are put in parts. S3 takes ten thousand, so what is very large gets larger ones: of 8 MiB and
+     * 32 MiB
+     * that is a quarter of a tebibyte.
+     *
+     * @param smallBytes size of the first parts
+     * @param smallParts how many these are
+     * @param largeBytes size of the others, a multiple of {@code smallBytes}
+     * @param maxParts how many there may be
+     */
+    record S3Parts(int smallBytes, int smallParts, int largeBytes, int maxParts) {
+        static final S3Parts DEFAULT = new S3Parts(8 << 20, 2_000, 32 << 20, 10_000);
+
+        /** Size of the part of this number, from 1 on. */
+        int bytesOf(int number) {
+            return number <= smallParts ? smallBytes : largeBytes;
+        }
+
+        /** What the part of this number counts, in small ones. */
+        int permitsOf(int number) {
+            return bytesOf(number) / smallBytes;
+        }
     }
 }

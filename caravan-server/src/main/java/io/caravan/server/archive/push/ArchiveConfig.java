@@ -1,23 +1,31 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.Lease;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.object.ObjectStore;
 import java.time.Duration;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a server archives.
  *
  * @param location where the archive lies, for people
  * @param place opens where the archive lies; may be called again after it has thrown
- * @param atHand whether the place answers at once, as a folder does: then it is known before the server serves whether the
+ * @param atHand whether the place answers at once, as a folder does: then it is known before the server serves
+ *     whether the
  *     archive is this store's
- * @param adopts whether a store without anything in it becomes the one whose archive is there, if there is one: it fetches
+ * @param adopts whether a store without anything in it becomes the one whose archive is there, if there is one: it
+ *     fetches
  *     its documents from there
- * @param takeover whether the archive is taken over also from another copy of this store, and begun anew where it was lost
+ * @param takeover whether the archive is taken over also from another copy of this store, and begun anew where it
+ *     was lost
  * @param after greatest age of a change that is not archived
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
  * @param onStop whether what has changed is archived before the server stops
+ * @param pruning what is removed from the archive by itself, or null for nothing
+ * @param leaseClock measures how long this server may write to the archive without looking at its root
  */
 public record ArchiveConfig(
         String location,
@@ -28,4 +36,40 @@ public record ArchiveConfig(
         Duration after,
         int concurrency,
         long bytesPerSecond,
-        boolean onStop) {}
+        boolean onStop,
+        @Nullable Pruning pruning,
+        Lease.Clock leaseClock) {
+
+    /**
+     * What a server removes from its archive.
+     *
+     * @param policy what stays
+     * @param every time between two rounds
+     */
+    public record Pruning(PrunePolicy policy, Duration every) {}
+
+    /** An archive from which nothing is removed. */
+    public ArchiveConfig(
+            String location,
+            Supplier<ObjectStore> place,
+            boolean atHand,
+            boolean adopts,
+            boolean takeover,
+            Duration after,
+            int concurrency,
+            long bytesPerSecond,
+            boolean onStop) {
+        this(
+                location,
+                place,
+                atHand,
+                adopts,
+                takeover,
+                after,
+                concurrency,
+                bytesPerSecond,
+                onStop,
+                null,
+                Lease.Clock.SYSTEM);
+    }
+}

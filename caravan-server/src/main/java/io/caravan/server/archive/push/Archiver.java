@@ -8,6 +8,9 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.archive.push.Worker.Pushes;
+import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentService;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -23,8 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the archive of a server's documents up to date, in the background, by threads of its own: one that walks through the
- * documents, one that sees to whose the archive is, and those that archive. An archive that cannot be reached costs lag and
+ * Keeps the archive of a server's documents up to date, in the background, by threads of its own: one that walks
+ * through the
+ * documents, one that sees to whose the archive is, and those that archive. An archive that cannot be reached costs lag
+ * and
  * nothing else.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
@@ -48,6 +53,7 @@ public final class Archiver implements AutoCloseable {
     private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime);
     private final Ownership ownership;
     private final Walker walker;
+    private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
     private volatile @Nullable Pushes pushes;
 
@@ -65,6 +71,8 @@ public final class Archiver implements AutoCloseable {
                 newBackOff(),
                 figures,
                 this::owned);
+        ArchiveConfig.Pruning pruning = config.pruning();
+        this.pruner = pruning == null ? null : new Pruner(ownership::archive, pruning, clock, figures);
         Duration round = config.after().multipliedBy(4).dividedBy(5);
         this.walker = new Walker(documents, queue, survey, clock, round, this::verified);
     }
@@ -99,6 +107,9 @@ public final class Archiver implements AutoCloseable {
     private void startThreads() {
         thread("owner", ownership);
         thread("walker", walker);
+        if (pruner != null) {
+            pruner.start();
+        }
         FailureLog log = new FailureLog();
         Duration tenth = config.after().dividedBy(10);
         Duration later = tenth.compareTo(LONGEST_PUT_OFF) < 0 ? tenth : LONGEST_PUT_OFF;
@@ -136,9 +147,10 @@ public final class Archiver implements AutoCloseable {
     private CaravanException notOwner() {
         return switch (ownership.state()) {
             case OWNER, CLAIMING ->
-                new ArchiveException(Reason.NOT_FOUND, "the archive is not there yet, which is tried again: " + why());
-            case STOPPED -> new ArchiveException(Reason.FENCED, "the server stops, and archives no more");
-            case FENCED, REFUSED -> new ArchiveException(Reason.FENCED, "this server archives no more: " + why());
+                new ArchiveException(
+                        Reason.NOT_FOUND, "the archive cannot be reached yet, and the server keeps trying: " + why());
+            case STOPPED -> new ArchiveException(Reason.FENCED, "the server is stopping, and archives nothing more");
+            case FENCED, REFUSED -> new ArchiveException(Reason.FENCED, "this server has stopped archiving: " + why());
         };
     }
 
@@ -150,7 +162,8 @@ public final class Archiver implements AutoCloseable {
     /**
      * Archives a document now, if it has changed since it was archived: as it is when this is called, or later.
      *
-     * @return fails with a {@link CaravanException} that says why it could not be; the document is then archived when it can
+     * @return fails with a {@link CaravanException} that says why it could not be; the document is then archived
+     *     when it can
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
         if (ownership.state() != ArchiveState.OWNER) {
@@ -168,7 +181,7 @@ public final class Archiver implements AutoCloseable {
         return request;
     }
 
-    /** How far the archive is. */
+    /** How far the archive has got. */
     public ArchiveStatus status() {
         long oldest = survey.oldestMillis();
         Archive owned = ownership.archive();
@@ -215,7 +228,8 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. An archiver
+     * Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. An
+     * archiver
      * that is closed does nothing.
      */
     public boolean finish(Duration timeout) {
@@ -224,7 +238,7 @@ public final class Archiver implements AutoCloseable {
         }
         boolean done = ownership.state() == ArchiveState.OWNER && handedOut(timeout);
         if (done) {
-            LOG.info("the archive has everything");
+            LOG.info("everything is archived");
         } else {
             LOG.warn(
                     "the archive lacks {} changes, which are archived after the next start: {}",
@@ -254,6 +268,9 @@ public final class Archiver implements AutoCloseable {
     public void close() {
         ownership.stop();
         walker.stop();
+        if (pruner != null) {
+            pruner.close();
+        }
         try {
             join(CLOSE_GRACE);
             threads.forEach(Thread::interrupt);
@@ -270,4 +287,12 @@ public final class Archiver implements AutoCloseable {
             TimeUnit.NANOSECONDS.timedJoin(thread, deadline - System.nanoTime());
         }
     }
+
+    /**
+     * What an archive has of a document that it was asked to have.
+     *
+     * @param mark which generation it is, and of which values
+     * @param uploaded false when it had that already, because nothing had changed
+     */
+    public record Archived(ArchiveMark mark, boolean uploaded) {}
 }

@@ -5,8 +5,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * How long to leave a place alone that has failed: twice as long after each failure, up to a limit, by a random part less so
- * that servers do not come back together, and not at all after a success. Threads share it.
+ * How long to wait after a failure: twice as long after each one, up to a limit, less a random part so that servers do
+ * not come back all at once, and not at all after a success. Threads share it.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);
@@ -29,7 +29,7 @@ final class BackOff {
     }
 
     /**
-     * An attempt failed. Those that were under way together fail together, and count as one.
+     * An attempt failed. Attempts that were under way together count as one failure.
      *
      * @param startNanos when the attempt began
      */
@@ -43,7 +43,7 @@ final class BackOff {
     }
 
     /**
-     * An attempt succeeded. One that began before the last failure says nothing about what is now.
+     * An attempt succeeded. If it began before the last failure, it changes nothing.
      *
      * @param startNanos when the attempt began
      */
@@ -58,7 +58,7 @@ final class BackOff {
         return pauseNanos == 0 ? 0 : Math.max(0, endNanos - nanoTime.getAsLong());
     }
 
-    /** Whether the last that was heard is a failure. */
+    /** Whether the last attempt failed. */
     synchronized boolean failing() {
         return pauseNanos > 0;
     }

@@ -14,7 +14,9 @@ import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
-/** Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it. */
+/**
+ * Where the archive lies: opened when it is first needed, and written to no faster than it may be. Threads share it.
+ */
 final class ClaimedPlace implements AutoCloseable {
     private final ArchiveConfig config;
     private final ListStore store;
@@ -42,7 +44,8 @@ final class ClaimedPlace implements AutoCloseable {
         // Process and host.
         String owner = ManagementFactory.getRuntimeMXBean().getName();
         try {
-            Archive archive = Archive.claim(objects(), identity(), owner, clock, marked.claims(config.takeover()));
+            Archive archive = Archive.claim(
+                    objects(), identity(), owner, clock, marked.claims(config.takeover()), config.leaseClock());
             if (!marked.claimed(archive.root())) {
                 another.run();
             }

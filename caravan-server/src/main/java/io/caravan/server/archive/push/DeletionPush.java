@@ -1,10 +1,10 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.Deletion;
@@ -45,7 +45,8 @@ final class DeletionPush {
     }
 
     /**
-     * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload whose
+     * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload
+     * whose
      * answer was lost may still be under way, and must find that its manifest has changed.
      */
     private boolean tryOnce(Deletion deletion) {

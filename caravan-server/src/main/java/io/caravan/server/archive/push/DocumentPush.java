@@ -3,12 +3,13 @@ package io.caravan.server.archive.push;
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
@@ -25,9 +26,11 @@ import org.jspecify.annotations.Nullable;
  * snapshot, the manifest, the mark that says what is archived. Any thread that may wait; for one name one at a time.
  */
 final class DocumentPush {
-    /** Each conflict means that somebody else has changed the manifest just now: many in a row are no chance. */
+    /** Each conflict means that somebody else has just changed the manifest. So many in a row are not bad luck. */
     private static final int ATTEMPTS = 5;
-    /** A document that was never archived is taken for one that has no manifest, if it costs little to be wrong. */
+    /**
+     * A document of up to this size that was never archived is assumed to have no manifest: being wrong costs little.
+     */
     private static final long GUESS_BYTES = 64 * 1024;
 
     private final DocumentService documents;
@@ -122,8 +125,10 @@ final class DocumentPush {
     }
 
     /**
-     * A generation of the document that this server has committed and the mark does not know of, because it could not be
-     * written. One that an earlier owner has committed is none: it may have been another server that did not know what this
+     * A generation of the document that this server has committed and the mark does not know of, because it could not
+     * be
+     * written. One that an earlier owner has committed is none: it may have been another server that did not know what
+     * this
      * one has, and whose values are others.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {

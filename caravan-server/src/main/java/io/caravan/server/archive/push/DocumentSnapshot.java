@@ -1,6 +1,6 @@
 package io.caravan.server.archive.push;
 
-import io.caravan.server.archive.SnapshotSource;
+import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.document.DocumentInfo;
@@ -13,7 +13,7 @@ import java.time.InstantSource;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** The values of a document, as the source of a snapshot. A put that starts over takes them as they then are. */
+/** The values of a document, as the source of a snapshot. A put that starts over reads them again, as they are then. */
 final class DocumentSnapshot implements SnapshotSource {
     private final DocumentService documents;
     private final InstantSource clock;

@@ -9,7 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs failures, few of them however many there are: that nothing can be archived when it begins and when it ends, and each
+ * Logs failures, few of them however many there are: that nothing can be archived when it begins and when it ends, and
+ * each
  * document that cannot be once in a while, until too many cannot. The figures have all. Threads share it.
  */
 final class FailureLog {
@@ -26,14 +27,14 @@ final class FailureLog {
     /** Nothing can be archived for now. */
     void interrupted(Failure failure) {
         if (interrupted.compareAndSet(false, true)) {
-            LOG.warn("archiving is interrupted, and tried again: {}", failure.message());
+            LOG.warn("archiving is interrupted, and will be retried: {}", failure.message());
         }
     }
 
     /** A document could be archived. */
     void succeeded(DocumentName name) {
         if (interrupted.get() && interrupted.compareAndSet(true, false)) {
-            LOG.info("archiving goes on");
+            LOG.info("archiving continues");
         }
         forget(name);
     }
@@ -49,7 +50,7 @@ final class FailureLog {
             return;
         }
         if (failure.internal()) {
-            LOG.error("document '{}' is not archived, for a reason that is the server's", name, problem);
+            LOG.error("document '{}' is not archived, because of an error in the server", name, problem);
         } else {
             LOG.warn("document '{}' is not archived: {}", name, failure.message());
         }

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.Deletion;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,7 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is to be done about one name: archive the document that has it, if it has changed, and the deletions of those that
+ * What is to be done about one name: archive the document that has it, if it has changed, and the deletions of those
+ * that
  * had it. While it waits it is the queue's, under its lock; while it is in hand, its worker's.
  */
 final class Job {

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.Archiver.Archived;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -16,9 +17,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs that wait for workers, a bounded number; a name has at most one that waits and one in hand. Jobs that somebody waits
- * for go first, and even while a {@link BackOff} has all others wait. Nobody waits for an answer while the queue gives
- * nothing out: then they are told why.
+ * Jobs that wait for workers, a bounded number; a name has at most one that waits and one in hand. Jobs that somebody
+ * waits
+ * for go first, and even while a {@link BackOff} has all others wait. While the queue hands out nothing, requests fail
+ * at once with the reason.
  *
  * <p><b>Threading.</b> One lock, under which nothing waits for anything else, guards everything.
  */
@@ -46,7 +48,7 @@ final class JobQueue {
     private volatile Throwable refusal = new IllegalStateException("the queue is not open yet");
 
     /**
-     * A queue that gives nothing out before it is {@linkplain #open opened}.
+     * A queue that hands out nothing until it is {@linkplain #open opened}.
      *
      * @param capacity how many jobs of each kind may wait
      */
@@ -59,7 +61,7 @@ final class JobQueue {
     /** A job that is not given out before its time. */
     private record PutOff(Job job, long dueNanos) {}
 
-    /** Has workers get jobs. */
+    /** Hands jobs to workers from now on. */
     void open() {
         locked(() -> {
             open = true;
@@ -68,7 +70,7 @@ final class JobQueue {
         });
     }
 
-    /** Has workers get no jobs for now; those who wait for answers are told why. */
+    /** Hands out no jobs for now. Requests that wait fail with the reason. */
     void pause(Throwable why) {
         refuse(locked(() -> {
             List<CompletableFuture<Archived>> requests = close(why);
@@ -136,7 +138,8 @@ final class JobQueue {
     }
 
     /**
-     * Waits for a job, which is then in the caller's hands until it is {@linkplain #done done} or {@linkplain #putBack put
+     * Waits for a job, which is then in the caller's hands until it is {@linkplain #done done} or {@linkplain #putBack
+     * put
      * back}; null when there will be none any more.
      */
     @Nullable
@@ -208,7 +211,10 @@ final class JobQueue {
         }));
     }
 
-    /** A job has failed and is to be tried again after a time; when too many have, it is given up until it is found again. */
+    /**
+     * A job has failed and is to be tried again after a time; when too many have, it is given up until it is found
+     * again.
+     */
     void putOff(Job job, long nanos) {
         refuse(locked(() -> {
             gone(job);
@@ -230,7 +236,7 @@ final class JobQueue {
         progress.signalAll();
     }
 
-    /** Has a job wait, unless nothing is given out any more; returns the requests of it that must not wait. */
+    /** Lets a job wait, unless the queue has ended. Returns the job's requests that must not wait. */
     private List<CompletableFuture<Archived>> enqueue(Job job) {
         List<CompletableFuture<Archived>> refused = open ? List.of() : job.withdrawRequests();
         if (!ended) {
@@ -256,7 +262,8 @@ final class JobQueue {
     }
 
     /**
-     * Waits for a time, or until there is {@linkplain #roomy() room}, or somebody {@linkplain #wake() wakes} the one waiting.
+     * Waits for a time, or until there is {@linkplain #roomy() room}, or somebody {@linkplain #wake() wakes} the one
+     * waiting.
      *
      * @param room whether room ends the wait
      */
@@ -300,7 +307,7 @@ final class JobQueue {
         return waiting.isEmpty() && inHand.isEmpty();
     }
 
-    /** Gives nothing out any more, and tells those who wait for answers why. */
+    /** Ends the queue. Requests that wait fail with the reason. */
     void end(Throwable why) {
         refuse(locked(() -> {
             ended = true;

@@ -5,7 +5,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.Entry;
 import io.caravan.ListStore;
 import io.caravan.WriteCallback;
-import io.caravan.server.archive.ClaimMemory;
+import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.format.ArchiveRoot;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
@@ -19,8 +19,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a store remembers of its archive: which one the marks of its documents are about, as one at another place, or one
- * that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy of the
+ * What a store remembers of its archive: which one the marks of its documents are about, as one at another place, or
+ * one
+ * that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy of
+ * the
  * store has claimed it since. Kept in a list of the store, of which the last entry counts:
  *
  * <ul>
@@ -28,7 +30,8 @@ import org.slf4j.LoggerFactory;
  *   <li>1 or 0 in one byte for whether all marks are about this archive;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
- *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found; and
+ *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found;
+ *   and
  *       those that it has tried to be since, and does not know whether it was. The empty one is for no root.
  * </ul>
  *

@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -13,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the archive over, as soon as it can be reached, and looks again and again whether it is still this server's: at even
- * intervals, and when something has failed. One thread runs it; what it tells is for all.
+ * Takes the archive over as soon as it can be reached, then checks that it is still this server's: at even intervals,
+ * and when something has failed. One thread runs it; any may read its state.
  */
 final class Ownership implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
@@ -61,7 +62,8 @@ final class Ownership implements Runnable {
     }
 
     /**
-     * Takes the archive over now if it answers; else it is tried again. One that is lost, or that another copy of this store
+     * Takes the archive over now if it answers; else it is tried again. One that is lost, or that another copy of this
+     * store
      * has taken over, is no reason not to serve.
      *
      * @throws ArchiveException when it answers that this store must not have it
@@ -93,10 +95,10 @@ final class Ownership implements Runnable {
                 step();
                 suspicions.tryAcquire(waitNanos(), TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
-                // A suspicion is no reason to ask a place again that has just not answered.
+                // A suspicion is no reason to hurry a place that has just failed to answer.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
             } catch (InterruptedException perhapsNotMeant) {
-                // What asks the place may leave the flag behind: only the archiver's end is one of this thread.
+                // A client library may leave the flag set. This thread ends only with the archiver.
                 interrupted = state.ended();
             }
         }
@@ -150,7 +152,7 @@ final class Ownership implements Runnable {
         backOff.failed(startNanos);
         if (failure.internal() && !told) {
             told = true;
-            LOG.error("whose the archive is cannot be told, for a reason that is the server's", problem);
+            LOG.error("cannot find out who owns the archive, because of an error in the server", problem);
         } else if (archive == null && !told) {
             told = true;
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
@@ -178,7 +180,7 @@ final class Ownership implements Runnable {
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
             figures.failed(failure);
-            LOG.error("this server archives no more, and goes on to serve: {}", failure.message());
+            LOG.error("this server has stopped archiving, and continues to serve: {}", failure.message());
             end(last);
         }
     }

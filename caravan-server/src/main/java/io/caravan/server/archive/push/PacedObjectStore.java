@@ -1,7 +1,6 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,11 +9,15 @@ import java.io.OutputStream;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An object store to which no more is written than the bandwidth allows, and which tells how much it was. */
 final class PacedObjectStore implements ObjectStore {
     /** What is paid for at a time. */
     private static final int PORTION_BYTES = 64 * 1024;
+
+    private static final Logger LOG = LoggerFactory.getLogger(PacedObjectStore.class);
 
     private final ObjectStore store;
     private final Bandwidth bandwidth;
@@ -48,15 +51,15 @@ final class PacedObjectStore implements ObjectStore {
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
+        String put = store.putIf(key, content, tag);
         try {
+            // Afterwards: nothing may come between its owner's look at the root and this put.
             pay(content.length);
         } catch (InterruptedIOException stopped) {
-            throw new ObjectStoreException(
-                    ObjectStoreException.Kind.UNAVAILABLE,
-                    location() + ": " + key + " was not put: " + stopped.getMessage(),
-                    stopped);
+            // The put took place. The thread stays interrupted, which its next wait notices.
+            LOG.debug("{} was put, and not waited for: {}", key, stopped.getMessage());
         }
-        return store.putIf(key, content, tag);
+        return put;
     }
 
     @Override

@@ -1,15 +1,24 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentException.Reason;
+import io.caravan.server.document.DocumentService;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Iterator;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Does one job after the other until there are no more. What fails is weighed here; several threads run it. */
+/**
+ * Does one job after the other until there are no more, and decides what becomes of those that fail. Several threads
+ * run it.
+ */
 final class Worker implements Runnable {
     /** How often a document may fail while others succeed before it is left for the next round. */
     private static final int PATIENCE = 4;
@@ -23,7 +32,7 @@ final class Worker implements Runnable {
     private final FailureLog log;
     private final long laterNanos;
 
-    /** What is to be done with a job that was tried. */
+    /** What becomes of a job that was tried. */
     private enum Next {
         DONE,
         AGAIN,
@@ -33,7 +42,7 @@ final class Worker implements Runnable {
     /**
      * A worker for {@link Archiver}.
      *
-     * @param later when a document that has failed, and others have not, is tried once more
+     * @param later how long after its failure a document is tried again, if others succeeded meanwhile
      */
     Worker(
             JobQueue queue,
@@ -75,7 +84,7 @@ final class Worker implements Runnable {
 
     private void work(Job job) {
         long start = System.nanoTime();
-        // When the archive has just become unknown, the job waits until it is known again.
+        // If the archive has just been lost, the job waits until it is back.
         Next next = Next.AGAIN;
         try {
             Pushes to = pushes.get();
@@ -97,6 +106,7 @@ final class Worker implements Runnable {
     }
 
     private void push(Job job, Pushes to) {
+        to.archive().ensureOwner();
         pushDeletions(job, to.deletions());
         Archived archived = to.documents().push(job.name());
         if (archived != null && archived.uploaded()) {
@@ -154,8 +164,26 @@ final class Worker implements Runnable {
         }
     }
 
-    /** It may pass: the next round is far away. */
+    /** The cause may pass soon, and the next round is far away. */
     private static Next laterIfNew(Job job) {
         return job.putOff() ? Next.LATER : Next.DONE;
+    }
+
+    /**
+     * What can be done to an archive that is claimed.
+     *
+     * @param archive the archive
+     * @param documents archives a document
+     * @param deletions archives a deletion
+     */
+    record Pushes(Archive archive, DocumentPush documents, DeletionPush deletions) {
+
+        static Pushes to(
+                Archive archive, DocumentService documents, Survey survey, InstantSource clock, LongSupplier random) {
+            return new Pushes(
+                    archive,
+                    new DocumentPush(documents, archive, survey, clock, random),
+                    new DeletionPush(documents, archive));
+        }
     }
 }

@@ -19,9 +19,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates documents that a store lacks from an archive's generations. A document is visible only once its snapshot was read
- * to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is written as it
- * comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of threads may use it.
+ * Creates documents that a store lacks from an archive's generations. A document is visible only once its snapshot was
+ * read
+ * to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is written
+ * as it
+ * comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of threads may use
+ * it.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -35,9 +38,9 @@ final class DocumentRestorer {
     }
 
     /**
-     * The same for who wants to know how far it is.
+     * The same, reporting progress.
      *
-     * @param moved is told of bytes of values that were handed to the store
+     * @param moved gets the number of bytes whenever values were handed to the store
      */
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
@@ -49,7 +52,8 @@ final class DocumentRestorer {
      * What a document is to be restored from.
      *
      * @param as the document's name in the store
-     * @param mark what the document knows of the archive: everything if it goes on as the one that was archived; nothing
+     * @param mark what the document knows of the archive: everything if it goes on as the one that was archived;
+     *     nothing
      *     under another name; that it is a new one otherwise, so that its deletion is not forgotten
      * @param lasting whether the document loses the moment at which it was to expire, which may have passed
      */
@@ -114,7 +118,8 @@ final class DocumentRestorer {
     }
 
     /**
-     * Creates the document. Reads on the calling thread, which waits; the outcome is told when the document is durable, or
+     * Creates the document. Reads on the calling thread, which waits; the outcome is told when the document is durable,
+     * or
      * what the store refused.
      *
      * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed

@@ -5,10 +5,11 @@ import io.caravan.ListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.archive.restore.Drills.DrillReport;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
@@ -28,8 +29,10 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is read
- * back, compared with what its manifest says, and with the live document where both have values of the same sequences. As many live documents must be in the archive.
+ * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is
+ * read
+ * back, compared with what its manifest says, and with the live document where both have values of the same sequences.
+ * As many live documents must be in the archive.
  *
  * <p>Runs on the calling thread, and is felt no more than one reader. When the thread is interrupted it ends soon.
  */

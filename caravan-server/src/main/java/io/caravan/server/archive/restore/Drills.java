@@ -6,6 +6,7 @@ import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.document.DocumentService;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -27,7 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder beside
+ * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder
+ * beside
  * the data folder; what an earlier process has left of one is removed first.
  */
 public final class Drills implements AutoCloseable {
@@ -88,7 +90,7 @@ public final class Drills implements AutoCloseable {
             }
         } catch (RuntimeException bug) {
             failures++;
-            LOG.error("a drill has failed for a reason that is the server's", bug);
+            LOG.error("a drill has failed because of an error in the server", bug);
         }
     }
 
@@ -147,6 +149,20 @@ public final class Drills implements AutoCloseable {
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * What a drill came to.
+     *
+     * @param documents documents that were restored and compared
+     * @param values values that were restored and compared
+     * @param failures what was wrong, a sentence each, naming document and object
+     * @param finishedMillis when it ended, in milliseconds since 1970
+     */
+    public record DrillReport(long documents, long values, List<String> failures, long finishedMillis) {
+        public DrillReport {
+            failures = List.copyOf(failures);
         }
     }
 }

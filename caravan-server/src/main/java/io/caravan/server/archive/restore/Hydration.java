@@ -3,7 +3,7 @@ package io.caravan.server.archive.restore;
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
@@ -11,6 +11,7 @@ import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.restore.DocumentRestorer.Source;
+import io.caravan.server.archive.restore.RestoreService.NameLocks;
 import io.caravan.server.document.ColdDocuments;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
@@ -18,7 +19,10 @@ import io.caravan.server.document.Outcome;
 import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -33,13 +37,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A document
- * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and what
+ * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A
+ * document
+ * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and
+ * what
  * this server archives is in its store, or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
- * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive did
- * not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found damaged,
+ * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive
+ * did
+ * not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found
+ * damaged,
  * which would be read whole each time.
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
@@ -268,5 +276,74 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);
+    }
+
+    /**
+     * Names that the archive is known to have nothing of: the newest ones, as many as there is room for. When half of
+     * the room
+     * is full of new names, the older half is forgotten. Any number of threads.
+     */
+    static final class AbsentNames {
+        /** Room for some 150,000 short names. */
+        private static final long HALF_BYTES = 8 * 1024 * 1024;
+        /** What a name takes beside its bytes, about. */
+        private static final int OVERHEAD_BYTES = 100;
+
+        private final long halfBytes;
+        private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();
+        private volatile Set<DocumentName> older = Set.of();
+        private long newerBytes;
+
+        AbsentNames() {
+            this(HALF_BYTES);
+        }
+
+        /** Names in twice as many bytes. */
+        AbsentNames(long halfBytes) {
+            this.halfBytes = halfBytes;
+        }
+
+        boolean contains(DocumentName name) {
+            return newer.contains(name) || older.contains(name);
+        }
+
+        synchronized void add(DocumentName name) {
+            newerBytes += name.toBytes().length + OVERHEAD_BYTES;
+            if (newerBytes > halfBytes) {
+                older = newer;
+                newer = ConcurrentHashMap.newKeySet();
+                newerBytes = name.toBytes().length + OVERHEAD_BYTES;
+            }
+            newer.add(name);
+        }
+    }
+
+    /** Documents that the archive could not give whole, for a while: the newest so many. Any number of threads. */
+    static final class DamagedNames {
+        private static final int MAX_NAMES = 1024;
+        private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
+
+        private record Damage(CaravanException problem, long sinceNanos) {}
+
+        /** Oldest first. */
+        private final Map<DocumentName, Damage> names = new LinkedHashMap<>();
+
+        /** What was wrong with the document a moment ago, or null. */
+        synchronized @Nullable CaravanException find(DocumentName name) {
+            Damage damage = names.get(name);
+            if (damage != null && System.nanoTime() - damage.sinceNanos() > MEMORY_NANOS) {
+                names.remove(name);
+                return null;
+            }
+            return damage == null ? null : damage.problem();
+        }
+
+        synchronized void add(DocumentName name, CaravanException problem) {
+            names.remove(name);
+            names.put(name, new Damage(problem, System.nanoTime()));
+            if (names.size() > MAX_NAMES) {
+                names.remove(names.keySet().iterator().next());
+            }
+        }
     }
 }

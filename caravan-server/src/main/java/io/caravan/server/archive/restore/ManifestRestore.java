@@ -8,15 +8,16 @@ import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotReader;
-import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -90,7 +91,8 @@ final class ManifestRestore {
     }
 
     /**
-     * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since: another
+     * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since:
+     * another
      * document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
      */
     private void dropStale(Manifest manifest, Generation generation) {

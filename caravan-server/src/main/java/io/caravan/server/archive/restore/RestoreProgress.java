@@ -1,5 +1,6 @@
 package io.caravan.server.archive.restore;
 
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 

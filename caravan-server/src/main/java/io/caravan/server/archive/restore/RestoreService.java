@@ -3,7 +3,7 @@ package io.caravan.server.archive.restore;
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
@@ -17,17 +17,22 @@ import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. What fails has changed nothing,
+ * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. What fails has changed
+ * nothing,
  * unless {@link Merge} says otherwise. For threads that may wait; any number of them.
  */
 public final class RestoreService implements AutoCloseable {
@@ -56,7 +61,7 @@ public final class RestoreService implements AutoCloseable {
         this(archive, documents, bytes -> {});
     }
 
-    /** The same for who wants to know how far it is; see {@link DocumentRestorer}. */
+    /** The same, reporting progress; see {@link DocumentRestorer}. */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -65,7 +70,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this service's
+     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this
+     * service's
      * few, as it may take hours; on that thread the outcome is told.
      *
      * @throws ObjectStoreException when too many wait already
@@ -100,7 +106,8 @@ public final class RestoreService implements AutoCloseable {
      * @param number of the generation, or none for the latest
      * @param as the name of the new document that it shall be, or null for what it was
      * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
-     * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code CHANGED_MEANWHILE}
+     * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
+     *     CHANGED_MEANWHILE}
      */
     public Restored restore(DocumentName name, OptionalLong number, @Nullable DocumentName as) {
         return locks.with(
@@ -159,7 +166,8 @@ public final class RestoreService implements AutoCloseable {
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the manifest: a
+     * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the
+     * manifest: a
      * document that is deleted meanwhile shows in one of them.
      */
     private Local local(DocumentName name) {
@@ -196,7 +204,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The outcome is
+     * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The
+     * outcome is
      * told when it is durable, or what the store refused.
      *
      * @param chosen whether it is another generation than the latest
@@ -223,5 +232,49 @@ public final class RestoreService implements AutoCloseable {
     @Override
     public void close() {
         threads.shutdownNow();
+    }
+
+    /**
+     * Sees to it that one thread at a time brings a document from the archive, from its look at the manifest to the
+     * document's
+     * being there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory. No lock of
+     * the store
+     * is held while one waits here.
+     */
+    static final class NameLocks {
+        private final ReentrantLock lock = new ReentrantLock();
+        private final Condition released = lock.newCondition();
+        private final Set<DocumentName> held = new HashSet<>();
+
+        /** Runs the action while nobody else runs one with the same name; not to be nested. */
+        <T> T with(DocumentName name, Supplier<T> action) {
+            acquire(name);
+            try {
+                return action.get();
+            } finally {
+                release(name);
+            }
+        }
+
+        private void acquire(DocumentName name) {
+            lock.lock();
+            try {
+                while (!held.add(name)) {
+                    released.awaitUninterruptibly();
+                }
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        private void release(DocumentName name) {
+            lock.lock();
+            try {
+                held.remove(name);
+                released.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
     }
 }

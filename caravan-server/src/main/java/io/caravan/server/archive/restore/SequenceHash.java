@@ -1,32 +1,25 @@
 package io.caravan.server.archive.restore;
 
+import io.caravan.server.archive.object.Digests;
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * Hash of the values that a document has from one sequence to another, to compare two copies of it without having both in
+ * Hash of the values that a document has from one sequence to another, to compare two copies of it without having both
+ * in
  * memory. Values outside of the range are passed over. For one thread.
  */
 final class SequenceHash {
     private final long from;
     private final long to;
-    private final MessageDigest digest = sha256();
+    private final MessageDigest digest = Digests.sha256();
     private final ByteBuffer number = ByteBuffer.allocate(Long.BYTES);
 
     /** A hash of the values from {@code from} on and before {@code to}. */
     SequenceHash(long from, long to) {
         this.from = from;
         this.to = to;
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 
     /** Takes the next value, whose position stays where it is. */

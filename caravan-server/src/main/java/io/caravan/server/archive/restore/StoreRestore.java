@@ -1,16 +1,20 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.UUID;
 
 /** Restores an archive to a store that nobody serves meanwhile. */
 public final class StoreRestore {
@@ -20,7 +24,8 @@ public final class StoreRestore {
     private StoreRestore() {}
 
     /**
-     * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store is
+     * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
+     * is
      * closed. Until then it is noted as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
@@ -46,6 +51,44 @@ public final class StoreRestore {
             StoreIdentity.incomplete(store, false);
             store.flush();
             store.checkpoint();
+        }
+    }
+
+    /** The store that an archive is restored to. */
+    public static final class RestoreTarget {
+
+        private RestoreTarget() {}
+
+        /**
+         * Opens a store that is to hold an archive's documents. A new one takes over the identity of the store that was
+         * archived before anything else: so a restore that was interrupted recognizes its store, and goes on. Until the
+         * restore is complete, the store is marked as incomplete.
+         *
+         * @param archived identity of the store that was archived
+         * @throws StoreDirectoryException when the directory holds another store
+         */
+        public static ListStore open(StoreConfig config, UUID archived) {
+            ListStore store = DurableListStore.open(config);
+            boolean opened = false;
+            try {
+                requireItsOwn(store, archived, config);
+                StoreIdentity.adopt(store, archived);
+                StoreIdentity.incomplete(store, true);
+                opened = true;
+                return store;
+            } finally {
+                if (!opened) {
+                    store.close();
+                }
+            }
+        }
+
+        private static void requireItsOwn(ListStore store, UUID archived, StoreConfig config) {
+            if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
+                throw new StoreDirectoryException(
+                        "the directory " + config.directory() + " holds another store than the"
+                                + " one that was archived; restore to a directory that is empty or does not exist");
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.ObjectStoreException;
@@ -15,12 +16,16 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores all documents of an archive that are not deleted. What fails for one document is that document's fault, and told
- * of; the others are restored. What the store cannot do, or an archive that answers nothing any more, ends it all: another
+ * Restores all documents of an archive that are not deleted. What fails for one document is that document's fault, and
+ * told
+ * of; the others are restored. What the store cannot do, or an archive that answers nothing any more, ends it all:
+ * another
  * restore to the same store goes on from there.
  *
- * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the jobs'
- * threads, which reads the document. The store writes many at a time, as they come; a thread of its own tells of them. A
+ * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
+ * jobs'
+ * threads, which reads the document. The store writes many at a time, as they come; a thread of its own tells of them.
+ * A
  * bounded number of documents is under way, with a bounded number of bytes in memory.
  */
 public final class WholeRestore {
@@ -214,4 +219,28 @@ public final class WholeRestore {
             }
         });
     }
+
+    /** Is told what becomes of each document of a whole restore, by one thread at a time. */
+    public interface RestoreListener {
+
+        /** The document is there and durable. */
+        void restored(Restored restored);
+
+        /** The document, or its latest generation, could not be restored. */
+        void fault(RestoreFault fault);
+    }
+
+    /**
+     * A document of an archive that is not, or not in its latest generation, in the store that was restored.
+     *
+     * @param document its name, or null when the object that has it cannot be read
+     * @param object key of the object that is at fault, or of the document's manifest
+     * @param why what is wrong, for people
+     * @param instead the older generation that was restored instead, or null when none was
+     */
+    public record RestoreFault(
+            @Nullable DocumentName document,
+            String object,
+            String why,
+            @Nullable Restored instead) {}
 }

@@ -2,7 +2,7 @@ package io.caravan.server.cli.archive;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Pipeline;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;

@@ -11,7 +11,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Where an archive lies. Credentials are never options, as other users of the machine see command lines: the AWS SDK finds
+ * Where an archive lies. Credentials are never options, as other users of the machine see command lines: the AWS SDK
+ * finds
  * them, in the environment, in its files, or from the machine's role.
  */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields

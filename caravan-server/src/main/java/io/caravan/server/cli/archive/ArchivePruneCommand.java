@@ -2,10 +2,10 @@ package io.caravan.server.cli.archive;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.PruneListener;
 import io.caravan.server.archive.PrunePolicy;
-import io.caravan.server.archive.PruneReport;
-import io.caravan.server.archive.Removal;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -22,10 +22,11 @@ import picocli.CommandLine.Option;
         name = "prune",
         description = {
             "Removes old generations, everything of documents that were deleted long ago, and snapshots that no manifest"
-                    + " names and none will. Nothing else ever removes anything from an archive.",
-            "A generation stays if it is among the newest --keep of its document, or is not older than --keep-days; so"
-                    + " the latest one always does. May run beside the server that archives; when it is ended, the next"
-                    + " run goes on."
+                    + " names and none will. A server does the same by itself, see --archive-prune in 'caravan serve"
+                    + " --help'.",
+            "A generation stays if it is among the newest --keep of its document, or is not older than --keep-days, or is"
+                    + " the newest of a day that is not older than --keep-daily. So the latest one always stays. This"
+                    + " command may run beside the server that archives. If it is interrupted, the next run goes on."
         },
         exitCodeList = {
             "0:done",
@@ -55,6 +56,13 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     private int keepDays;
 
     @Option(
+            names = "--keep-daily",
+            paramLabel = "DAYS",
+            defaultValue = "0",
+            description = "For so many days, the newest generation of each day stays too; 0 for none.")
+    private int keepDaily;
+
+    @Option(
             names = "--retain",
             paramLabel = "DAYS",
             defaultValue = "30",
@@ -72,12 +80,13 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
     void checkOptions() {
         check(keep >= 1, "--keep must be 1 or more: the latest generation of a document always stays");
         check(keepDays >= 0, "--keep-days must be 0 or more");
+        check(keepDaily >= 0, "--keep-daily must be 0 or more");
         check(retainDays >= 1, "--retain must be 1 or more");
     }
 
     @Override
     int run(Archive archive, Output output) throws IOException {
-        PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), Duration.ofDays(retainDays));
+        PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
         PruneReport report;
         try (Progress progress = progress("documents")) {
             report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new Listener(progress, output));

@@ -2,8 +2,8 @@ package io.caravan.server.cli.archive;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Verification;
-import io.caravan.server.archive.VerificationListener;
-import io.caravan.server.archive.VerificationReport;
+import io.caravan.server.archive.Verification.VerificationListener;
+import io.caravan.server.archive.Verification.VerificationReport;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;

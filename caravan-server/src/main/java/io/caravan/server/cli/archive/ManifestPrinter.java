@@ -6,7 +6,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.time.Instant;

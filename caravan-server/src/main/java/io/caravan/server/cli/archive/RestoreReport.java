@@ -2,10 +2,10 @@ package io.caravan.server.cli.archive;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.restore.RestoreFault;
-import io.caravan.server.archive.restore.RestoreListener;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
 import io.caravan.server.archive.restore.Restored;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;

@@ -1,10 +1,12 @@
 package io.caravan.server.cli.serve;
 
 import io.caravan.StoreConfig;
+import io.caravan.server.archive.Lease;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.config.Quantities;
 import java.net.URI;
 import java.nio.file.Path;
@@ -108,6 +110,44 @@ final class ArchiveOptions {
     private boolean takeover;
 
     @Option(
+            names = "--archive-prune",
+            paramLabel = "TIME",
+            defaultValue = "6h",
+            converter = Quantities.TimeOrOff.class,
+            description =
+                    "Time between two rounds that remove old generations, deleted documents and leftovers from the"
+                            + " archive, 1s or more, or off to remove nothing.")
+    private Duration pruneEvery;
+
+    @Option(
+            names = "--archive-keep",
+            paramLabel = "COUNT",
+            defaultValue = "4",
+            description = "How many of a document's newest generations stay, whatever their age, 1 or more.")
+    private int keep;
+
+    @Option(
+            names = "--archive-keep-days",
+            paramLabel = "DAYS",
+            defaultValue = "0",
+            description = "Generations that are not older stay too; 0 for none.")
+    private int keepDays;
+
+    @Option(
+            names = "--archive-keep-daily",
+            paramLabel = "DAYS",
+            defaultValue = "14",
+            description = "For so many days, the newest generation of each day stays too; 0 for none.")
+    private int keepDaily;
+
+    @Option(
+            names = "--archive-retain",
+            paramLabel = "DAYS",
+            defaultValue = "30",
+            description = "How long deleted documents can still be restored, 1 or more.")
+    private int retainDays;
+
+    @Option(
             names = "--drill",
             paramLabel = "TIME",
             defaultValue = "off",
@@ -167,7 +207,20 @@ final class ArchiveOptions {
                 after,
                 concurrency,
                 bytesPerSecond,
-                onStop);
+                onStop,
+                pruning(),
+                Lease.Clock.SYSTEM);
+    }
+
+    private ArchiveConfig.@Nullable Pruning pruning() {
+        boolean prunes = !pruneEvery.isZero();
+        Quantities.check(!prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
+        Quantities.check(keep >= 1, "--archive-keep must be 1 or more: the latest generation always stays");
+        Quantities.check(keepDays >= 0, "--archive-keep-days must be 0 or more");
+        Quantities.check(keepDaily >= 0, "--archive-keep-daily must be 0 or more");
+        Quantities.check(retainDays >= 1, "--archive-retain must be 1 or more");
+        PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
+        return prunes ? new ArchiveConfig.Pruning(policy, pruneEvery) : null;
     }
 
     private static void check(String url) {

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.format;
 
+import io.caravan.server.archive.object.Digests;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
@@ -118,7 +119,7 @@ final class Forgery {
         }
         int hashAt = at + SnapshotLayout.FOOTER_SHA256;
         if (hashAt + Sha256.BYTES <= object.limit()) {
-            object.put(hashAt, Sha256.digest().digest(Arrays.copyOf(object.array(), hashAt)));
+            object.put(hashAt, Digests.sha256().digest(Arrays.copyOf(object.array(), hashAt)));
         }
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

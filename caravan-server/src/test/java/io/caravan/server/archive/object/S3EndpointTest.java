@@ -3,6 +3,8 @@ package io.caravan.server.archive.object;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.S3Server;
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import io.netty.channel.EventLoopGroup;
 import java.net.URI;
 import java.util.UUID;

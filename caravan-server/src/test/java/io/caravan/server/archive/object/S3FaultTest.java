@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.FaultProxy.Way;
@@ -36,11 +38,9 @@ class S3FaultTest {
     private static final int ATTEMPTS = 3;
     private static final Duration CONNECT = Duration.ofSeconds(10);
     private static final Duration IDLE = Duration.ofSeconds(1);
-    private static final S3Timeouts SHORT =
-            new S3Timeouts(CONNECT, IDLE, Duration.ofSeconds(5), 4 << 20, ATTEMPTS);
+    private static final S3Timeouts SHORT = new S3Timeouts(CONNECT, IDLE, Duration.ofSeconds(5), 4 << 20, ATTEMPTS);
     /** Tries once, and soon gives up. */
-    private static final S3Timeouts IMPATIENT =
-            new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
+    private static final S3Timeouts IMPATIENT = new S3Timeouts(CONNECT, IDLE, Duration.ofMillis(500), 64 << 20, 1);
 
     private static final String UNKNOWN_LENGTH = "ETag: \"1\"\r\nTransfer-Encoding: chunked";
 

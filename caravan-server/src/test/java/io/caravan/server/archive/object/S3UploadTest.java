@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.object.S3Calls.S3Timeouts;
+import io.caravan.server.archive.object.S3Upload.S3Parts;
 import io.caravan.testing.Patient;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterEach;

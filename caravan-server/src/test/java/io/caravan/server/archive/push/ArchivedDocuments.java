@@ -7,8 +7,10 @@ import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.Archiving;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.Lease;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.MemoryObjectStore;
@@ -34,6 +36,9 @@ final class ArchivedDocuments implements AutoCloseable {
     MemoryObjects objects = new MemoryObjects(InstantSource.system());
     MemoryObjectStore client = objects.client();
     DocumentService documents;
+    /** An archive is handed over without waiting. */
+    Lease.Clock leaseClock = new Claims.SkippedTime();
+
     private @Nullable Archiver archiver;
 
     ArchivedDocuments() {
@@ -61,7 +66,21 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Archiver archive(ArchiveConfig config) {
-        archiver = Archiver.start(documents, store, config);
+        archiver = Archiver.start(
+                documents,
+                store,
+                new ArchiveConfig(
+                        config.location(),
+                        config.place(),
+                        config.atHand(),
+                        config.adopts(),
+                        config.takeover(),
+                        config.after(),
+                        config.concurrency(),
+                        config.bytesPerSecond(),
+                        config.onStop(),
+                        config.pruning(),
+                        leaseClock));
         return archiver;
     }
 

@@ -19,6 +19,8 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.ForwardingListStore;
 import io.caravan.testing.Seeds;

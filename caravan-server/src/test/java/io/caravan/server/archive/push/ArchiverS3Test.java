@@ -9,6 +9,7 @@ import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultProxy;
 import io.caravan.testing.HttpAnswer;

@@ -7,9 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.format.ArchiveException;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.ObjectCall;
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.testing.Eventually;
@@ -18,6 +22,7 @@ import java.time.InstantSource;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -264,7 +269,7 @@ class ArchiverTest {
 
     @Test
     void anotherStoresArchiveIsRefusedAtTheStart() {
-        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(SOON))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
@@ -277,7 +282,7 @@ class ArchiverTest {
     @Test
     void aStoreWithNothingInItTakesTheArchiveOverThatItFetchesFrom() {
         UUID lost = UUID.randomUUID();
-        Archive.claim(server.objects.client(), lost, "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), lost, "somebody", InstantSource.system());
         assertThat(server.archive(adopting()).status().state()).isEqualTo(ArchiveState.OWNER);
         assertThat(StoreIdentity.of(server.store)).isEqualTo(lost);
     }
@@ -285,7 +290,7 @@ class ArchiverTest {
     @Test
     void aStoreWithDocumentsOfItsOwnTakesNoOtherArchiveOver() {
         server.push("a", "1");
-        Archive.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
+        Claims.claim(server.objects.client(), UUID.randomUUID(), "somebody", InstantSource.system());
         assertThatThrownBy(() -> server.archive(adopting()))
                 .isInstanceOf(ArchiveException.class)
                 .hasMessageContaining("belongs to the store");
@@ -302,7 +307,7 @@ class ArchiverTest {
         Archiver first = server.archive(SOON);
         server.push("a", "1");
         server.awaitArchived("a");
-        Archive second = Archive.claim(
+        Archive second = Claims.claim(
                 server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
         Eventually.await("fenced", () -> first.status().state() == ArchiveState.FENCED);
         server.push("a", "2");
@@ -312,6 +317,62 @@ class ArchiverTest {
         Eventually.await("the backlog is still told", () -> first.status().backlog() == 1);
         assertThat(second.root().epoch()).isEqualTo(2);
         assertThat(first.status().failures()).containsEntry("fenced", 1L);
+    }
+
+    /** What it uploaded then, the one before could make it drop. */
+    @Test
+    void nothingIsUploadedUntilTheArchiveHasBeenHandedOver() throws Exception {
+        server.push("a", "1");
+        server.archive(SOON);
+        server.awaitArchived("a");
+        server.restart();
+        server.push("a", "2");
+        CompletableFuture<Void> waiting = new CompletableFuture<>();
+        CountDownLatch handedOver = new CountDownLatch(1);
+        server.leaseClock = new Claims.SkippedTime() {
+            @Override
+            public void sleep(long nanos) throws InterruptedException {
+                waiting.complete(null);
+                handedOver.await();
+                super.sleep(nanos);
+            }
+        };
+        Archiver second = server.archive(NEVER);
+        CompletableFuture<Archived> asked = second.archiveNow(ArchivedDocuments.name("a"));
+        CompletableFuture.anyOf(waiting, asked).get(30, TimeUnit.SECONDS);
+        assertThat(asked).isNotDone();
+        assertThat(server.client.calls(ObjectCall.PUT)).isZero();
+        assertThat(server.values("a")).containsExactly("1");
+        handedOver.countDown();
+        get(asked);
+        assertThat(server.values("a")).containsExactly("1", "2");
+    }
+
+    @Test
+    void oldGenerationsAreRemovedByTheArchiver() throws Exception {
+        server.push("a", "1");
+        Archiver archiver = server.archive(new ArchiveConfig(
+                "memory:",
+                () -> server.client,
+                true,
+                false,
+                false,
+                NEVER,
+                1,
+                0,
+                false,
+                new ArchiveConfig.Pruning(
+                        new PrunePolicy(2, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN), Duration.ofMillis(1)),
+                new Claims.SkippedTime()));
+        for (int value = 2; value <= 5; value++) {
+            get(archiver.archiveNow(ArchivedDocuments.name("a")));
+            server.push("a", String.valueOf(value));
+        }
+        Eventually.await(
+                "two generations and their snapshots",
+                () -> server.manifest("a").generations().size() == 2
+                        && server.objects.keys("snapshots/").size() == 2);
+        assertThat(server.latest("a").number()).isEqualTo(4);
     }
 
     /** Its thread is the only one that claims, and nobody would see it end. */
@@ -344,7 +405,7 @@ class ArchiverTest {
         server.archive(SOON);
         server.awaitArchived("a");
         server.restart();
-        Archive another = Archive.claim(
+        Archive another = Claims.claim(
                 server.objects.client(), StoreIdentity.of(server.store), "another", InstantSource.system());
         Archiver back = server.archive(SOON);
         assertThat(back.status().state()).isEqualTo(ArchiveState.FENCED);

@@ -8,11 +8,13 @@ import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.engine.Engine;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.PruneListener;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.PrunePolicy;
-import io.caravan.server.archive.Removal;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -41,7 +43,7 @@ final class CrashHost implements AutoCloseable {
     private static final int KIB = 1024;
     private static final int MAX_VALUE_BYTES = 16 * KIB;
     /** One that leaves everything but the newest to be pruned. */
-    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, PrunePolicy.LEAST_RETAIN);
+    private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ZERO, 0, PrunePolicy.LEAST_RETAIN);
 
     private static final StoreConfig CONFIG = StoreConfig.builder(Path.of("disk"))
             .maxValueBytes(MAX_VALUE_BYTES)
@@ -61,7 +63,7 @@ final class CrashHost implements AutoCloseable {
         this.clock = clock;
         store = open(disk);
         documents = documents(store);
-        Archive archive = Archive.claim(objects, StoreIdentity.of(store), "host", clock);
+        Archive archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
         pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, clock.millis()), clock, random);
     }
 

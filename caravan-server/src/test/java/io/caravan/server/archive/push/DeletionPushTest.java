@@ -4,14 +4,15 @@ import static io.caravan.server.archive.push.ArchivedDocuments.name;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveKeys;
-import io.caravan.server.archive.format.Tombstone;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.StoreIdentity;
 import java.time.InstantSource;
@@ -25,7 +26,7 @@ class DeletionPushTest {
     private final ArchivedDocuments server = new ArchivedDocuments();
     private final MemoryObjectStore client = server.client;
     private final Pushes pushes = Pushes.to(
-            Archive.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
+            Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
             server.documents,
             new Survey(Walker.SLOTS, 0),
             InstantSource.system(),

@@ -3,6 +3,7 @@ package io.caravan.server.archive.push;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.testing.Eventually;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.Waiting;
 import java.io.IOException;
@@ -55,7 +57,7 @@ class LargeDocumentTest {
             byte[] value = new byte[VALUE_BYTES];
             new Random(1).nextBytes(value);
             Sink sink = new Sink(server.client);
-            Archive archive = Archive.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
+            Archive archive = Claims.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
             AtomicLong incarnations = new AtomicLong();
             Pushes pushes = Pushes.to(
                     archive,

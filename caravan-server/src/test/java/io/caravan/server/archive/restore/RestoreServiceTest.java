@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
@@ -302,7 +303,7 @@ class RestoreServiceTest {
         }
         DocumentName name = DocumentName.of(every);
         TestArchive.put(
-                Archive.claim(archive.newClient(), TestArchive.STORE, "t", TestArchive.CLOCK),
+                Claims.claim(archive.newClient(), TestArchive.STORE, "t", TestArchive.CLOCK),
                 name,
                 7,
                 0,

@@ -8,12 +8,15 @@ import io.caravan.StoreConfig;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -48,7 +51,7 @@ class S3RestoreTest {
     }
 
     private static void fill(ObjectStore objects) {
-        Archive archive = Archive.claim(objects, TestArchive.STORE, "test", TestArchive.CLOCK);
+        Archive archive = Claims.claim(objects, TestArchive.STORE, "test", TestArchive.CLOCK);
         for (int i = 0; i < DOCUMENTS; i++) {
             TestArchive.put(archive, name(i), i, 5, TestArchive.values(i, 5, 5 + VALUES), Attributes.EMPTY);
         }

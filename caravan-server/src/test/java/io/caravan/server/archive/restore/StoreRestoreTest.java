@@ -21,6 +21,8 @@ import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.restore.RestoreProgress.Figures;
+import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
+import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.StoreIdentity;

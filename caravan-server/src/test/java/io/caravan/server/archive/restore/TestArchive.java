@@ -5,13 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
-import io.caravan.server.archive.KeptManifest;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotWriter;
-import io.caravan.server.archive.format.Tombstone;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectStore;
@@ -33,7 +34,7 @@ final class TestArchive {
     private final Archive owned;
 
     TestArchive() {
-        owned = Archive.claim(objects.client(), STORE, "test", CLOCK);
+        owned = Claims.claim(objects.client(), STORE, "test", CLOCK);
     }
 
     MemoryObjects objects() {

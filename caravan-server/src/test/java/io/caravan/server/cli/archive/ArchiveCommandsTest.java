@@ -9,6 +9,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archiving;
 import io.caravan.server.archive.Archiving.State;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.object.FileObjectStore;
 import io.caravan.server.archive.object.ObjectStore;
@@ -73,7 +74,7 @@ class ArchiveCommandsTest {
     }
 
     private Archive claim(ObjectStore objects) {
-        return Archive.claim(objects, new UUID(1, 2), "host/1", InstantSource.system());
+        return Claims.claim(objects, new UUID(1, 2), "host/1", InstantSource.system());
     }
 
     /** Two living documents, of four generations and one, and a deleted one. */

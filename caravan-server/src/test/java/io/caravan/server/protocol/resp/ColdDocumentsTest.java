@@ -8,7 +8,7 @@ import io.caravan.server.app.ServerFixture;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.push.ArchiveConfig;
-import io.caravan.server.archive.restore.RestoreConfig;
+import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.testing.Eventually;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
 
-import io.caravan.server.archive.push.Archived;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;

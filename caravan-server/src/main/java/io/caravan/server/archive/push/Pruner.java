@@ -1,0 +1,123 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.CaravanException;
+import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Pruning.PruneListener;
+import io.caravan.server.archive.Pruning.PruneReport;
+import io.caravan.server.archive.Pruning.Removal;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prunes the server's archive again and again, as {@code caravan archive prune} does, one document at a time on one
+ * thread
+ * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
+ * than
+ * the policy lets stay; once a day a round reads every manifest, and finds what has become too old.
+ *
+ * <p>A round that fails leaves an archive that is whole, and the next one goes on. Nothing else waits for a round.
+ */
+final class Pruner implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
+    /** A server that is restarted often still gets to prune. */
+    private static final Duration LONGEST_FIRST = Duration.ofMinutes(10);
+
+    private static final long THOROUGH_MILLIS = Duration.ofDays(1).toMillis();
+
+    private final Supplier<@Nullable Archive> archive;
+    private final ArchiveConfig.Pruning config;
+    private final InstantSource clock;
+    private final ArchiveCounts figures;
+    private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
+            new DefaultThreadFactory("caravan-archive-pruner", true, Thread.MIN_PRIORITY));
+    private long thoroughMillis;
+
+    /**
+     * A pruner that has not begun.
+     *
+     * @param archive gives the archive while it is this server's, else null
+     */
+    Pruner(
+            Supplier<@Nullable Archive> archive,
+            ArchiveConfig.Pruning config,
+            InstantSource clock,
+            ArchiveCounts figures) {
+        this.archive = archive;
+        this.config = config;
+        this.clock = clock;
+        this.figures = figures;
+    }
+
+    void start() {
+        long every = config.every().toMillis();
+        thread.scheduleWithFixedDelay(
+                this::tryRun, Math.min(every, LONGEST_FIRST.toMillis()), every, TimeUnit.MILLISECONDS);
+    }
+
+    /** A task that throws would not be run again. */
+    private void tryRun() {
+        try {
+            run();
+        } catch (CaravanException problem) {
+            if (!thread.isShutdown()) {
+                figures.failed(Failure.of(problem));
+                LOG.warn("the archive was not pruned, and the next round tries again: {}", problem.getMessage());
+            }
+        } catch (RuntimeException bug) {
+            if (!thread.isShutdown()) {
+                LOG.error("pruning the archive has failed because of an error in the server", bug);
+            }
+        }
+    }
+
+    /** One round, on the calling thread. */
+    void run() {
+        Archive owned = archive.get();
+        if (owned == null) {
+            return;
+        }
+        owned.checkOwner();
+        long now = clock.millis();
+        boolean thorough = now - thoroughMillis >= THOROUGH_MILLIS;
+        PruneReport report = thorough
+                ? owned.prune(config.policy(), false, 1, now, new Problems())
+                : owned.thin(config.policy(), now, new Problems());
+        if (thorough) {
+            thoroughMillis = now;
+        }
+        if (report.bytes() > 0 || report.forgotten() > 0) {
+            LOG.info(
+                    "pruned the archive: removed {} generations, {} leftovers and {} deleted documents, {} bytes",
+                    report.generations(),
+                    report.leftovers(),
+                    report.forgotten(),
+                    report.bytes());
+        }
+    }
+
+    private static final class Problems implements PruneListener {
+        @Override
+        public void removed(Removal removal) {
+            LOG.debug("removed {}", removal);
+        }
+
+        @Override
+        public void problem(String message) {
+            LOG.warn("a document was not pruned: {}", message);
+        }
+    }
+
+    /** Ends a round that is under way; the next one, after the next start, goes on. */
+    @Override
+    public void close() {
+        thread.shutdownNow();
+    }
+}
