@@ -133,26 +133,25 @@ final class DocumentReads {
     }
 
     /** See {@link DocumentService#scan}. */
-    ScanPage scan(int cursor, int count) {
-        if (cursor < 0 || cursor >= Catalog.STRIPES) {
-            throw new IllegalArgumentException("there is no cursor " + cursor);
-        }
-        List<ScanPage.Found> found = new ArrayList<>();
-        int stripe = cursor;
-        while (stripe < Catalog.STRIPES && found.size() < count) {
-            found.addAll(stripe(stripe++));
-        }
+    ScanPage scan(long cursor, int limit) {
+        Catalog.Page page = catalog.page(cursor, limit);
+        List<ScanPage.Found> found = found(page.documents());
         // Or a crash could take back what is listed.
         store.flush();
-        return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+        return new ScanPage(page.next(), found);
     }
 
     /** See {@link DocumentService#stripe}. */
     List<ScanPage.Found> stripe(int stripe) {
-        List<ScanPage.Found> found = new ArrayList<>();
-        for (NamedDocument document : catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw)))) {
+        return found(catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw))));
+    }
+
+    /** Those documents that are there for everybody. */
+    private List<ScanPage.Found> found(List<NamedDocument> documents) {
+        List<ScanPage.Found> found = new ArrayList<>(documents.size());
+        for (NamedDocument document : documents) {
             DocumentInfo info = accepted(document.state());
-            if (!expiry.expired(info.id(), info.attributes())) {
+            if (visible(info.attributes()) && !expiry.expired(info.id(), info.attributes())) {
                 found.add(new ScanPage.Found(document.name(), info));
             }
         }

@@ -2,6 +2,8 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
+import io.caravan.server.document.Preparation;
+import io.caravan.server.document.Preparation.UnpreparedException;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
@@ -12,6 +14,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
+import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.reply.Errors;
@@ -47,6 +50,7 @@ final class CommandRunner implements RequestDecoder.Intake {
     private final Executor readers;
     private final Runnable progress;
     private final int maxPending;
+    private final long maxReadBytes;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
     /** Reads that are under way. */
@@ -75,6 +79,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         this.readers = service.readers();
         this.progress = progress;
         this.maxPending = service.limits().maxPending();
+        this.maxReadBytes = service.limits().maxRequestBytes();
     }
 
     /** Takes the next request, and runs it if it need not wait. */
@@ -227,13 +232,37 @@ final class CommandRunner implements RequestDecoder.Intake {
             }
             place = takePlace();
             turn.willWrite();
-            Change change = action.prepare(session, command);
-            if (!change.submit(documents, place)) {
-                undecided = place;
-            }
+            write(action.prepare(session, command), command, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
+    }
+
+    /** Makes a change here, or, when it needs what takes time, on a reading thread. */
+    private void write(Change change, Command command, PendingReply place) {
+        Preparation preparation = new Preparation(maxReadBytes);
+        try {
+            if (!documents.write(change.names(), change.edit(), preparation, place)) {
+                undecided = place;
+            }
+        } catch (UnpreparedException unprepared) {
+            Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
+            readWith(apart, command, place);
+        }
+    }
+
+    /** A turn of a change on a reading thread. */
+    private boolean finishWrite(Change change, Preparation preparation, ReadContext context) {
+        context.checkStillKnown();
+        if (!documents.writable()) {
+            documents.onWritable(context.wake());
+            return false;
+        }
+        documents.prepare(preparation);
+        // Or the values of many would wait together for their changes to be durable.
+        context.place().hold(preparation.copiedBytes());
+        documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
+        return true;
     }
 
     private PendingReply takePlace() {
@@ -260,7 +289,14 @@ final class CommandRunner implements RequestDecoder.Intake {
     }
 
     private void read() {
+        Command command = (Command) waiting.element();
+        readWith(Objects.requireNonNull(nextRead()), command, takePlace());
+    }
+
+    /** Hands a read to a reading thread, and those behind it with it. */
+    private void readWith(Action first, Command of, PendingReply place) {
         ReadBatch reads = new ReadBatch(channel, session, readers, replies, this::readsPaused);
+        reads.add(first, of, place);
         Action action = nextRead();
         while (action != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();

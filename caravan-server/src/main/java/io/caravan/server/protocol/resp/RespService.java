@@ -60,11 +60,11 @@ public final class RespService {
         this.authenticator = authenticator;
         InstantSource clock = InstantSource.system();
         List.of(
-                        new ListCommands(documents, limits).all(),
+                        new ListCommands(documents).all(),
                         new KeyCommands(documents).all(),
                         new ScanCommands(documents).all(),
                         new ExpiryCommands(documents, clock).all(),
-                        new ExtensionCommands(documents, limits).all(),
+                        new ExtensionCommands(documents).all(),
                         new ArchiveCommands(archiver).all(),
                         new RestoreCommands(restores).all(),
                         new TransactionCommands(limits, TransactionBudget.forProcess(limits.maxRequestBytes())).all(),

@@ -39,14 +39,14 @@ public final class ExpiryCommands {
                         .keys(FIRST)
                         .flags("fast")
                         .write((session, command) ->
-                                new Change.OfOne(ListCommands.name(command), ExpiryCommands::persist)));
+                                Change.of(ListCommands.name(command), ExpiryCommands::persist)));
     }
 
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
         return CommandSpec.generic(name, -3, summary).keys(FIRST).flags("fast").write((session, command) -> {
             long atMillis = moment(command, unitMillis, fromNow);
             ExpiryCondition condition = ExpiryCondition.of(command);
-            return new Change.OfOne(ListCommands.name(command), document -> expire(document, atMillis, condition));
+            return Change.of(ListCommands.name(command), document -> expire(document, atMillis, condition));
         });
     }
 
@@ -88,8 +88,8 @@ public final class ExpiryCommands {
     }
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
-        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").read((session, command) -> {
-            DocumentInfo info = Presence.of(documents, ListCommands.name(command));
+        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").lookup(documents, (command, found) -> {
+            DocumentInfo info = Presence.of(found, ListCommands.name(command));
             return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
         });
     }

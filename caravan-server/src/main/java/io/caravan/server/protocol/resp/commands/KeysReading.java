@@ -18,7 +18,7 @@ import java.util.List;
 final class KeysReading implements Reading {
     /** Greatest number of names in the answer. */
     private static final int MAX_KEYS = 10_000;
-    /** About how many documents are looked at in one turn. */
+    /** How many documents are looked at in one turn. */
     private static final int TURN_DOCUMENTS = 1_000;
 
     private final DocumentService documents;
@@ -26,7 +26,7 @@ final class KeysReading implements Reading {
     private final ReadContext context;
     private final Glob glob;
     private final List<Reply> names = new ArrayList<>();
-    private int cursor;
+    private long cursor;
 
     KeysReading(DocumentService documents, Session session, Command command, ReadContext context) {
         this.documents = documents;

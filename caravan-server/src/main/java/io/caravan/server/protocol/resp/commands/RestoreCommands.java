@@ -10,6 +10,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Access;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
@@ -75,6 +76,10 @@ public final class RestoreCommands {
 
     private Reading restore(Session session, Command command, ReadContext context) {
         Options options = Options.of(command);
+        if (options.generation().isPresent()) {
+            // An older generation, or that of a document that was deleted: it undoes what others have decided.
+            CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
+        }
         if (restores == null) {
             throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
         }

@@ -46,7 +46,7 @@ public final class ServerCommands {
         }
         boolean all = wanted.isEmpty() || wanted.stream().anyMatch(List.of("all", "default", "everything")::contains);
         StringBuilder text = new StringBuilder();
-        status.sections().forEach((section, fields) -> {
+        status.sections(session.principal()).forEach((section, fields) -> {
             if (all || wanted.contains(section.toLowerCase(Locale.ROOT))) {
                 append(text, section, fields);
             }

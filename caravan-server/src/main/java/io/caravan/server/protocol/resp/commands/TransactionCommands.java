@@ -11,7 +11,7 @@ import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.dispatch.TransactionBudget;
 import java.util.List;
 
-/** Transactions: changes of several documents that become one. */
+/** Transactions: commands that become one change. */
 public final class TransactionCommands {
     private final RespLimits limits;
     private final TransactionBudget budget;
@@ -24,7 +24,7 @@ public final class TransactionCommands {
     public List<CommandSpec> all() {
         return List.of(
                 CommandSpec.transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
-                CommandSpec.transactions("EXEC", 1, "Makes all changes of the transaction, or none.")
+                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
                         .commit(TransactionCommands::execute),
                 CommandSpec.transactions("DISCARD", 1, "Forgets the transaction.")
                         .immediate(TransactionCommands::discard));

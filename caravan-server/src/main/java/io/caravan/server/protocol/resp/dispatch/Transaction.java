@@ -13,8 +13,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none. It is bounded in commands
- * and in bytes, counted as {@link RespLimits} counts a request's. The event loop's alone.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read as it
+ * was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's. The event
+ * loop's alone.
  */
 public final class Transaction {
     /** Greatest number of commands. */
@@ -52,12 +53,12 @@ public final class Transaction {
      * @throws CommandException when it cannot be in a transaction, or is one too many
      */
     public Reply queue(Session session, CommandSpec spec, Command command) {
-        if (!(spec.action() instanceof Action.Write write)) {
-            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction is one change that is"
-                    + " decided on at once, and holds writes only; read before MULTI, and have CARAVAN.APPEND with"
-                    + " IFSEQ refuse the transaction if the document has changed since");
+        Action.Write action = spec.queued();
+        if (action == null) {
+            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction holds commands that"
+                    + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
-        Change change = write.prepare(session, command);
+        Change change = action.prepare(session, command);
         if (!spoilt) {
             hold(command.bytes());
             steps.add(new Step(spec.name(), change));
@@ -88,7 +89,7 @@ public final class Transaction {
         }
         Set<DocumentName> names = new LinkedHashSet<>();
         steps.forEach(step -> names.addAll(step.change().names()));
-        return new Change.OfMany(names, this::apply);
+        return new Change(names, this::apply);
     }
 
     private Reply apply(DocumentEdits edits) {
@@ -102,7 +103,7 @@ public final class Transaction {
     /** The error of one command is that of all, and says so; its prefix stays, because programs look at it. */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
-            return step.change().apply(edits);
+            return step.change().edit().apply(edits);
         } catch (RuntimeException refused) {
             throw new CommandException(Errors.reply(refused).text() + " (command " + number + " of the transaction, "
                     + step.command() + "; nothing has been changed)");

@@ -21,6 +21,7 @@ import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,26 @@ class KeysReadingTest {
         assertThat(place.reply())
                 .isInstanceOfSatisfying(
                         Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
+        documents.close();
+    }
+
+    @Test
+    void aTurnOfExistsLooksForAFewNamesOnly() {
+        List<DocumentName> names = new ArrayList<>();
+        for (int i = 0; i < 2 * KeyCommands.Counting.TURN_NAMES + 1; i++) {
+            push("k" + i);
+            names.add(DocumentName.of("k" + i));
+        }
+        ReplyQueue replies =
+                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
+        PendingReply place = replies.open(Protocol.RESP2);
+        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading exists = new KeyCommands.Counting(documents, names, context);
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isTrue();
+        assertThat(woken).hasValue(2);
+        assertThat(place.reply()).isEqualTo(new Reply.Number(names.size()));
         documents.close();
     }
 }
