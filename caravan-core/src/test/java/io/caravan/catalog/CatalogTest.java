@@ -311,9 +311,7 @@ class CatalogTest {
         }
         int place = DocumentTable.place(Objects.requireNonNull(table.find(A)));
         assertThat(table.from(0, 0, 2)).extracting(document -> document.id).containsExactly(1L, 2L);
-        assertThat(table.from(place, 3, 9))
-                .extracting(document -> document.id)
-                .containsExactly(3L, 4L, 5L);
+        assertThat(table.from(place, 3, 9)).extracting(document -> document.id).containsExactly(3L, 4L, 5L);
         assertThat(table.from(place + 1, 0, 9)).isEmpty();
     }
 

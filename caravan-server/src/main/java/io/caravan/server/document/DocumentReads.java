@@ -54,6 +54,10 @@ final class DocumentReads {
             cold.await(name);
             info = durable(name);
         }
+        return seen(name, info);
+    }
+
+    private @Nullable DocumentInfo seen(DocumentName name, @Nullable DocumentInfo info) {
         boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());
         return info == null || expired ? null : EditedDocument.visible(name, info);
     }
@@ -86,9 +90,22 @@ final class DocumentReads {
 
     /** See {@link DocumentService#read}. */
     void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        read(name, this::find, choice, reader);
+    }
+
+    /** Reads as {@link #read} does what the store has, whatever an archive has: whoever waits for that may be waiting for this. */
+    void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        read(name, here -> seen(here, durable(here)), choice, reader);
+    }
+
+    private void read(
+            DocumentName name,
+            Function<DocumentName, @Nullable DocumentInfo> found,
+            Function<DocumentInfo, SequenceRange> choice,
+            DocumentReader reader) {
         boolean done = false;
         while (!done) {
-            DocumentInfo info = find(name);
+            DocumentInfo info = found.apply(name);
             SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
             if (info == null || range.count() == 0) {
                 reader.begin(0);

@@ -76,8 +76,7 @@ public final class DocumentService implements AutoCloseable {
      * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which a wall clock that is set must not change
      * @param sweepCycle time after which the space of a document that has expired is back, about
      */
-    DocumentService(
-            ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
+    DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this.store = store;
         this.catalog = catalog;
         this.expiry = new Expiry(clock, nanoTime);

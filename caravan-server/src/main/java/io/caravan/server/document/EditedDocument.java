@@ -144,7 +144,8 @@ public final class EditedDocument {
      * @throws IllegalArgumentException when the change reads more than it may
      */
     public List<byte[]> values(SequenceRange range) {
-        Preparation preparation = Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
+        Preparation preparation =
+                Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
         DocumentInfo info = info();
         if (info == null || range.count() == 0) {
             return List.of();
@@ -155,9 +156,8 @@ public final class EditedDocument {
                 name, info.id(), new SequenceRange(range.from(), Math.min(range.to(), firstAppended)));
         List<byte[]> own = range.to() <= firstAppended
                 ? List.of()
-                : appended.subList(
-                        (int) (Math.max(range.from(), firstAppended) - firstAppended),
-                        (int) (range.to() - firstAppended));
+                : appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
+                        (range.to() - firstAppended));
         List<byte[]> values = Preparation.joined(stored, own);
         preparation.read(values);
         return values;

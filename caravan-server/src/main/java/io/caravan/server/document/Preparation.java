@@ -124,7 +124,8 @@ public final class Preparation {
         if (range == null || from - range.getKey() >= range.getValue().size()) {
             return List.of();
         }
-        return range.getValue().subList((int) (from - range.getKey()), range.getValue().size());
+        return range.getValue()
+                .subList((int) (from - range.getKey()), range.getValue().size());
     }
 
     static List<byte[]> joined(List<byte[]> first, List<byte[]> second) {
@@ -213,7 +214,7 @@ public final class Preparation {
     private void copy(Range range, DocumentReads reads, long mostBytes) {
         Copier copier = new Copier(mostBytes - copiedBytes);
         SequenceRange wanted = range.sequences();
-        reads.read(
+        reads.readLocal(
                 range.name(),
                 info -> info.id() == range.documentId() && info.firstSequence() <= wanted.from()
                         ? new SequenceRange(wanted.from(), Math.min(wanted.to(), info.nextSequence()))

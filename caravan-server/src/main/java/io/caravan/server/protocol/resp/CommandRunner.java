@@ -41,6 +41,7 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     private static final int MAX_READS_TOGETHER = 64;
 
+    private final RespService service;
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
@@ -70,6 +71,7 @@ final class CommandRunner implements RequestDecoder.Intake {
      * @param progress is run on the event loop when requests can be run that had to wait; it calls {@link #run()}
      */
     CommandRunner(Channel channel, Session session, ReplyQueue replies, RespService service, Runnable progress) {
+        this.service = service;
         this.channel = channel;
         this.session = session;
         this.replies = replies;
@@ -266,8 +268,10 @@ final class CommandRunner implements RequestDecoder.Intake {
     }
 
     private PendingReply takePlace() {
-        waiting.remove();
-        return replies.open(session.protocol());
+        Request request = waiting.remove();
+        Command command = request instanceof Command known ? known : null;
+        CommandSpec spec = command == null ? null : table.find(command);
+        return replies.open(session.protocol(), service.watch(session, spec, command));
     }
 
     private void awaitRoom() {

@@ -4,6 +4,8 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.LoopTurn;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ArchiveCommands;
 import io.caravan.server.protocol.resp.commands.AuthCommands;
@@ -12,6 +14,7 @@ import io.caravan.server.protocol.resp.commands.CommandCommand;
 import io.caravan.server.protocol.resp.commands.ConnectionCommands;
 import io.caravan.server.protocol.resp.commands.ExpiryCommands;
 import io.caravan.server.protocol.resp.commands.ExtensionCommands;
+import io.caravan.server.protocol.resp.commands.InspectionCommands;
 import io.caravan.server.protocol.resp.commands.KeyCommands;
 import io.caravan.server.protocol.resp.commands.ListCommands;
 import io.caravan.server.protocol.resp.commands.PersistenceCommands;
@@ -19,8 +22,10 @@ import io.caravan.server.protocol.resp.commands.RestoreCommands;
 import io.caravan.server.protocol.resp.commands.ScanCommands;
 import io.caravan.server.protocol.resp.commands.ServerCommands;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
 import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.TransactionBudget;
@@ -43,6 +48,8 @@ public final class RespService {
     private final Authenticator authenticator;
     private final CommandTable table = new CommandTable();
     private final ClientRegistry clients = new ClientRegistry();
+    private final ServerMetrics metrics;
+    private final SlowLog slowLog;
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
     private final Map<EventLoop, LoopTurn> turns = new ConcurrentHashMap<>();
 
@@ -53,12 +60,16 @@ public final class RespService {
             ServerStatus status,
             Executor readers,
             RespLimits limits,
-            Authenticator authenticator) {
+            Authenticator authenticator,
+            ServerMetrics metrics) {
         this.documents = documents;
         this.readers = readers;
         this.limits = limits;
         this.authenticator = authenticator;
+        this.metrics = metrics;
         InstantSource clock = InstantSource.system();
+        this.slowLog = new SlowLog(clock);
+        metrics.connections("resp", () -> clients.all().size());
         List.of(
                         new ListCommands(documents).all(),
                         new KeyCommands(documents).all(),
@@ -71,6 +82,8 @@ public final class RespService {
                         new PersistenceCommands(documents, status, readers, clock).all(),
                         new ServerCommands(status).all(),
                         new ClientCommands(clients).all(),
+                        new InspectionCommands(documents).all(),
+                        slowLog.all(),
                         AuthCommands.all(),
                         ConnectionCommands.all(),
                         new CommandCommand(table::all).all())
@@ -109,8 +122,13 @@ public final class RespService {
                 channel.remoteAddress(),
                 channel.localAddress(),
                 authenticator.forPeer(channel.remoteAddress()));
-        clients.add(session);
+        clients.add(session, channel::close);
         return session;
+    }
+
+    /** Watches a request from now on. */
+    RequestWatch watch(Session session, @Nullable CommandSpec spec, @Nullable Command command) {
+        return new RequestWatch(metrics, slowLog, session, spec, command);
     }
 
     void forget(Session session) {

@@ -110,7 +110,8 @@ class ServerPagesTest {
                     .containsEntry("values", 0)
                     .containsEntry("nextOffset", Offset.of(0));
             assertThat(server.get("/v1/documents?limit=x").statusCode()).isEqualTo(400);
-            assertThat(server.get("/v1/documents?cursor=9223372036854775808").statusCode()).isEqualTo(400);
+            assertThat(server.get("/v1/documents?cursor=9223372036854775808").statusCode())
+                    .isEqualTo(400);
         }
     }
 

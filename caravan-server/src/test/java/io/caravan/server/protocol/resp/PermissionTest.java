@@ -116,7 +116,12 @@ class PermissionTest extends RespTestBase {
         answers("$a", "LPOP", "mine/k");
         fails("NOPERM No permissions to access a key", "RPUSH", "theirs/k", "a");
         fails("NOPERM No permissions to access a key", "DEL", "mine/k", "theirs/k");
-        fails("NOPERM User editor has no permissions to run the 'caravan.restore at'", "CARAVAN.RESTORE", "mine/k", "AT", "1");
+        fails(
+                "NOPERM User editor has no permissions to run the 'caravan.restore at'",
+                "CARAVAN.RESTORE",
+                "mine/k",
+                "AT",
+                "1");
         fails("ARCHIVE this server has no archive", "CARAVAN.RESTORE", "mine/k");
         become("writer", "writes-and-writes");
         client.call("RPUSH", "theirs/k", "a");
@@ -127,7 +132,14 @@ class PermissionTest extends RespTestBase {
 
     @Test
     void theServerIsTheAdministratorsAffair() throws IOException {
-        for (String[] command : new String[][] {{"SAVE"}, {"BGSAVE"}, {"CONFIG", "GET", "save"}, {"CLIENT", "LIST"}}) {
+        for (String[] command : new String[][] {
+            {"SAVE"},
+            {"BGSAVE"},
+            {"CONFIG", "GET", "save"},
+            {"CLIENT", "LIST"},
+            {"CLIENT", "KILL", "ID", "99"},
+            {"SLOWLOG", "LEN"}
+        }) {
             become("editor", "does-both-of-them");
             fails("NOPERM User editor has no permissions to run the '" + command[0].toLowerCase(Locale.ROOT), command);
             become("admin", "looks-after-it");

@@ -128,8 +128,7 @@ class TransactionTest extends RespTestBase {
 
     @Test
     void longJsonKeepsItsOrderAndItsErrorsTellOfTheirCommand() throws IOException {
-        TestDocuments.create(
-                fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
+        TestDocuments.create(fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
         String text = "[" + "1,".repeat(20_000) + "1]";
         client.send("RPUSH", "j", text);
         client.send("RPUSH", "j", "2");

@@ -38,8 +38,7 @@ public final class ExpiryCommands {
                 CommandSpec.generic("PERSIST", 2, "Has a document expire no more.")
                         .keys(FIRST)
                         .flags("fast")
-                        .write((session, command) ->
-                                Change.of(ListCommands.name(command), ExpiryCommands::persist)));
+                        .write((session, command) -> Change.of(ListCommands.name(command), ExpiryCommands::persist)));
     }
 
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {

@@ -9,8 +9,8 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
@@ -129,9 +129,7 @@ public final class ListCommands {
 
     private static List<byte[]> values(EditedDocument document, IndexRange range) {
         DocumentInfo info = document.info();
-        return info == null
-                ? List.of()
-                : document.values(range.within(info.firstSequence(), info.nextSequence()));
+        return info == null ? List.of() : document.values(range.within(info.firstSequence(), info.nextSequence()));
     }
 
     private static Reply length(Command command, Lookup.Finder documents) {

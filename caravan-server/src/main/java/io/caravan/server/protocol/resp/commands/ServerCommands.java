@@ -1,5 +1,6 @@
 package io.caravan.server.protocol.resp.commands;
 
+import io.caravan.server.config.LogLevel;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -13,19 +14,20 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** What the server tells of itself. */
 public final class ServerCommands {
+    private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
+
     private final ServerStatus status;
     private final Subcommands config = new Subcommands("CONFIG");
 
     public ServerCommands(ServerStatus status) {
         this.status = status;
         config.add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
-                .add("SET", "(settings are options of the server's command line)", 0, Integer.MAX_VALUE, (s, c) -> {
-                    throw new CommandException(
-                            "ERR settings cannot be changed while the server runs; they are options of its command line");
-                });
+                .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
     }
 
     public List<CommandSpec> all() {
@@ -36,6 +38,20 @@ public final class ServerCommands {
                 CommandSpec.server("CONFIG", -2, "Tells settings by the names that Redis has for them.")
                         .access(Access.ADMIN)
                         .immediate(config::run));
+    }
+
+    private static Reply set(Command command) {
+        if (command.size() != 4 || !command.is(2, "LOGLEVEL")) {
+            throw new CommandException(
+                    "ERR settings cannot be changed while the server runs, but for loglevel; they are"
+                            + " options of its command line");
+        }
+        LogLevel level = LogLevel.named(command.text(3))
+                .orElseThrow(() -> new CommandException(
+                        "ERR loglevel must be error, warn, info, debug or trace, or one of Redis's names"));
+        level.apply();
+        LOG.info("the log's level is {} now", level);
+        return Reply.OK;
     }
 
     /** All sections, or those that are named; one that does not exist is empty, as in Redis. */

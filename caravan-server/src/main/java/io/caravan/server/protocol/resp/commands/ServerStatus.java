@@ -5,10 +5,10 @@ import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
-import io.netty.channel.group.ChannelGroup;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.util.LinkedHashMap;
@@ -41,11 +41,6 @@ public final class ServerStatus {
         this.archiver = archiver;
     }
 
-    /** All open connections. */
-    public ChannelGroup connections() {
-        return network.connections();
-    }
-
     /** Settings by the names that Redis has for them. */
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
@@ -53,6 +48,7 @@ public final class ServerStatus {
         settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
         settings.put("appendfsync", fsync());
         settings.put("databases", "1");
+        settings.put("loglevel", LogLevel.current().name().toLowerCase(Locale.ROOT));
         settings.put("maxmemory", "0");
         settings.put("maxmemory-policy", "noeviction");
         settings.put("notify-keyspace-events", "");
@@ -95,10 +91,14 @@ public final class ServerStatus {
 
     private Map<String, Object> server(boolean all) {
         Map<String, Object> fields = ordered(
-                "redis_version", REDIS_VERSION,
-                "redis_mode", "standalone",
-                "caravan_version", Version.current(),
-                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+                "redis_version",
+                REDIS_VERSION,
+                "redis_mode",
+                "standalone",
+                "caravan_version",
+                Version.current(),
+                "uptime_in_seconds",
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),

@@ -53,7 +53,7 @@ public record CommandSpec(
         /** The names among a command's words. */
         public List<byte[]> of(Command command) {
             List<byte[]> names = new ArrayList<>();
-            int end = last < 0 ? command.size() + last : last;
+            int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
             for (int i = first; i > 0 && i <= end; i += step) {
                 names.add(command.word(i));
             }
@@ -196,9 +196,7 @@ public record CommandSpec(
         public CommandSpec lookup(DocumentService documents, Lookup lookup) {
             Keys positions = keys;
             return inTransaction((session, command) -> new Change(
-                            positions.of(command).stream()
-                                    .map(DocumentName::of)
-                                    .toList(),
+                            positions.of(command).stream().map(DocumentName::of).toList(),
                             edits -> lookup.answer(
                                     command, name -> edits.document(name).info())))
                     .read((session, command) -> lookup.answer(command, documents::find));
@@ -221,7 +219,8 @@ public record CommandSpec(
         }
 
         private CommandSpec build(Action action) {
-            return new CommandSpec(name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action, queued);
+            return new CommandSpec(
+                    name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action, queued);
         }
     }
 }
