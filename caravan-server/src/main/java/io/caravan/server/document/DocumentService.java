@@ -15,8 +15,11 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -55,6 +58,7 @@ public final class DocumentService implements AutoCloseable {
     private final Tails tails = new Tails();
     private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
+    private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
 
     /** Makes a service with the system's clock; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
@@ -369,9 +373,14 @@ public final class DocumentService implements AutoCloseable {
         return trouble.current();
     }
 
-    /** See {@link ListStore#group()}. */
-    public ListStore.Group group() {
-        return store.group();
+    /**
+     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a force.
+     * On the loop's own thread.
+     *
+     * @param loop runs what it is handed by its own thread after it has read from all connections
+     */
+    public void willWrite(Executor loop) {
+        turns.computeIfAbsent(loop, each -> new LoopTurn(store, each)).willWrite();
     }
 
     /** See {@link ListStore#writable()}. */

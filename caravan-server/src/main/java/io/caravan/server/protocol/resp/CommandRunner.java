@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Preparation;
 import io.caravan.server.document.Preparation.UnpreparedException;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -14,7 +13,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
+import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.reply.Errors;
@@ -47,7 +46,6 @@ final class CommandRunner implements RequestDecoder.Intake {
     private final ReplyQueue replies;
     private final CommandTable table;
     private final DocumentService documents;
-    private final LoopTurn turn;
     private final Executor readers;
     private final Runnable progress;
     private final int maxPending;
@@ -77,7 +75,6 @@ final class CommandRunner implements RequestDecoder.Intake {
         this.replies = replies;
         this.table = service.table();
         this.documents = service.documents();
-        this.turn = service.turn(channel.eventLoop());
         this.readers = service.readers();
         this.progress = progress;
         this.maxPending = service.limits().maxPending();
@@ -92,7 +89,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
     }
 
-    /** Whether nothing should be read from the socket. */
+    /** Whether reading from the socket must pause. */
     boolean full() {
         return session.quitting() || mustWait();
     }
@@ -128,7 +125,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         return refusedLast;
     }
 
-    /** Forgets what waits: the connection is gone. */
+    /** Drops what waits: the connection is gone. */
     void close() {
         session.quit();
         waiting.clear();
@@ -158,7 +155,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
     }
 
-    /** Whether there is room for more answers: a number of them does not tell how much memory they take. */
+    /** Whether there is room for more answers, by the memory that they take. */
     private boolean answersAreTaken() {
         return channel.isWritable() && !replies.full();
     }
@@ -233,7 +230,7 @@ final class CommandRunner implements RequestDecoder.Intake {
                 return;
             }
             place = takePlace();
-            turn.willWrite();
+            documents.willWrite(channel.eventLoop());
             write(action.prepare(session, command), command, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
@@ -254,7 +251,7 @@ final class CommandRunner implements RequestDecoder.Intake {
     }
 
     /** A turn of a change on a reading thread. */
-    private boolean finishWrite(Change change, Preparation preparation, ReadContext context) {
+    private boolean finishWrite(Change change, Preparation preparation, Reading.Context context) {
         context.checkStillKnown();
         if (!documents.writable()) {
             documents.onWritable(context.wake());

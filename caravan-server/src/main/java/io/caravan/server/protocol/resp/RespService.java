@@ -3,7 +3,6 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.LoopTurn;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
@@ -28,7 +27,7 @@ import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.dispatch.TransactionBudget;
+import io.caravan.server.protocol.resp.dispatch.Transaction.Budget;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.Channel;
@@ -51,7 +50,6 @@ public final class RespService {
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
-    private final Map<EventLoop, LoopTurn> turns = new ConcurrentHashMap<>();
 
     public RespService(
             DocumentService documents,
@@ -78,7 +76,7 @@ public final class RespService {
                         new ExtensionCommands(documents).all(),
                         new ArchiveCommands(archiver).all(),
                         new RestoreCommands(restores).all(),
-                        new TransactionCommands(limits, TransactionBudget.forProcess(limits.maxRequestBytes())).all(),
+                        new TransactionCommands(limits, Budget.forProcess(limits.maxRequestBytes())).all(),
                         new PersistenceCommands(documents, status, readers, clock).all(),
                         new ServerCommands(status).all(),
                         new ClientCommands(clients).all(),
@@ -105,10 +103,6 @@ public final class RespService {
 
     public CommandTable table() {
         return table;
-    }
-
-    LoopTurn turn(EventLoop loop) {
-        return turns.computeIfAbsent(loop, key -> new LoopTurn(documents, key));
     }
 
     CompletionInbox inbox(EventLoop loop) {

@@ -20,7 +20,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** {@code CLIENT}: what connections there are, and what they call themselves. */
+/** {@code CLIENT}: lists, names and closes connections. */
 public final class ClientCommands {
     /** Greatest number of connections in the answer to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
@@ -48,7 +48,7 @@ public final class ClientCommands {
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, and tells of all of them.")
+        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
                 .immediate(subcommands::run));
     }
 

@@ -29,13 +29,17 @@ public final class ExpiryCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                expire("EXPIRE", "Has a document expire in so many seconds.", MILLIS_IN_SECOND, true),
-                expire("PEXPIRE", "Has a document expire in so many milliseconds.", 1, true),
-                expire("EXPIREAT", "Has a document expire so many seconds after 1970.", MILLIS_IN_SECOND, false),
-                expire("PEXPIREAT", "Has a document expire so many milliseconds after 1970.", 1, false),
-                remaining("TTL", "Tells the seconds until a document expires.", MILLIS_IN_SECOND),
-                remaining("PTTL", "Tells the milliseconds until a document expires.", 1),
-                CommandSpec.generic("PERSIST", 2, "Has a document expire no more.")
+                expire("EXPIRE", "Sets the seconds after which a document expires.", MILLIS_IN_SECOND, true),
+                expire("PEXPIRE", "Sets the milliseconds after which a document expires.", 1, true),
+                expire(
+                        "EXPIREAT",
+                        "Sets the Unix time in seconds at which a document expires.",
+                        MILLIS_IN_SECOND,
+                        false),
+                expire("PEXPIREAT", "Sets the Unix time in milliseconds at which a document expires.", 1, false),
+                remaining("TTL", "Returns the seconds until a document expires.", MILLIS_IN_SECOND),
+                remaining("PTTL", "Returns the milliseconds until a document expires.", 1),
+                CommandSpec.generic("PERSIST", 2, "Removes a document's expiry.")
                         .keys(FIRST)
                         .flags("fast")
                         .write((session, command) -> Change.of(ListCommands.name(command), ExpiryCommands::persist)));

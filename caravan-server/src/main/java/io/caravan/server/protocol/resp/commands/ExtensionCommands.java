@@ -32,7 +32,7 @@ public final class ExtensionCommands {
                         .keys(FIRST)
                         .flags("denyoom", "fast")
                         .write(this::append),
-                CommandSpec.list("CARAVAN.READ", -4, "Tells the values from a sequence on, or waits for them.")
+                CommandSpec.list("CARAVAN.READ", -4, "Returns the values from a sequence on, or waits for them.")
                         .keys(FIRST)
                         .flags("blocking")
                         .stream((session, command, context) -> new TailRead(documents, session, command, context)),
@@ -40,7 +40,7 @@ public final class ExtensionCommands {
                         .keys(FIRST)
                         .flags("fast")
                         .write(this::trim),
-                CommandSpec.list("CARAVAN.INFO", 2, "Tells what a document is.")
+                CommandSpec.list("CARAVAN.INFO", 2, "Describes a document.")
                         .keys(FIRST)
                         .flags("fast")
                         .read(this::info));

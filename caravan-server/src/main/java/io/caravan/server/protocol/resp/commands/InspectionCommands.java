@@ -12,7 +12,7 @@ import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.util.List;
 import java.util.function.Function;
 
-/** What tools that look into a Redis ask for: how large a key is, how it is kept, which modules there are. */
+/** What tools that inspect a Redis request: how large a key is, how it is stored, which modules are loaded. */
 public final class InspectionCommands {
     /** What a document takes in memory beside its name, about. */
     private static final int DOCUMENT_BYTES = 120;
@@ -33,13 +33,13 @@ public final class InspectionCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.server("MEMORY", -2, "Tells the bytes that a document takes.")
+                CommandSpec.server("MEMORY", -2, "Returns the bytes that a document takes.")
                         .keys(SECOND)
                         .read(memory::run),
-                CommandSpec.generic("OBJECT", -2, "Tells how a document is kept.")
+                CommandSpec.generic("OBJECT", -2, "Returns how a document is stored.")
                         .keys(SECOND)
                         .read(object::run),
-                CommandSpec.server("MODULE", -2, "Tells which modules there are: none.")
+                CommandSpec.server("MODULE", -2, "Lists the loaded modules: none.")
                         .immediate(module::run));
     }
 

@@ -9,10 +9,9 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Lookup;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
@@ -37,12 +36,12 @@ public final class KeyCommands {
                         .keys(ALL)
                         .flags("fast")
                         .write(this::delete),
-                CommandSpec.generic("EXISTS", -2, "Tells how many of the documents hold values.")
+                CommandSpec.generic("EXISTS", -2, "Counts the documents that hold values.")
                         .keys(ALL)
                         .flags("fast")
                         .inTransaction(this::existsInTransaction)
                         .stream((session, command, context) -> new Counting(documents, names(command), context)),
-                CommandSpec.generic("TYPE", 2, "Tells list, or none.")
+                CommandSpec.generic("TYPE", 2, "Returns list, or none.")
                         .keys(FIRST)
                         .flags("fast")
                         .lookup(documents, KeyCommands::type));
@@ -84,11 +83,11 @@ public final class KeyCommands {
 
         private final DocumentService documents;
         private final List<DocumentName> names;
-        private final ReadContext context;
+        private final Reading.Context context;
         private int next;
         private long existing;
 
-        Counting(DocumentService documents, List<DocumentName> names, ReadContext context) {
+        Counting(DocumentService documents, List<DocumentName> names, Reading.Context context) {
             this.documents = documents;
             this.names = names;
             this.context = context;

@@ -5,7 +5,6 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.ArrayList;
@@ -23,12 +22,12 @@ final class KeysReading implements Reading {
 
     private final DocumentService documents;
     private final Session session;
-    private final ReadContext context;
+    private final Reading.Context context;
     private final Glob glob;
     private final List<Reply> names = new ArrayList<>();
     private long cursor;
 
-    KeysReading(DocumentService documents, Session session, Command command, ReadContext context) {
+    KeysReading(DocumentService documents, Session session, Command command, Reading.Context context) {
         this.documents = documents;
         this.session = session;
         this.context = context;

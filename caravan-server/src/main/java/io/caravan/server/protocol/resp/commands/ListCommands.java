@@ -12,10 +12,9 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.ValueFormat;
+import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.Lookup;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.nio.ByteBuffer;
@@ -41,22 +40,22 @@ public final class ListCommands {
                         .keys(FIRST)
                         .flags("denyoom", "fast")
                         .write(this::pushIfPresent),
-                CommandSpec.list("LPOP", -2, "Removes the oldest values, and tells them.")
+                CommandSpec.list("LPOP", -2, "Removes and returns the oldest values.")
                         .keys(FIRST)
                         .flags("fast")
                         .take(this::pop),
                 CommandSpec.list("LTRIM", 4, "Drops the values before a range.")
                         .keys(FIRST)
                         .write(this::trim),
-                CommandSpec.list("LRANGE", 4, "Tells the values of a range.")
+                CommandSpec.list("LRANGE", 4, "Returns the values of a range.")
                         .keys(FIRST)
                         .inTransaction(this::rangeInTransaction)
                         .stream(this::range),
-                CommandSpec.list("LINDEX", 3, "Tells one value.")
+                CommandSpec.list("LINDEX", 3, "Returns one value.")
                         .keys(FIRST)
                         .inTransaction(this::indexInTransaction)
                         .read(this::index),
-                CommandSpec.list("LLEN", 2, "Tells the number of values.")
+                CommandSpec.list("LLEN", 2, "Returns the number of values.")
                         .keys(FIRST)
                         .flags("fast")
                         .lookup(documents, ListCommands::length));
@@ -151,7 +150,7 @@ public final class ListCommands {
         return new IndexRange(index, index).within(info.firstSequence(), info.nextSequence());
     }
 
-    private Reading range(Session session, Command command, ReadContext context) {
+    private Reading range(Session session, Command command, Reading.Context context) {
         IndexRange range = IndexRange.of(command);
         return new ValueStream(
                 documents,

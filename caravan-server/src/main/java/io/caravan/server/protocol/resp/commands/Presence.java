@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.protocol.resp.dispatch.Lookup;
+import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import org.jspecify.annotations.Nullable;
 
 /**

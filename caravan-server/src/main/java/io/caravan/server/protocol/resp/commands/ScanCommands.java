@@ -28,14 +28,14 @@ public final class ScanCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.generic("SCAN", -2, "Tells the names of some documents, and where to go on.")
+                CommandSpec.generic("SCAN", -2, "Returns a page of document names and the next cursor.")
                         .flags("readonly")
                         .waiting(this::scan),
-                CommandSpec.generic("KEYS", 2, "Tells the names of all documents, if they are not too many.")
+                CommandSpec.generic("KEYS", 2, "Returns the names that match a pattern, up to a limit.")
                         .flags("readonly")
                         .waitingInTurns(
                                 (session, command, context) -> new KeysReading(documents, session, command, context)),
-                CommandSpec.server("DBSIZE", 1, "Tells the number of documents.")
+                CommandSpec.server("DBSIZE", 1, "Returns the number of documents.")
                         .flags("readonly", "fast")
                         .immediate((session, command) -> new Reply.Number(documents.documents())));
     }

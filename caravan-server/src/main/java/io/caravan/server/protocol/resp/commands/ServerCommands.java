@@ -17,7 +17,7 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the server tells of itself. */
+/** {@code INFO} and {@code CONFIG}. */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
 
@@ -32,10 +32,10 @@ public final class ServerCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.server("INFO", -1, "Tells of the server, its clients and the store.")
+                CommandSpec.server("INFO", -1, "Describes the server, its clients and the store.")
                         .access(Access.READ)
                         .immediate(this::info),
-                CommandSpec.server("CONFIG", -2, "Tells settings by the names that Redis has for them.")
+                CommandSpec.server("CONFIG", -2, "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
                         .immediate(config::run));
     }
@@ -76,7 +76,7 @@ public final class ServerCommands {
                 (name, value) -> text.append(name).append(':').append(value).append("\r\n"));
     }
 
-    /** Tells the few settings of Redis that its tools ask for. */
+    /** The few settings of Redis that its tools request. */
     private Reply settings(Session session, Command command) {
         Map<String, Reply> found = new LinkedHashMap<>();
         for (int i = 2; i < command.size(); i++) {

@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What a server tells of itself. */
+/** The figures and settings that {@code INFO} and {@code CONFIG GET} answer with. */
 public final class ServerStatus {
     /** The Redis whose answers the RESP side resembles, for clients that look. */
     private static final String REDIS_VERSION = "7.0.0";
@@ -29,7 +29,7 @@ public final class ServerStatus {
     private final @Nullable Archiver archiver;
 
     /**
-     * Tells of these.
+     * Reports on these parts.
      *
      * @param archiver null when the server has no archive
      */

@@ -47,7 +47,7 @@ public final class SlowLog {
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.server("SLOWLOG", -2, "Tells which commands took long.")
+        return List.of(CommandSpec.server("SLOWLOG", -2, "Returns the commands that took longest lately.")
                 .access(Access.ADMIN)
                 .immediate(subcommands::run));
     }

@@ -193,7 +193,7 @@ public record CommandSpec(
         }
 
         /** Reads what documents are, of a transaction too. */
-        public CommandSpec lookup(DocumentService documents, Lookup lookup) {
+        public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
             Keys positions = keys;
             return inTransaction((session, command) -> new Change(
                             positions.of(command).stream().map(DocumentName::of).toList(),

@@ -73,7 +73,7 @@ final class Replacements {
                 "PFCOUNT",
                 "GEOADD");
         advise(
-                "use CARAVAN.READ with BLOCK, which tells of each value once",
+                "use CARAVAN.READ with BLOCK, which returns each value once",
                 "SUBSCRIBE",
                 "PSUBSCRIBE",
                 "SSUBSCRIBE",

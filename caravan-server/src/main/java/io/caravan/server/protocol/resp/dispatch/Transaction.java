@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read as it
@@ -22,14 +23,14 @@ public final class Transaction {
     static final int MAX_COMMANDS = 16 * 1024;
 
     private final long maxBytes;
-    private final TransactionBudget budget;
+    private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
     private boolean spoilt;
 
     private record Step(String command, Change change) {}
 
-    public Transaction(long maxBytes, TransactionBudget budget) {
+    public Transaction(long maxBytes, Budget budget) {
         this.maxBytes = maxBytes;
         this.budget = budget;
     }
@@ -107,6 +108,44 @@ public final class Transaction {
         } catch (RuntimeException refused) {
             throw new CommandException(Errors.reply(refused).text() + " (command " + number + " of the transaction, "
                     + step.command() + "; nothing has been changed)");
+        }
+    }
+
+    /**
+     * The memory for the commands of all connections' transactions together: a transaction waits for its {@code EXEC} as long as
+     * its client likes. For any thread.
+     */
+    public static final class Budget {
+        /** Part of the heap that transactions may take, unless a single one may take more. */
+        private static final int HEAP_PART = 8;
+
+        private final long limitBytes;
+        private final AtomicLong heldBytes = new AtomicLong();
+
+        Budget(long limitBytes) {
+            this.limitBytes = limitBytes;
+        }
+
+        /** A budget for this process, which lets every transaction be as large as it may. */
+        public static Budget forProcess(long transactionBytes) {
+            return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
+        }
+
+        long limitBytes() {
+            return limitBytes;
+        }
+
+        /** Takes bytes, or returns false when there are not so many. */
+        boolean take(long bytes) {
+            if (heldBytes.addAndGet(bytes) <= limitBytes) {
+                return true;
+            }
+            heldBytes.addAndGet(-bytes);
+            return false;
+        }
+
+        void give(long bytes) {
+            heldBytes.addAndGet(-bytes);
         }
     }
 }

@@ -27,7 +27,7 @@ public final class PendingReply implements Outcome<Reply> {
     @Nullable
     PendingReply nextCompleted;
 
-    /** Hears once what became of a request, on the event loop. */
+    /** Is notified once of how a request ended, on the event loop. */
     public interface Observer {
         /**
          * The answer is there, and goes out when those before it have.
@@ -39,7 +39,7 @@ public final class PendingReply implements Outcome<Reply> {
         /** The connection ended before. */
         void abandoned();
 
-        /** For whoever does not want to know. */
+        /** Ignores it. */
         Observer NONE = new Observer() {
             @Override
             public void answered(@Nullable Reply reply) {}

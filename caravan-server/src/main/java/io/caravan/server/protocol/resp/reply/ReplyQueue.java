@@ -175,7 +175,7 @@ public final class ReplyQueue {
         return closed;
     }
 
-    /** Forgets all answers: the connection is gone. */
+    /** Drops all answers: the connection is gone. */
     public void close() {
         closed = true;
         stallWatch.stop();

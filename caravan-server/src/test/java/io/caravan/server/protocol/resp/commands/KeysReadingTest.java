@@ -11,7 +11,6 @@ import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
@@ -59,7 +58,7 @@ class KeysReadingTest {
                 new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
-        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading keys =
                 new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;
@@ -85,7 +84,7 @@ class KeysReadingTest {
         ReplyQueue replies =
                 new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Duration.ofSeconds(30), () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
-        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);
         assertThat(exists.proceed()).isFalse();
         assertThat(exists.proceed()).isFalse();

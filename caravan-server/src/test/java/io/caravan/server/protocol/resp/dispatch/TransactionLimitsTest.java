@@ -21,7 +21,7 @@ class TransactionLimitsTest {
 
     private static final int COMMAND_BYTES = 3 * 24 + 9;
 
-    private final TransactionBudget budget = new TransactionBudget(3 * COMMAND_BYTES);
+    private final Transaction.Budget budget = new Transaction.Budget(3 * COMMAND_BYTES);
     private final Session one = session();
     private final Session other = session();
 
