@@ -132,6 +132,72 @@ public final class Catalog {
         return found;
     }
 
+    /**
+     * Some of the documents, as they were accepted.
+     *
+     * @param documents those of the page
+     * @param next where the next page begins, 0 when this is the last
+     */
+    public record Page(List<NamedDocument> documents, long next) {}
+
+    /**
+     * A page of all documents: a way to go through a catalog of any size in steps of any size. A document that exists all the
+     * while is on exactly one page. Waits for no write, as {@link #list} does.
+     *
+     * @param cursor 0 for the first page, then {@link Page#next()}
+     * @param limit greatest number of documents, 1 or more; there may be fewer, even none
+     * @throws IllegalArgumentException when the cursor is below zero, or the limit below one
+     */
+    public Page page(long cursor, int limit) {
+        if (cursor < 0 || limit < 1) {
+            throw new IllegalArgumentException("there is no cursor " + cursor + ", or no page of " + limit);
+        }
+        // A tie in the high half, which is zero but between documents of one hash; then stripe and place.
+        int tie = (int) (cursor >>> Integer.SIZE);
+        int stripe = (int) cursor >>> DocumentTable.PLACE_BITS;
+        int place = (int) cursor & (1 << DocumentTable.PLACE_BITS) - 1;
+        List<NamedDocument> found = new ArrayList<>();
+        while (found.size() < limit) {
+            long next = addPage(stripe, place, tie, limit, found);
+            if (next != 0) {
+                return new Page(found, next);
+            }
+            stripe++;
+            place = 0;
+            tie = 0;
+            if (stripe == STRIPES) {
+                return new Page(found, 0);
+            }
+        }
+        return new Page(found, cursor(stripe, 0, 0));
+    }
+
+    /** Adds documents of a stripe until the page is full; returns where the next page begins, 0 when the stripe is done. */
+    private long addPage(int stripe, int place, int tie, int limit, List<NamedDocument> page) {
+        DocumentTable table = stripes[stripe];
+        table.lock.lock();
+        try {
+            int room = limit - page.size();
+            List<Document> documents = table.from(place, tie, room + 1);
+            for (Document document : documents.subList(0, Math.min(room, documents.size()))) {
+                page.add(new NamedDocument(DocumentName.of(document.name), document.state()));
+            }
+            if (documents.size() <= room) {
+                return 0;
+            }
+            Document next = documents.get(room);
+            int at = DocumentTable.place(next);
+            boolean tied = DocumentTable.place(documents.get(room - 1)) == at;
+            return cursor(stripe, at, tied ? DocumentTable.tie(next) : 0);
+        } finally {
+            table.lock.unlock();
+        }
+    }
+
+    private static long cursor(int stripe, int place, int tie) {
+        return (long) tie << Integer.SIZE | Integer.toUnsignedLong(stripe << DocumentTable.PLACE_BITS | place);
+    }
+
     /** Number of documents; does not wait. */
     public long size() {
         return log.size();

@@ -1,6 +1,9 @@
 package io.caravan.catalog;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -12,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
+    /** Bits of a place: those of a hash that did not choose the stripe. */
+    static final int PLACE_BITS = Integer.SIZE - Catalog.STRIPE_BITS;
 
     final ReentrantLock lock = new ReentrantLock();
     /** Batches with catalog entries for this stripe that the store accepted and that are not durable yet. */
@@ -37,6 +42,43 @@ final class DocumentTable {
                 action.accept(document);
             }
         }
+    }
+
+    /**
+     * Documents in the order of their places, those of one place by their {@linkplain #tie ties}. A table that grows splits
+     * each bucket into two that follow one another in this order, so it stays the order of the buckets.
+     *
+     * @param place where to begin
+     * @param tie where to begin among those of this place
+     * @param count how many to return, if there are as many
+     */
+    List<Document> from(int place, int tie, int count) {
+        int bits = Math.min(PLACE_BITS, Integer.numberOfTrailingZeros(buckets.length));
+        List<Document> found = new ArrayList<>();
+        List<Document> bucket = new ArrayList<>();
+        for (int i = place >>> PLACE_BITS - bits; i < 1 << bits && found.size() < count; i++) {
+            bucket.clear();
+            Document document = buckets[Integer.reverse(i) >>> Integer.SIZE - bits];
+            for (; document != null; document = document.nextInBucket) {
+                int at = place(document);
+                if (at > place || at == place && tie(document) >= tie) {
+                    bucket.add(document);
+                }
+            }
+            bucket.sort(Comparator.comparingInt(DocumentTable::place).thenComparingInt(DocumentTable::tie));
+            found.addAll(bucket.subList(0, Math.min(bucket.size(), count - found.size())));
+        }
+        return found;
+    }
+
+    /** A document's place, which never changes: the bits of its hash that choose buckets, the first of them foremost. */
+    static int place(Document document) {
+        return Integer.reverse(DocumentName.hash(document.name) >>> Catalog.STRIPE_BITS) >>> Catalog.STRIPE_BITS;
+    }
+
+    /** Tells documents of one place apart: the low bits of their ids, which no two of them share before ids pass 2^31. */
+    static int tie(Document document) {
+        return (int) document.id & Integer.MAX_VALUE;
     }
 
     /** The low bits chose the stripe, so the high ones choose the bucket. */

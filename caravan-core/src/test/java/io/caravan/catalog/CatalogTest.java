@@ -12,6 +12,7 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
 import io.caravan.testing.ForwardingListStore;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
@@ -277,6 +278,48 @@ class CatalogTest {
         assertThat(held.flushes).isOne();
         assertThat(state(A).id()).isOne();
         assertThat(held.flushes).as("nothing is in flight any more").isOne();
+    }
+
+    @Test
+    void aPageIsNeverOverItsLimitAndEveryDocumentIsOnExactlyOneHoweverTheTablesGrow() {
+        IntStream.range(0, 3_000).forEach(i -> edit(DocumentName.of("stays:" + i), document -> document.append(VALUE)));
+        List<DocumentName> found = new ArrayList<>();
+        int pages = 0;
+        long cursor = 0;
+        do {
+            int limit = 1 + pages % 7;
+            Catalog.Page page = catalog.page(cursor, limit);
+            assertThat(page.documents()).hasSizeLessThanOrEqualTo(limit);
+            page.documents().stream()
+                    .map(NamedDocument::name)
+                    .filter(name -> name.toString().startsWith("stays"))
+                    .forEach(found::add);
+            for (int i = 0; i < 10; i++) {
+                DocumentName other = DocumentName.of("comes:" + pages + ":" + i);
+                edit(other, document -> document.append(VALUE));
+                if (i < 4) {
+                    edit(other, DocumentEdit::delete);
+                }
+            }
+            pages++;
+            cursor = page.next();
+        } while (cursor != 0);
+        assertThat(found).doesNotHaveDuplicates().hasSize(3_000);
+        assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(-1, 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> catalog.page(0, 0));
+    }
+
+    /** Documents of one hash, which names that differ have only by chance. */
+    @Test
+    void aPageCanEndBetweenDocumentsOfOneHash() {
+        DocumentTable table = new DocumentTable();
+        for (int id = 5; id >= 1; id--) {
+            table.add(new Document(A.bytes(), id, Attributes.EMPTY, true));
+        }
+        int place = DocumentTable.place(Objects.requireNonNull(table.find(A)));
+        assertThat(table.from(0, 0, 2)).extracting(document -> document.id).containsExactly(1L, 2L);
+        assertThat(table.from(place, 3, 9)).extracting(document -> document.id).containsExactly(3L, 4L, 5L);
+        assertThat(table.from(place + 1, 0, 9)).isEmpty();
     }
 
     @Test

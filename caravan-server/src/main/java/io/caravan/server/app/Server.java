@@ -113,7 +113,14 @@ public final class Server implements AutoCloseable {
                 config.resp(),
                 "--resp",
                 new RespProtocol(
-                        config.limits(), opened, archives, restoring, status, readers, config.authenticator()));
+                        config.limits(),
+                        opened,
+                        archives,
+                        restoring,
+                        status,
+                        readers,
+                        config.authenticator(),
+                        metrics));
         if (http != null) {
             http.serve(opened, archives);
         }

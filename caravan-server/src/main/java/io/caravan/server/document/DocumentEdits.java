@@ -17,16 +17,24 @@ public final class DocumentEdits {
     private final Edit edit;
     private final Set<DocumentName> names;
     private final Expiry expiry;
+    private final @Nullable Preparation preparation;
     /** The first document that was used, and the only one of most changes; the others are in the map. */
     private @Nullable EditedDocument first;
 
     private final Map<DocumentName, EditedDocument> others = new HashMap<>(0);
     private final List<Deletion> deletions = new ArrayList<>(0);
 
-    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry) {
+    DocumentEdits(Edit edit, Set<DocumentName> names, Expiry expiry, @Nullable Preparation preparation) {
         this.edit = edit;
         this.names = names;
         this.expiry = expiry;
+        this.preparation = preparation;
+    }
+
+    /** What the change may count on, or null for one that must do without. */
+    @Nullable
+    Preparation preparation() {
+        return preparation;
     }
 
     /** One of the locked documents. */

@@ -54,6 +54,10 @@ final class DocumentReads {
             cold.await(name);
             info = durable(name);
         }
+        return seen(name, info);
+    }
+
+    private @Nullable DocumentInfo seen(DocumentName name, @Nullable DocumentInfo info) {
         boolean expired = info != null && !info.attributes().deleted() && expiry.expired(info.id(), info.attributes());
         return info == null || expired ? null : EditedDocument.visible(name, info);
     }
@@ -86,9 +90,22 @@ final class DocumentReads {
 
     /** See {@link DocumentService#read}. */
     void read(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        read(name, this::find, choice, reader);
+    }
+
+    /** Reads as {@link #read} does what the store has, whatever an archive has: whoever waits for that may be waiting for this. */
+    void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
+        read(name, here -> seen(here, durable(here)), choice, reader);
+    }
+
+    private void read(
+            DocumentName name,
+            Function<DocumentName, @Nullable DocumentInfo> found,
+            Function<DocumentInfo, SequenceRange> choice,
+            DocumentReader reader) {
         boolean done = false;
         while (!done) {
-            DocumentInfo info = find(name);
+            DocumentInfo info = found.apply(name);
             SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
             if (info == null || range.count() == 0) {
                 reader.begin(0);
@@ -133,26 +150,25 @@ final class DocumentReads {
     }
 
     /** See {@link DocumentService#scan}. */
-    ScanPage scan(int cursor, int count) {
-        if (cursor < 0 || cursor >= Catalog.STRIPES) {
-            throw new IllegalArgumentException("there is no cursor " + cursor);
-        }
-        List<ScanPage.Found> found = new ArrayList<>();
-        int stripe = cursor;
-        while (stripe < Catalog.STRIPES && found.size() < count) {
-            found.addAll(stripe(stripe++));
-        }
+    ScanPage scan(long cursor, int limit) {
+        Catalog.Page page = catalog.page(cursor, limit);
+        List<ScanPage.Found> found = found(page.documents());
         // Or a crash could take back what is listed.
         store.flush();
-        return new ScanPage(stripe == Catalog.STRIPES ? 0 : stripe, found);
+        return new ScanPage(page.next(), found);
     }
 
     /** See {@link DocumentService#stripe}. */
     List<ScanPage.Found> stripe(int stripe) {
-        List<ScanPage.Found> found = new ArrayList<>();
-        for (NamedDocument document : catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw)))) {
+        return found(catalog.list(stripe, raw -> visible(DocumentAttributes.of(raw))));
+    }
+
+    /** Those documents that are there for everybody. */
+    private List<ScanPage.Found> found(List<NamedDocument> documents) {
+        List<ScanPage.Found> found = new ArrayList<>(documents.size());
+        for (NamedDocument document : documents) {
             DocumentInfo info = accepted(document.state());
-            if (!expiry.expired(info.id(), info.attributes())) {
+            if (visible(info.attributes()) && !expiry.expired(info.id(), info.attributes())) {
                 found.add(new ScanPage.Found(document.name(), info));
             }
         }

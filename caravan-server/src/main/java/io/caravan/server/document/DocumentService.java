@@ -15,8 +15,14 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,24 +58,35 @@ public final class DocumentService implements AutoCloseable {
     private final Tails tails = new Tails();
     private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
+    private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
 
     /** Makes a service with the system's clock; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
-        this(store, catalog, InstantSource.system(), Duration.ofMinutes(1));
+        this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1));
     }
 
     /**
-     * Makes a service with this clock.
+     * Documents that expire by this clock alone.
      *
      * @param sweepCycle about how long after its expiry the space of a document is free again
      */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
+        this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
+    }
+
+    /**
+     * Documents that expire by these clocks.
+     *
+     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which a wall clock that is set must not change
+     * @param sweepCycle time after which the space of a document that has expired is back, about
+     */
+    DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this.store = store;
         this.catalog = catalog;
-        this.expiry = new Expiry(clock);
+        this.expiry = new Expiry(clock, nanoTime);
         this.reads = new DocumentReads(store, catalog, expiry);
         this.deletions = new DeletionJournal(store);
-        this.writes = new DocumentWrites(catalog, expiry, deletions, trouble, tails);
+        this.writes = new DocumentWrites(catalog, reads, expiry, deletions, trouble, tails);
         this.sweeper = new ExpirySweeper(catalog, this, expiry, sweepCycle);
         deleteUnfinished();
         sweeper.start();
@@ -108,7 +125,7 @@ public final class DocumentService implements AutoCloseable {
 
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        return writes.write(name, change, outcome);
+        return writes.write(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
     }
 
     /** Changes a document of the store without a look into the archive: for the code that fetches documents from there. */
@@ -126,7 +143,38 @@ public final class DocumentService implements AutoCloseable {
      * @return false when the change waits for documents from the archive: changes requested later may be made before it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        return writes.write(names, change, outcome);
+        return writes.write(names, change, null, outcome);
+    }
+
+    /**
+     * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values ({@link
+     * EditedDocument#values}), and appends long JSON without keeping others waiting.
+     *
+     * @throws Preparation.UnpreparedException when the change needs what takes time: go on with {@link #writeWaiting}
+     */
+    public <T> boolean write(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, T> change,
+            Preparation preparation,
+            Outcome<T> outcome) {
+        return writes.write(names, change, preparation, outcome);
+    }
+
+    /** Gets what an unprepared change lacked; for a thread that may wait. */
+    public void prepare(Preparation preparation) {
+        preparation.prepare(reads);
+    }
+
+    /**
+     * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again, until
+     * nobody has got ahead of it: after a few tries the changes of others wait for this one.
+     */
+    public <T> void writeWaiting(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, T> change,
+            Preparation preparation,
+            Outcome<T> outcome) {
+        writes.writeWaiting(names, change, preparation, outcome);
     }
 
     /**
@@ -231,14 +279,14 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Lists all documents in steps. A document that exists throughout is listed exactly once.
+     * Goes through all documents in steps of any size. A document that exists all the while is on exactly one page.
      *
      * @param cursor 0 to begin, then {@link ScanPage#next()}
-     * @param count about how many to list; there may be more or fewer, even none
-     * @throws IllegalArgumentException when the cursor is none of these
+     * @param limit greatest number of documents of the page, 1 or more; there may be fewer, even none
+     * @throws IllegalArgumentException when the cursor is below zero
      */
-    public ScanPage scan(int cursor, int count) {
-        return reads.scan(cursor, count);
+    public ScanPage scan(long cursor, int limit) {
+        return reads.scan(cursor, limit);
     }
 
     /**
@@ -325,9 +373,14 @@ public final class DocumentService implements AutoCloseable {
         return trouble.current();
     }
 
-    /** See {@link ListStore#group()}. */
-    public ListStore.Group group() {
-        return store.group();
+    /**
+     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a force.
+     * On the loop's own thread.
+     *
+     * @param loop runs what it is handed by its own thread after it has read from all connections
+     */
+    public void willWrite(Executor loop) {
+        turns.computeIfAbsent(loop, each -> new LoopTurn(store, each)).willWrite();
     }
 
     /** See {@link ListStore#writable()}. */

@@ -19,6 +19,9 @@ public final class EditedDocument {
     private final DocumentEdit edit;
     private final Expiry expiry;
     private final long idBefore;
+    /** The values that the change has appended, which are the last of the document. */
+    private List<byte[]> appended = List.of();
+
     private boolean used;
 
     EditedDocument(DocumentEdits edits, DocumentName name, DocumentEdit edit, Expiry expiry) {
@@ -97,9 +100,18 @@ public final class EditedDocument {
     public long append(List<byte[]> values) {
         DocumentInfo before = appendable();
         if (before != null && before.attributes().isJson()) {
-            values.forEach(value -> JsonMessages.validate(name, value));
+            requireJson(values);
         }
         return append(before, values);
+    }
+
+    private void requireJson(List<byte[]> values) {
+        Preparation preparation = edits.preparation();
+        if (preparation == null) {
+            JsonMessages.validate(name, values);
+        } else {
+            preparation.requireJson(name, values);
+        }
     }
 
     /** The same for values that are known to be JSON if the document requires it. */
@@ -118,7 +130,37 @@ public final class EditedDocument {
     private long append(@Nullable DocumentInfo before, List<byte[]> values) {
         used = true;
         values.forEach(edit::append);
+        if (edits.preparation() != null) {
+            appended = Preparation.joined(appended, values);
+        }
         return before == null ? 0 : before.nextSequence();
+    }
+
+    /**
+     * Values of the document as it is with the change so far; a use of it, which puts off a sliding expiry. Only in a change
+     * with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
+     *
+     * @param range within the document
+     * @throws IllegalArgumentException when the change reads more than it may
+     */
+    public List<byte[]> values(SequenceRange range) {
+        Preparation preparation =
+                Objects.requireNonNull(edits.preparation(), "a change that reads needs a preparation");
+        DocumentInfo info = info();
+        if (info == null || range.count() == 0) {
+            return List.of();
+        }
+        used = true;
+        long firstAppended = info.nextSequence() - appended.size();
+        List<byte[]> stored = preparation.values(
+                name, info.id(), new SequenceRange(range.from(), Math.min(range.to(), firstAppended)));
+        List<byte[]> own = range.to() <= firstAppended
+                ? List.of()
+                : appended.subList((int) (Math.max(range.from(), firstAppended) - firstAppended), (int)
+                        (range.to() - firstAppended));
+        List<byte[]> values = Preparation.joined(stored, own);
+        preparation.read(values);
+        return values;
     }
 
     static DocumentException closed(DocumentName name, DocumentInfo info) {
@@ -188,6 +230,7 @@ public final class EditedDocument {
     }
 
     private void removeOrHide(DocumentInfo info, boolean noted) {
+        appended = List.of();
         ArchiveMark mark = info.attributes().archived();
         if (noted && mark != null) {
             edits.deleted(name, mark, info.nextSequence());

@@ -4,20 +4,30 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 
 /**
- * When documents expire. A fixed time is stored with the document. For a sliding expiry only its length is; the last use is
- * kept here, in memory, and a restart counts as a use of every document, so that none expires early.
+ * When documents expire. A moment is kept with the document, and is one of the wall clock. Of a sliding expiry the length is
+ * kept; when the document was last read or written is remembered here, in memory, and measured by a clock that nobody sets. A
+ * restart counts as a read of every document, so that none expires early.
  */
 final class Expiry {
     private final InstantSource clock;
-    private final long startedMillis;
-    /** When documents with a sliding expiry were last used, in milliseconds since 1970, by id. */
+    private final LongSupplier nanoTime;
+    private final long startedNanos;
+    /** When documents with a sliding expiry were last used, by id, in nanoseconds of {@code nanoTime}. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
-    Expiry(InstantSource clock) {
+    /**
+     * Expiry by these clocks.
+     *
+     * @param nanoTime as {@link System#nanoTime()}: never set forward or back
+     */
+    Expiry(InstantSource clock, LongSupplier nanoTime) {
         this.clock = clock;
-        this.startedMillis = clock.millis();
+        this.nanoTime = nanoTime;
+        this.startedNanos = nanoTime.getAsLong();
     }
 
     /** The current time in milliseconds since 1970. */
@@ -28,25 +38,33 @@ final class Expiry {
     /** When the document expires, in milliseconds since 1970, if it is not used until then. */
     OptionalLong deadlineMillis(long id, DocumentAttributes attributes) {
         OptionalLong ttl = attributes.ttlSeconds();
-        if (ttl.isEmpty()) {
-            return attributes.expiresAtMillis();
-        }
-        long used = lastUse.getOrDefault(id, startedMillis);
-        return OptionalLong.of(used + Math.min(ttl.getAsLong(), Integer.MAX_VALUE) * 1000);
+        return ttl.isEmpty()
+                ? attributes.expiresAtMillis()
+                : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
+    }
+
+    /** What is left of a sliding expiry; zero or less when it is over. */
+    private long leftMillis(long id, long ttlSeconds) {
+        long unusedNanos = nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos);
+        return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);
     }
 
     boolean expired(long id, DocumentAttributes attributes) {
         if (!attributes.expires()) {
             return false;
         }
-        OptionalLong deadline = deadlineMillis(id, attributes);
+        OptionalLong ttl = attributes.ttlSeconds();
+        if (ttl.isPresent()) {
+            return leftMillis(id, ttl.getAsLong()) <= 0;
+        }
+        OptionalLong deadline = attributes.expiresAtMillis();
         return deadline.isPresent() && clock.millis() >= deadline.getAsLong();
     }
 
     /** Records that the document is read or written. */
     void use(long id, DocumentAttributes attributes) {
         if (attributes.ttlSeconds().isPresent()) {
-            lastUse.put(id, clock.millis());
+            lastUse.put(id, nanoTime.getAsLong());
         }
     }
 

@@ -100,11 +100,15 @@ public final class JsonMessages {
     }
 
     /**
-     * Checks that a value is one JSON text.
+     * Checks that each value is one JSON text.
      *
      * @throws DocumentException {@link Reason#NOT_JSON}
      */
-    static void validate(DocumentName name, byte[] value) {
+    static void validate(DocumentName name, List<byte[]> values) {
+        values.forEach(value -> validate(name, value));
+    }
+
+    private static void validate(DocumentName name, byte[] value) {
         try (JsonParser parser = JSON.createParser(value)) {
             parser.nextToken();
             finishValue(parser);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a group, and
  * share a force. Used only on the loop.
  */
-public final class LoopTurn {
-    private final DocumentService documents;
+final class LoopTurn {
+    private final ListStore store;
     private final Executor loop;
     private ListStore.@Nullable Group group;
 
@@ -19,16 +19,16 @@ public final class LoopTurn {
      *
      * @param loop runs tasks of its own thread after it has read from all connections
      */
-    public LoopTurn(DocumentService documents, Executor loop) {
-        this.documents = documents;
+    LoopTurn(ListStore store, Executor loop) {
+        this.store = store;
         this.loop = loop;
     }
 
     /** Call this before each change. */
-    public void willWrite() {
+    void willWrite() {
         if (group == null) {
             loop.execute(this::end);
-            group = documents.group();
+            group = store.group();
         }
     }
 

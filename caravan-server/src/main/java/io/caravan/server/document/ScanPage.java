@@ -9,7 +9,7 @@ import java.util.List;
  * @param next where to go on, 0 when these were the last
  * @param documents the documents, in no order
  */
-public record ScanPage(int next, List<Found> documents) {
+public record ScanPage(long next, List<Found> documents) {
 
     /** A document and its name. */
     public record Found(DocumentName name, DocumentInfo info) {}

@@ -15,6 +15,8 @@ import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.FileAuthenticator;
 import io.caravan.testing.Eventually;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -23,11 +25,14 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** An archive as clients and operators see it. */
 class ArchiveServerTest {
@@ -43,11 +48,16 @@ class ArchiveServerTest {
     }
 
     private ServerFixture server(boolean onStop) throws IOException {
+        return server(onStop, Authenticator.open());
+    }
+
+    private ServerFixture server(boolean onStop, Authenticator authenticator) throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         ArchiveConfig archive = new ArchiveConfig("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
         return new ServerFixture(
                 store,
                 config -> config.withArchive(archive)
+                        .withAuthenticator(authenticator)
                         .withHttp(HttpConfig.of(any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
     }
 
@@ -119,6 +129,31 @@ class ArchiveServerTest {
             resp.call("CARAVAN.ARCHIVE", "k");
             assertThat(get(server, "/readyz")).contains("\"status\":\"ready\"", "\"kind\":\"unavailable\"");
             assertThat(get(server, "/metrics")).doesNotContain("{kind=\"unavailable\"} 0.0");
+        }
+    }
+
+    @Test
+    void whoIsNoAdministratorIsToldNoPlacesAndNoNames(@TempDir Path directory) throws Exception {
+        Path secrets = Files.writeString(directory.resolve("secrets"), """
+                reader.secret = reads-and-reads
+                reader.permissions = read
+                reader.prefixes = mine/
+                admin.secret = looks-after-it
+                admin.permissions = read, write, admin
+                """);
+        try (ServerFixture server = server(false, FileAuthenticator.ofSecrets(secrets));
+                RespClient resp = server.connect()) {
+            resp.call("AUTH", "admin", "looks-after-it");
+            resp.call("RPUSH", "theirs", "a");
+            resp.call("CARAVAN.ARCHIVE", "theirs");
+            client.faults((number, call, key) -> ObjectFault.REFUSED);
+            resp.call("RPUSH", "theirs", "b");
+            resp.call("CARAVAN.ARCHIVE", "theirs");
+            assertThat(resp.call("INFO")).contains("archive_location:memory:", "archive_last_error:memory:");
+            resp.call("AUTH", "reader", "reads-and-reads");
+            assertThat(resp.call("INFO"))
+                    .contains("archive_state:owner", "archive_last_error_kind:unavailable")
+                    .doesNotContain("memory:", "theirs");
         }
     }
 

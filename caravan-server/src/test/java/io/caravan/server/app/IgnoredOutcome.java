@@ -3,7 +3,7 @@ package io.caravan.server.app;
 import io.caravan.server.document.Outcome;
 
 /** Of a change whose effect a test looks at. */
-final class IgnoredOutcome<T> implements Outcome<T> {
+public final class IgnoredOutcome<T> implements Outcome<T> {
     @Override
     public void success(T result) {}
 

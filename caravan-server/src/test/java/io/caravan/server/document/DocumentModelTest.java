@@ -197,7 +197,7 @@ class DocumentModelTest {
 
     private static void assertIs(DocumentService documents, ListStore store, Views expected, String when) {
         Map<DocumentName, View> found = new HashMap<>();
-        int cursor = 0;
+        long cursor = 0;
         do {
             ScanPage page = documents.scan(cursor, 3);
             page.documents().forEach(each -> found.put(each.name(), view(documents, each.name())));

@@ -3,12 +3,15 @@ package io.caravan.server.document;
 import static io.caravan.server.document.Documents.name;
 import static io.caravan.server.document.Documents.values;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.IgnoredOutcome;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.DocumentException.Reason;
 import io.caravan.testing.Eventually;
@@ -16,9 +19,13 @@ import io.caravan.testing.ForwardingListStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +116,89 @@ class DocumentServiceTest {
         assertThat(documents.service().scan(0, Integer.MAX_VALUE).documents()).isEmpty();
         assertThat(documents.push("d", "new")).isZero();
         assertThat(documents.read("d")).containsExactly("new");
+    }
+
+    @Test
+    void aClockThatIsSetDoesNotMoveASlidingExpiry() {
+        documents.create("d", expiring(OptionalLong.of(10), OptionalLong.empty()));
+        documents.setClock(Duration.ofHours(1));
+        assertThat(documents.read("d")).containsExactly("a");
+        documents.setClock(Duration.ofHours(-2));
+        documents.pass(Duration.ofSeconds(9));
+        assertThat(documents.find("d")).isNotNull();
+        documents.pass(Duration.ofSeconds(1));
+        assertThat(documents.find("d")).isNull();
+    }
+
+    private static Preparation preparation() {
+        return new Preparation(1024 * 1024);
+    }
+
+    @Test
+    void longJsonIsNotParsedWhereOthersWait() {
+        documents.create("j", "application/json");
+        byte[] text = ("[" + "1,".repeat(10_000) + "1]").getBytes(StandardCharsets.UTF_8);
+        byte[] wrong = ("[" + "1,".repeat(10_000)).getBytes(StandardCharsets.UTF_8);
+        assertThat(appendPrepared("j", List.of(text))).isEqualTo(0L);
+        assertThatThrownBy(() -> appendPrepared("j", List.of(text, wrong)))
+                .isInstanceOfSatisfying(
+                        DocumentException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(DocumentException.Reason.NOT_JSON));
+        assertThat(documents.find("j").count()).isEqualTo(1);
+    }
+
+    private long appendPrepared(String name, List<byte[]> values) {
+        DocumentService service = documents.service();
+        Preparation preparation = preparation();
+        Set<DocumentName> names = Set.of(Documents.name(name));
+        Function<DocumentEdits, Long> change =
+                edits -> edits.document(Documents.name(name)).append(values);
+        assertThatExceptionOfType(Preparation.UnpreparedException.class)
+                .isThrownBy(() -> service.write(names, change, preparation, new IgnoredOutcome<>()));
+        return Documents.<Long>await(outcome -> service.writeWaiting(names, change, preparation, outcome));
+    }
+
+    /** Others append whenever it reads. */
+    @Test
+    void aChangeThatReadsIsNotOvertakenForEver() {
+        AtomicInteger reads = new AtomicInteger();
+        AtomicBoolean busy = new AtomicBoolean();
+        try (Documents others = new Documents(new ForwardingListStore(new MemoryListStore()) {
+            @Override
+            public void get(long id, long fromSequence, EntryStream stream) {
+                super.get(id, fromSequence, stream);
+                if (busy.get()) {
+                    // Or the test would not end without the mend.
+                    busy.set(reads.incrementAndGet() < 50);
+                    between.run();
+                }
+            }
+        })) {
+            between = () -> others.service()
+                    .write(
+                            Documents.name("k"),
+                            document -> document.append(Documents.values("late")),
+                            new IgnoredOutcome<>());
+            others.push("k", "a");
+            busy.set(true);
+            Set<DocumentName> names = Set.of(Documents.name("k"));
+            List<byte[]> drained = Documents.<List<byte[]>>await(outcome -> others.service()
+                    .writeWaiting(names, edits -> drain(edits.document(Documents.name("k"))), preparation(), outcome));
+            busy.set(false);
+            assertThat(reads.get()).isLessThan(10);
+            int seen = drained.size();
+            assertThat(seen).isGreaterThan(1);
+            assertThat(others.read("k")).hasSize(1 + reads.get() - seen).containsOnly("late");
+        }
+    }
+
+    private Runnable between = () -> {};
+
+    private static List<byte[]> drain(EditedDocument document) {
+        DocumentInfo info = Objects.requireNonNull(document.info());
+        List<byte[]> values = document.values(new SequenceRange(info.firstSequence(), info.nextSequence()));
+        document.delete();
+        return values;
     }
 
     @Test

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class Documents implements AutoCloseable {
     private final ListStore store;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
+    private long nanos;
     private DocumentService service;
 
     public Documents() {
@@ -32,7 +33,7 @@ final class Documents implements AutoCloseable {
     }
 
     private DocumentService open() {
-        return new DocumentService(store, Catalog.open(store, 0), () -> now, Duration.ofSeconds(1));
+        return new DocumentService(store, Catalog.open(store, 0), () -> now, () -> nanos, Duration.ofSeconds(1));
     }
 
     DocumentService service() {
@@ -49,6 +50,12 @@ final class Documents implements AutoCloseable {
 
     void pass(Duration time) {
         now = now.plus(time);
+        nanos += time.toNanos();
+    }
+
+    /** Sets the wall clock, though no time passes. */
+    void setClock(Duration ahead) {
+        now = now.plus(ahead);
     }
 
     void reopen() {

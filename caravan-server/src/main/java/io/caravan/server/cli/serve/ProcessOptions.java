@@ -1,5 +1,6 @@
 package io.caravan.server.cli.serve;
 
+import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.config.Settings;
 import java.nio.file.Path;
@@ -35,6 +36,14 @@ final class ProcessOptions {
     private LogFormat logFormat;
 
     @Option(
+            names = "--log-level",
+            paramLabel = "LEVEL",
+            defaultValue = "info",
+            description =
+                    "How much is logged: error, warn, info, debug or trace. CONFIG SET loglevel changes it later.")
+    private LogLevel logLevel;
+
+    @Option(
             names = "--stop-timeout",
             paramLabel = "TIME",
             defaultValue = "10s",
@@ -46,8 +55,10 @@ final class ProcessOptions {
         return printConfig;
     }
 
-    void formatLog() {
+    /** Sets up the log; before anything is logged. */
+    void setUpLog() {
         System.setProperty(LOG_FORMAT_PROPERTY, logFormat.name());
+        logLevel.apply();
     }
 
     Duration stopTimeout() {

@@ -101,7 +101,7 @@ public final class ServeCommand implements Callable<Integer> {
                     spec.commandLine().getOut());
             return CommandLine.ExitCode.OK;
         }
-        processOptions.formatLog();
+        processOptions.setUpLog();
         StoreConfig store;
         ServerConfig config;
         try {

@@ -1,7 +1,8 @@
 package io.caravan.server.protocol.resp;
 
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.LoopTurn;
+import io.caravan.server.document.Preparation;
+import io.caravan.server.document.Preparation.UnpreparedException;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
@@ -12,6 +13,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
+import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
 import io.caravan.server.protocol.resp.reply.Errors;
@@ -38,15 +40,16 @@ final class CommandRunner implements RequestDecoder.Intake {
 
     private static final int MAX_READS_TOGETHER = 64;
 
+    private final RespService service;
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandTable table;
     private final DocumentService documents;
-    private final LoopTurn turn;
     private final Executor readers;
     private final Runnable progress;
     private final int maxPending;
+    private final long maxReadBytes;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
     /** Reads that are under way. */
@@ -66,15 +69,16 @@ final class CommandRunner implements RequestDecoder.Intake {
      * @param progress is run on the event loop when requests can be run that had to wait; it calls {@link #run()}
      */
     CommandRunner(Channel channel, Session session, ReplyQueue replies, RespService service, Runnable progress) {
+        this.service = service;
         this.channel = channel;
         this.session = session;
         this.replies = replies;
         this.table = service.table();
         this.documents = service.documents();
-        this.turn = service.turn(channel.eventLoop());
         this.readers = service.readers();
         this.progress = progress;
         this.maxPending = service.limits().maxPending();
+        this.maxReadBytes = service.limits().maxRequestBytes();
     }
 
     /** Takes the next request, and runs it if it need not wait. */
@@ -85,7 +89,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
     }
 
-    /** Whether nothing should be read from the socket. */
+    /** Whether reading from the socket must pause. */
     boolean full() {
         return session.quitting() || mustWait();
     }
@@ -121,7 +125,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         return refusedLast;
     }
 
-    /** Forgets what waits: the connection is gone. */
+    /** Drops what waits: the connection is gone. */
     void close() {
         session.quit();
         waiting.clear();
@@ -152,7 +156,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
     }
 
-    /** Whether there is room for more answers: a number of them does not tell how much memory they take. */
+    /** Whether there is room for more answers, by the memory that they take. */
     private boolean answersAreTaken() {
         return channel.isWritable() && !replies.full() && replies.mayAnswer();
     }
@@ -232,19 +236,45 @@ final class CommandRunner implements RequestDecoder.Intake {
                 return;
             }
             place = takePlace();
-            turn.willWrite();
-            Change change = action.prepare(session, command);
-            if (!change.submit(documents, place)) {
-                undecided = place;
-            }
+            documents.willWrite(channel.eventLoop());
+            write(action.prepare(session, command), command, place);
         } catch (RuntimeException refused) {
             (place == null ? takePlace() : place).complete(Errors.reply(refused));
         }
     }
 
+    /** Makes a change here, or, when it needs what takes time, on a reading thread. */
+    private void write(Change change, Command command, PendingReply place) {
+        Preparation preparation = new Preparation(maxReadBytes);
+        try {
+            if (!documents.write(change.names(), change.edit(), preparation, place)) {
+                undecided = place;
+            }
+        } catch (UnpreparedException unprepared) {
+            Action.Stream apart = (s, c, context) -> () -> finishWrite(change, preparation, context);
+            readWith(apart, command, place);
+        }
+    }
+
+    /** A turn of a change on a reading thread. */
+    private boolean finishWrite(Change change, Preparation preparation, Reading.Context context) {
+        context.checkStillKnown();
+        if (!documents.writable()) {
+            documents.onWritable(context.wake());
+            return false;
+        }
+        documents.prepare(preparation);
+        // Or the values of many would wait together for their changes to be durable.
+        context.place().hold(preparation.copiedBytes());
+        documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
+        return true;
+    }
+
     private PendingReply takePlace() {
-        waiting.remove();
-        return replies.open(session.protocol());
+        Request request = waiting.remove();
+        Command command = request instanceof Command known ? known : null;
+        CommandSpec spec = command == null ? null : table.find(command);
+        return replies.open(session.protocol(), service.watch(session, spec, command));
     }
 
     private void awaitRoom() {
@@ -266,7 +296,14 @@ final class CommandRunner implements RequestDecoder.Intake {
     }
 
     private void read() {
+        Command command = (Command) waiting.element();
+        readWith(Objects.requireNonNull(nextRead()), command, takePlace());
+    }
+
+    /** Hands a read to a reading thread, and those behind it with it. */
+    private void readWith(Action first, Command of, PendingReply place) {
         ReadBatch reads = new ReadBatch(channel, session, readers, replies, this::readsPaused);
+        reads.add(first, of, place);
         Action action = nextRead();
         while (action != null && reads.size() < MAX_READS_TOGETHER) {
             Command command = (Command) waiting.element();

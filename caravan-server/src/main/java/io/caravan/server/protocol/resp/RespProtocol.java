@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
@@ -29,6 +30,7 @@ public final class RespProtocol implements WireProtocol {
      * @param restores null when there is no archive to restore them from
      * @param readers where reads run, which may wait
      * @param authenticator tells who clients are
+     * @param metrics counts requests and connections
      */
     public RespProtocol(
             RespLimits limits,
@@ -37,8 +39,9 @@ public final class RespProtocol implements WireProtocol {
             @Nullable RestoreService restores,
             ServerStatus status,
             Executor readers,
-            Authenticator authenticator) {
-        this.service = new RespService(documents, archiver, restores, status, readers, limits, authenticator);
+            Authenticator authenticator,
+            ServerMetrics metrics) {
+        this.service = new RespService(documents, archiver, restores, status, readers, limits, authenticator, metrics);
     }
 
     @Override

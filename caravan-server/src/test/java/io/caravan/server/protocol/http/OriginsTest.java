@@ -142,7 +142,7 @@ class OriginsTest {
             Origins.of(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
         } catch (Problem refused) {
-            assertThat(refused.problem().code()).isEqualTo("foreign_host");
+            assertThat(refused.code()).isEqualTo("foreign_host");
             return false;
         } catch (UnknownHostException impossible) {
             throw new AssertionError(impossible);

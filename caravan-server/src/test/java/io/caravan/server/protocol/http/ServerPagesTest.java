@@ -95,6 +95,7 @@ class ServerPagesTest {
             Object cursor = "0";
             while (cursor != null) {
                 Map<String, Object> page = json(server.get("/v1/documents?limit=7&cursor=" + cursor));
+                assertThat(documents(page)).hasSizeLessThanOrEqualTo(7);
                 documents(page)
                         .forEach(document -> assertThat(listed.add((String) document.get("path")))
                                 .isTrue());
@@ -109,7 +110,8 @@ class ServerPagesTest {
                     .containsEntry("values", 0)
                     .containsEntry("nextOffset", Offset.of(0));
             assertThat(server.get("/v1/documents?limit=x").statusCode()).isEqualTo(400);
-            assertThat(server.get("/v1/documents?cursor=99999").statusCode()).isEqualTo(400);
+            assertThat(server.get("/v1/documents?cursor=9223372036854775808").statusCode())
+                    .isEqualTo(400);
         }
     }
 

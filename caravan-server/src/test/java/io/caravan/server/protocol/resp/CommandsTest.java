@@ -130,7 +130,7 @@ class CommandsTest {
         fails("ERR Client names cannot contain spaces", "CLIENT", "SETNAME", "a b");
         answers("+OK", "CLIENT", "SETINFO", "LIB-NAME", "x");
         assertThat(client.call("CLIENT", "ID")).matches(":[0-9]+");
-        fails("ERR unknown subcommand 'KILL'. Try CLIENT HELP.", "CLIENT", "KILL");
+        fails("ERR unknown subcommand 'PAUSE'. Try CLIENT HELP.", "CLIENT", "PAUSE");
         answers("+OK", "QUIT");
         assertThat(client.atEnd()).isTrue();
     }

@@ -21,6 +21,8 @@ class PermissionTest extends RespTestBase {
             editor.secret = does-both-of-them
             editor.permissions = read, write
             editor.prefixes = mine/
+            operator.secret = reads-and-looks-after-it
+            operator.permissions = read, admin
             admin.secret = looks-after-it
             admin.permissions = admin
             """;
@@ -54,7 +56,13 @@ class PermissionTest extends RespTestBase {
         become("reader", "reads-and-reads");
         answers("[$b]", "LRANGE", "k", "0", "-1");
         answers("[$k]", "KEYS", "*");
-        assertThat(client.call("INFO")).startsWith("$# Server");
+        assertThat(client.call("INFO"))
+                .startsWith("$# Server")
+                .contains("\r\narchive_state:none\r\n")
+                .doesNotContain("process_id", "java_version", "# Stats", "log_bytes", "# Keyspace");
+        become("operator", "reads-and-looks-after-it");
+        assertThat(client.call("INFO")).contains("process_id", "java_version", "# Stats", "log_bytes", "# Keyspace");
+        become("reader", "reads-and-reads");
         fails("NOPERM No permissions to access a key: user reader may not write it", "DEL", "k");
         fails("NOPERM No permissions to access a key: user reader may not write it", "LPOP", "k");
         answers("+OK", "MULTI");
@@ -108,6 +116,13 @@ class PermissionTest extends RespTestBase {
         answers("$a", "LPOP", "mine/k");
         fails("NOPERM No permissions to access a key", "RPUSH", "theirs/k", "a");
         fails("NOPERM No permissions to access a key", "DEL", "mine/k", "theirs/k");
+        fails(
+                "NOPERM User editor has no permissions to run the 'caravan.restore at'",
+                "CARAVAN.RESTORE",
+                "mine/k",
+                "AT",
+                "1");
+        fails("ARCHIVE this server has no archive", "CARAVAN.RESTORE", "mine/k");
         become("writer", "writes-and-writes");
         client.call("RPUSH", "theirs/k", "a");
         become("editor", "does-both-of-them");
@@ -117,7 +132,14 @@ class PermissionTest extends RespTestBase {
 
     @Test
     void theServerIsTheAdministratorsAffair() throws IOException {
-        for (String[] command : new String[][] {{"SAVE"}, {"BGSAVE"}, {"CONFIG", "GET", "save"}, {"CLIENT", "LIST"}}) {
+        for (String[] command : new String[][] {
+            {"SAVE"},
+            {"BGSAVE"},
+            {"CONFIG", "GET", "save"},
+            {"CLIENT", "LIST"},
+            {"CLIENT", "KILL", "ID", "99"},
+            {"SLOWLOG", "LEN"}
+        }) {
             become("editor", "does-both-of-them");
             fails("NOPERM User editor has no permissions to run the '" + command[0].toLowerCase(Locale.ROOT), command);
             become("admin", "looks-after-it");

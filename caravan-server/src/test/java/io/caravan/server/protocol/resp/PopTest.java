@@ -36,7 +36,7 @@ class PopTest extends RespTestBase {
         for (int i = 0; i < 9; i++) {
             client.call("RPUSH", "k", value);
         }
-        fails("ERR LPOP would answer more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
+        fails("ERR the values to answer take more than 8388608 bytes; use a smaller count", "LPOP", "k", "9");
         answers(":9", "LLEN", "k");
         assertThat(client.call("LPOP", "k", "7")).hasSizeGreaterThan(7 * value.length());
     }

@@ -7,6 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.NetworkLimits;
@@ -35,6 +36,7 @@ final class RespFixture implements AutoCloseable {
     /** How far the clock by which documents expire is ahead of the system's. */
     final AtomicLong aheadMillis = new AtomicLong();
 
+    final ServerMetrics metrics = new ServerMetrics();
     private final ExecutorService readers = Executors.newFixedThreadPool(READERS);
 
     RespFixture() throws IOException {
@@ -63,7 +65,7 @@ final class RespFixture implements AutoCloseable {
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(requests, documents, null, null, status, readers, authenticator));
+                new RespProtocol(requests, documents, null, null, status, readers, authenticator, metrics));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {
@@ -89,5 +91,6 @@ final class RespFixture implements AutoCloseable {
         readers.shutdownNow();
         network.close();
         store.close();
+        metrics.close();
     }
 }

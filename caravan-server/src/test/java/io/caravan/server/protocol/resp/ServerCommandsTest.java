@@ -2,10 +2,26 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.config.LogLevel;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.commands.SlowLog;
+import io.caravan.server.protocol.resp.dispatch.Action;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.security.Authenticator;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** Commands about the server and its connections. */
 class ServerCommandsTest extends RespTestBase {
@@ -34,6 +50,116 @@ class ServerCommandsTest extends RespTestBase {
         fails("ERR value is not an integer", "WAIT", "x", "0");
         answers("[:0, :0]", "WAITAOF", "1", "0", "100000");
         fails("ERR value is out of range", "WAITAOF", "2", "0", "0");
+    }
+
+    @Test
+    void toolsAreToldHowADocumentIsKept() throws IOException {
+        client.call("RPUSH", "k", "four", "five!");
+        answers(":130", "MEMORY", "USAGE", "k");
+        answers(":130", "MEMORY", "USAGE", "k", "SAMPLES", "5");
+        answers("null", "MEMORY", "USAGE", "absent");
+        fails("ERR syntax error", "MEMORY", "USAGE", "k", "SAMPLE", "5");
+        fails("ERR unknown subcommand 'DOCTOR'", "MEMORY", "DOCTOR");
+        fails("ERR wrong number of arguments for 'memory|usage'", "MEMORY", "USAGE");
+        answers("$quicklist", "OBJECT", "ENCODING", "k");
+        answers("null", "OBJECT", "ENCODING", "absent");
+        answers("[+OBJECT ENCODING key]", "OBJECT", "HELP");
+        answers("[]", "MODULE", "LIST");
+    }
+
+    @Test
+    void theLogsLevelCanBeChanged() throws IOException {
+        LogLevel before = LogLevel.current();
+        try {
+            answers("+OK", "CONFIG", "SET", "loglevel", "warning");
+            answers("[$loglevel, $warn]", "CONFIG", "GET", "loglevel");
+            answers("+OK", "CONFIG", "SET", "LogLevel", "debug");
+            assertThat(LogLevel.current()).isEqualTo(LogLevel.DEBUG);
+            assertThat(LoggerFactory.getLogger("io.netty").isDebugEnabled()).isFalse();
+            fails("ERR loglevel must be error, warn, info, debug or trace", "CONFIG", "SET", "loglevel", "loud");
+            fails("ERR settings cannot be changed while the server runs", "CONFIG", "SET", "maxmemory", "1");
+        } finally {
+            before.apply();
+        }
+    }
+
+    @Test
+    void connectionsAreClosedByWhatTheyAre() throws IOException {
+        try (RespClient other = fixture.connect();
+                RespClient third = fixture.connect()) {
+            answers(":0", "CLIENT", "KILL", "ID", "99");
+            String id = other.call("CLIENT", "ID").substring(1);
+            answers(":0", "CLIENT", "KILL", "ID", id, "USER", "nobody");
+            answers(":1", "CLIENT", "KILL", "ID", id);
+            assertThat(other.atEnd()).isTrue();
+            assertThat(third.call("CLIENT", "SETNAME", "third")).isEqualTo("+OK");
+            Matcher address = Pattern.compile("addr=([0-9.:]+) .* name=third").matcher(client.call("CLIENT", "LIST"));
+            assertThat(address.find()).isTrue();
+            answers("+OK", "CLIENT", "KILL", address.group(1));
+            assertThat(third.atEnd()).isTrue();
+            fails("ERR No such client", "CLIENT", "KILL", address.group(1));
+            fails("ERR syntax error", "CLIENT", "KILL", "ID", "1", "SKIPME");
+            fails("ERR syntax error", "CLIENT", "KILL", "NONSENSE", "1");
+            answers(":1", "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no");
+            assertThat(client.atEnd()).isTrue();
+        }
+    }
+
+    @Test
+    void requestsAreCountedByCommandAndOutcome() throws IOException {
+        client.call("RPUSH", "k", "v");
+        client.call("RPUSH", "k", "w");
+        client.call("RPUSH", "k");
+        client.call("LRANGE", "k", "0", "-1");
+        client.call("NOSUCH", "k");
+        client.call("NOSUCH2", "k");
+        assertThat(fixture.metrics.scrape())
+                .contains(
+                        "caravan_requests_seconds_count{operation=\"rpush\",outcome=\"ok\",protocol=\"resp\"} 2",
+                        "caravan_requests_seconds_count{operation=\"rpush\",outcome=\"refused\",protocol=\"resp\"} 1",
+                        "caravan_requests_seconds_count{operation=\"lrange\",outcome=\"ok\",protocol=\"resp\"} 1",
+                        "caravan_requests_seconds_count{operation=\"unknown\",outcome=\"refused\",protocol=\"resp\"} 2",
+                        "caravan_connections{protocol=\"resp\"} 1.0");
+    }
+
+    @Test
+    void slowCommandsAreNoted() throws IOException {
+        InstantSource clock = () -> Instant.ofEpochSecond(1_000);
+        SlowLog log = new SlowLog(clock);
+        EmbeddedChannel channel = new EmbeddedChannel();
+        Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
+        CommandSpec spec = CommandSpec.list("RPUSH", -3, "").immediate((s, c) -> Reply.OK);
+        byte[][] words = new byte[40][];
+        Arrays.fill(words, "x".repeat(200).getBytes(StandardCharsets.UTF_8));
+        log.done(session, spec, new Command(words), 9_999_999);
+        log.done(session, spec, new Command(words), 2_000_000_000);
+        for (int i = 0; i < 200; i++) {
+            log.done(session, spec, new Command("RPUSH".getBytes(StandardCharsets.UTF_8)), 10_000_000);
+        }
+        Action.Immediate slowlog = (Action.Immediate) log.all().get(0).action();
+        assertThat(slowlog.run(session, command("SLOWLOG", "LEN"))).isEqualTo(new Reply.Number(128));
+        Reply.Array newest = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET"));
+        assertThat(newest.elements()).hasSize(10);
+        List<? extends Reply> last = ((Reply.Array) newest.elements().get(0)).elements();
+        assertThat(last).hasSize(6);
+        assertThat(last.subList(0, 3).toString())
+                .isEqualTo("[Number[value=200], Number[value=999], Number[value=10000]]");
+        assertThat(slowlog.run(session, command("SLOWLOG", "RESET"))).isEqualTo(Reply.OK);
+        log.done(session, spec, new Command(words), 2_000_000_000);
+        Reply.Array one = (Reply.Array) slowlog.run(session, command("SLOWLOG", "GET", "-1"));
+        Reply.Array entry = (Reply.Array) one.elements().get(0);
+        Reply.Array shown = (Reply.Array) entry.elements().get(3);
+        assertThat(shown.elements()).hasSize(32);
+        assertThat(shown.elements().get(0).heldBytes()).isLessThan(250);
+        answers(":0", "SLOWLOG", "LEN");
+        answers("[]", "SLOWLOG", "GET", "5");
+        answers("+OK", "SLOWLOG", "RESET");
+    }
+
+    private static Command command(String... words) {
+        return new Command(Arrays.stream(words)
+                .map(word -> word.getBytes(StandardCharsets.UTF_8))
+                .toArray(byte[][]::new));
     }
 
     @Test

@@ -2,10 +2,19 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.EntryStream;
 import io.caravan.MemoryListStore;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.app.IgnoredOutcome;
+import io.caravan.server.app.TestDocuments;
+import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.security.Authenticator;
+import io.caravan.testing.ForwardingListStore;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class TransactionTest extends RespTestBase {
@@ -13,7 +22,128 @@ class TransactionTest extends RespTestBase {
 
     @Override
     RespFixture newFixture() throws IOException {
-        return new RespFixture(new MemoryListStore(), Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+        return new RespFixture(store, Authenticator.open(), MAX_BYTES, Duration.ofSeconds(30));
+    }
+
+    private final BetweenReads store = new BetweenReads();
+
+    /** Something happens after a read of a document. */
+    private static final class BetweenReads extends ForwardingListStore {
+        private volatile @Nullable Runnable once;
+
+        BetweenReads() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void get(long id, long fromSequence, EntryStream stream) {
+            super.get(id, fromSequence, stream);
+            Runnable action = once;
+            if (action != null) {
+                once = null;
+                action.run();
+            }
+        }
+    }
+
+    private void queue(String... words) throws IOException {
+        answers("+QUEUED", words);
+    }
+
+    @Test
+    void readsSeeTheChangesBeforeThem() throws IOException {
+        client.call("RPUSH", "k", "a", "b");
+        answers("+OK", "MULTI");
+        queue("LRANGE", "k", "0", "-1");
+        queue("RPUSH", "k", "c");
+        queue("LRANGE", "k", "1", "-1");
+        queue("LINDEX", "k", "-1");
+        queue("LINDEX", "k", "9");
+        queue("LPOP", "k");
+        queue("LPOP", "k", "2");
+        queue("LPOP", "k", "2");
+        queue("LLEN", "k");
+        queue("EXISTS", "k", "other", "k");
+        queue("RPUSH", "k", "d");
+        queue("EXPIRE", "k", "100");
+        queue("TYPE", "k");
+        queue("TTL", "k");
+        queue("EXISTS", "k", "other", "k");
+        queue("DEL", "k");
+        queue("LRANGE", "k", "0", "-1");
+        queue("TYPE", "k");
+        queue("RPUSH", "k", "new");
+        queue("LRANGE", "k", "0", "-1");
+        answers(
+                "[[$a, $b], :3, [$b, $c], $c, null, $a, [$b, $c], nullarray, :0, :0, :1, :1, +list, :100, :2, :1, [],"
+                        + " +none, :1, [$new]]",
+                "EXEC");
+        answers("[$new]", "LRANGE", "k", "0", "-1");
+    }
+
+    /** What is appended while the list is read belongs to the answer, because it is deleted with the rest. */
+    @Test
+    void nothingOfOthersComesBetweenItsReadsAndItsWrites() throws IOException {
+        client.call("RPUSH", "k", "a", "b");
+        client.call("MULTI");
+        queue("LRANGE", "k", "0", "-1");
+        queue("DEL", "k");
+        store.once = () -> fixture.documents.write(
+                DocumentName.of("k"),
+                document -> document.append(List.of("late".getBytes(StandardCharsets.UTF_8))),
+                new IgnoredOutcome<>());
+        answers("[[$a, $b, $late], :1]", "EXEC");
+        answers(":0", "LLEN", "k");
+    }
+
+    @Test
+    void readsAlone() throws IOException {
+        client.call("RPUSH", "k", "a", "b");
+        client.call("MULTI");
+        queue("LLEN", "k");
+        queue("LRANGE", "k", "0", "0");
+        queue("LINDEX", "absent", "0");
+        answers("[:2, [$a], null]", "EXEC");
+    }
+
+    @Test
+    void whatItReadsIsBounded() throws IOException {
+        String value = "v".repeat(MAX_BYTES / 3);
+        for (int i = 0; i < 3; i++) {
+            client.call("RPUSH", "k", value);
+        }
+        for (String[] reads : new String[][] {{"0", "-1"}, {"0", "1"}}) {
+            client.call("MULTI");
+            queue("LRANGE", "k", reads[0], reads[1]);
+            queue("LRANGE", "k", reads[0], reads[1]);
+            queue("DEL", "k");
+            fails("ERR the values to answer take more than 2097152 bytes", "EXEC");
+            answers(":3", "LLEN", "k");
+        }
+        client.call("MULTI");
+        queue("LINDEX", "k", "1");
+        queue("DEL", "k");
+        answers("[$" + value + ", :1]", "EXEC");
+    }
+
+    @Test
+    void longJsonKeepsItsOrderAndItsErrorsTellOfTheirCommand() throws IOException {
+        TestDocuments.create(fixture.documents, "j", DocumentAttributes.NONE.withContentType("application/json"));
+        String text = "[" + "1,".repeat(20_000) + "1]";
+        client.send("RPUSH", "j", text);
+        client.send("RPUSH", "j", "2");
+        client.send("LLEN", "j");
+        assertThat(client.read()).isEqualTo(":1");
+        assertThat(client.read()).isEqualTo(":2");
+        assertThat(client.read()).isEqualTo(":2");
+        client.call("MULTI");
+        queue("RPUSH", "j", text);
+        queue("RPUSH", "j", text.substring(1));
+        queue("LTRIM", "j", "0", "0");
+        assertThat(client.call("EXEC"))
+                .startsWith("-ERR ")
+                .contains("takes JSON only", "(command 2 of the transaction, RPUSH; nothing has been changed)");
+        answers(":2", "LLEN", "j");
     }
 
     @Test
@@ -81,8 +211,8 @@ class TransactionTest extends RespTestBase {
     @Test
     void whatIsRefusedWhenItIsQueuedAbortsAll() throws IOException {
         for (String[] wrong : new String[][] {
-            {"LLEN", "k"},
-            {"LPOP", "k"},
+            {"SCAN", "0"},
+            {"CARAVAN.INFO", "k"},
             {"CARAVAN.READ", "k", "FROM", "0", "BLOCK", "1000"},
             {"PING"},
             {"NOSUCH"},
@@ -99,7 +229,7 @@ class TransactionTest extends RespTestBase {
         }
         answers(":0", "LLEN", "k");
         client.call("MULTI");
-        fails("ERR LLEN cannot be in MULTI: a transaction is one change", "LLEN", "k");
+        fails("ERR SCAN cannot be in MULTI: a transaction holds commands that write documents", "SCAN", "0");
         answers("+OK", "DISCARD");
         answers("-ERR DISCARD without MULTI", "DISCARD");
         answers(":0", "LLEN", "k");

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class DocumentList implements Endpoint {
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
-    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,9}");
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
 
     private final ReadParts parts;
 
@@ -40,8 +40,8 @@ public final class DocumentList implements Endpoint {
     @Override
     public void handle(Exchange exchange) {
         Query query = exchange.request().query();
-        int cursor = number(query, "cursor", 0);
-        int limit = Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
+        long cursor = number(query, "cursor", 0);
+        int limit = (int) Math.min(MAX_LIMIT, number(query, "limit", DEFAULT_LIMIT));
         if (limit < 1) {
             throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
         }
@@ -54,15 +54,23 @@ public final class DocumentList implements Endpoint {
                         HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
     }
 
-    private static int number(Query query, String name, int otherwise) {
+    private static long number(Query query, String name, long otherwise) {
         String value = query.get(name);
         if (value == null) {
             return otherwise;
         }
-        if (!NUMBER.matcher(value).matches()) {
-            throw Problem.badRequest("invalid_parameter", name + " must be a number");
+        try {
+            if (NUMBER.matcher(value).matches()) {
+                return Long.parseLong(value);
+            }
+        } catch (NumberFormatException tooGreat) {
+            throw invalid(name);
         }
-        return Integer.parseInt(value);
+        throw invalid(name);
+    }
+
+    private static Problem invalid(String name) {
+        return Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }
 
     private static Map<String, Object> page(Principal principal, ScanPage page, byte[] prefix) {
@@ -78,7 +86,7 @@ public final class DocumentList implements Endpoint {
 
     /** Null for the last page. */
     private static @Nullable String cursor(ScanPage page) {
-        return page.next() == 0 ? null : Integer.toString(page.next());
+        return page.next() == 0 ? null : Long.toString(page.next());
     }
 
     private static Map<String, Object> entry(DocumentName name, DocumentInfo info) {

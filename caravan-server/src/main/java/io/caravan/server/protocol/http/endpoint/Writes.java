@@ -1,15 +1,11 @@
 package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.LoopTurn;
 import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
-import io.netty.util.concurrent.EventExecutor;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -18,7 +14,6 @@ import java.util.function.Function;
 public final class Writes {
     private final Readiness readiness;
     private final Executor readers;
-    private final Map<EventExecutor, LoopTurn> turns = new ConcurrentHashMap<>();
 
     public Writes(Readiness readiness, Executor readers) {
         this.readiness = readiness;
@@ -32,8 +27,7 @@ public final class Writes {
     public void run(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
         if (documents.writable()) {
-            turns.computeIfAbsent(exchange.loop(), loop -> new LoopTurn(documents, loop))
-                    .willWrite();
+            documents.willWrite(exchange.loop());
             apply(exchange, change, documents);
         } else {
             whenWritable(documents, exchange, () -> run(exchange, change));

@@ -91,9 +91,7 @@ public sealed interface Reply {
 
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
-            RespBytes.putNumber(out, '$', value.length);
-            out.writeBytes(value);
-            RespBytes.putLineEnd(out);
+            RespBytes.putBulk(out, value);
         }
 
         @Override
@@ -154,6 +152,24 @@ public sealed interface Reply {
         @Override
         public long heldBytes() {
             return Reply.heldBytes(elements);
+        }
+    }
+
+    /** An array of byte strings. */
+    record Values(List<byte[]> values) implements Reply {
+        @Override
+        public void encode(ByteBuf out, Protocol protocol) {
+            RespBytes.putNumber(out, '*', values.size());
+            values.forEach(value -> RespBytes.putBulk(out, value));
+        }
+
+        @Override
+        public long heldBytes() {
+            long bytes = OBJECT_BYTES;
+            for (byte[] value : values) {
+                bytes += OBJECT_BYTES + value.length;
+            }
+            return bytes;
         }
     }
 

@@ -16,6 +16,12 @@ public final class RespBytes {
         out.writeShort(LINE_END);
     }
 
+    static void putBulk(ByteBuf out, byte[] value) {
+        putNumber(out, '$', value.length);
+        out.writeBytes(value);
+        putLineEnd(out);
+    }
+
     /** Writes a text, which holds no line end, and ends the line. */
     static void putLine(ByteBuf out, String text) {
         ByteBufUtil.writeUtf8(out, text);

@@ -10,7 +10,6 @@ import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Access;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.LinkedHashMap;
@@ -40,7 +39,7 @@ public final class ArchiveCommands {
                 .waitingInTurns(this::archive));
     }
 
-    private Reading archive(Session session, Command command, ReadContext context) {
+    private Reading archive(Session session, Command command, Reading.Context context) {
         if (archiver == null) {
             throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
         }
@@ -50,10 +49,10 @@ public final class ArchiveCommands {
     /** Answers when it is known what became of it; holds no thread meanwhile. */
     private static final class Waiting implements Reading {
         private final CompletableFuture<Archived> archived;
-        private final ReadContext context;
+        private final Reading.Context context;
         private boolean left;
 
-        Waiting(CompletableFuture<Archived> archived, ReadContext context) {
+        Waiting(CompletableFuture<Archived> archived, Reading.Context context) {
             this.archived = archived;
             this.context = context;
         }

@@ -22,7 +22,7 @@ public final class AuthCommands {
 
     public static List<CommandSpec> all() {
         return List.of(
-                CommandSpec.connection("AUTH", -2, "Says who the client is.")
+                CommandSpec.connection("AUTH", -2, "Authenticates the connection.")
                         .access(Access.FREE)
                         .immediate(AuthCommands::auth),
                 CommandSpec.connection(

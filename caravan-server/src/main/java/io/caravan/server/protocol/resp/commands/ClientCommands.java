@@ -16,10 +16,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** {@code CLIENT}: what connections there are, and what they call themselves. */
+/** {@code CLIENT}: lists, names and closes connections. */
 public final class ClientCommands {
     /** Greatest number of connections in the answer to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
@@ -36,12 +37,18 @@ public final class ClientCommands {
                 .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
                 .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
                 .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
+                .add(
+                        "KILL",
+                        "addr:port | [ID id] [ADDR addr] [LADDR addr] [USER name] [TYPE NORMAL] [SKIPME yes|no]",
+                        1,
+                        12,
+                        this::kill)
                 .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
                 .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, and tells of all of them.")
+        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
                 .immediate(subcommands::run));
     }
 
@@ -99,6 +106,75 @@ public final class ClientCommands {
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
+    /** Closes the connections that are everything that is said of them; its own after the answer. */
+    private Reply kill(Session session, Command command) {
+        CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
+        if (command.size() == 3) {
+            String address = command.text(2);
+            boolean any = close(session, each -> address(each.remote()).equals(address)) > 0;
+            if (!any) {
+                throw new CommandException("ERR No such client");
+            }
+            return Reply.OK;
+        }
+        Predicate<Session> chosen = each -> true;
+        boolean skipMe = true;
+        for (int i = 2; i < command.size(); i += 2) {
+            if (i + 1 == command.size()) {
+                throw CommandException.syntax();
+            }
+            if (command.is(i, "SKIPME")) {
+                skipMe = command.is(i + 1, "YES");
+                if (!skipMe && !command.is(i + 1, "NO")) {
+                    throw CommandException.syntax();
+                }
+            } else {
+                chosen = chosen.and(filter(command, i));
+            }
+        }
+        if (skipMe) {
+            chosen = chosen.and(each -> each != session);
+        }
+        return new Reply.Number(close(session, chosen));
+    }
+
+    private static Predicate<Session> filter(Command command, int option) {
+        String value = command.text(option + 1);
+        switch (command.keyword(option)) {
+            case "ID" -> {
+                long id = command.number(option + 1);
+                return each -> each.id() == id;
+            }
+            case "ADDR" -> {
+                return each -> address(each.remote()).equals(value);
+            }
+            case "LADDR" -> {
+                return each -> address(each.local()).equals(value);
+            }
+            case "USER" -> {
+                return each ->
+                        each.principal() != null && each.principal().name().equals(value);
+            }
+            case "TYPE" -> {
+                boolean normal = command.is(option + 1, "NORMAL");
+                return each -> normal;
+            }
+            default -> throw CommandException.syntax();
+        }
+    }
+
+    private long close(Session own, Predicate<Session> chosen) {
+        List<Session> found = clients.all().stream().filter(chosen).toList();
+        for (Session each : found) {
+            if (each == own) {
+                own.quit();
+            } else {
+                clients.close(each);
+            }
+        }
+        return found.size();
+    }
+
     private Stream<Session> chosen(Command command) {
         if (command.size() == 2) {
             return clients.all().stream();
@@ -132,7 +208,7 @@ public final class ClientCommands {
                 identity.libraryVersion());
     }
 
-    private static String address(SocketAddress address) {
+    static String address(SocketAddress address) {
         return address instanceof InetSocketAddress internet
                 ? internet.getHostString() + ":" + internet.getPort()
                 : address.toString();

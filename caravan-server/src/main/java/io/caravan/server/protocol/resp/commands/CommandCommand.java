@@ -37,8 +37,7 @@ public final class CommandCommand {
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.server("COMMAND", -1, "Tells which commands there are.")
-                .immediate(this::run));
+        return List.of(CommandSpec.server("COMMAND", -1, "Lists the commands.").immediate(this::run));
     }
 
     private Reply run(Session session, Command command) {
@@ -64,12 +63,12 @@ public final class CommandCommand {
         return new Reply.Array(found);
     }
 
-    /** Nobody needs more names than there are commands, and the answer is made on the event loop. */
+    /** More names than commands would only repeat some, and the answer is built on the event loop. */
     private void checkNames(Command command) {
         int most = specs.get().size();
         if (command.size() - 2 > most) {
-            throw new CommandException("ERR " + command.size() + " words are too many for COMMAND: it tells of at most "
-                    + most + " commands at a time");
+            throw new CommandException("ERR " + command.size()
+                    + " words are too many for COMMAND: it describes at most " + most + " commands at a time");
         }
     }
 

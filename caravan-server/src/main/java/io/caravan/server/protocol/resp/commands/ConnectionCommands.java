@@ -15,18 +15,18 @@ public final class ConnectionCommands {
 
     public static List<CommandSpec> all() {
         return List.of(
-                CommandSpec.connection("PING", -1, "Tells that the server is there.")
+                CommandSpec.connection("PING", -1, "Answers PONG, or the message.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::ping),
-                CommandSpec.connection("ECHO", 2, "Tells what it is told.")
+                CommandSpec.connection("ECHO", 2, "Answers the message.")
                         .immediate((session, command) -> new Reply.Bulk(command.word(1))),
-                CommandSpec.connection("SELECT", 2, "Chooses the database, of which there is one: 0.")
+                CommandSpec.connection("SELECT", 2, "Selects the database; there is only 0.")
                         .immediate(ConnectionCommands::select),
-                CommandSpec.connection("RESET", 1, "Makes the connection what it was when it began.")
+                CommandSpec.connection("RESET", 1, "Resets the connection to its initial state.")
                         .access(Access.FREE)
                         .atOnce()
                         .immediate(ConnectionCommands::reset),
-                CommandSpec.connection("QUIT", -1, "Ends the connection.")
+                CommandSpec.connection("QUIT", -1, "Closes the connection.")
                         .access(Access.FREE)
                         .atOnce()
                         .immediate(ConnectionCommands::quit));

@@ -29,24 +29,27 @@ public final class ExpiryCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                expire("EXPIRE", "Has a document expire in so many seconds.", MILLIS_IN_SECOND, true),
-                expire("PEXPIRE", "Has a document expire in so many milliseconds.", 1, true),
-                expire("EXPIREAT", "Has a document expire so many seconds after 1970.", MILLIS_IN_SECOND, false),
-                expire("PEXPIREAT", "Has a document expire so many milliseconds after 1970.", 1, false),
-                remaining("TTL", "Tells the seconds until a document expires.", MILLIS_IN_SECOND),
-                remaining("PTTL", "Tells the milliseconds until a document expires.", 1),
-                CommandSpec.generic("PERSIST", 2, "Has a document expire no more.")
+                expire("EXPIRE", "Sets the seconds after which a document expires.", MILLIS_IN_SECOND, true),
+                expire("PEXPIRE", "Sets the milliseconds after which a document expires.", 1, true),
+                expire(
+                        "EXPIREAT",
+                        "Sets the Unix time in seconds at which a document expires.",
+                        MILLIS_IN_SECOND,
+                        false),
+                expire("PEXPIREAT", "Sets the Unix time in milliseconds at which a document expires.", 1, false),
+                remaining("TTL", "Returns the seconds until a document expires.", MILLIS_IN_SECOND),
+                remaining("PTTL", "Returns the milliseconds until a document expires.", 1),
+                CommandSpec.generic("PERSIST", 2, "Removes a document's expiry.")
                         .keys(FIRST)
                         .flags("fast")
-                        .write((session, command) ->
-                                new Change.OfOne(ListCommands.name(command), ExpiryCommands::persist)));
+                        .write((session, command) -> Change.of(ListCommands.name(command), ExpiryCommands::persist)));
     }
 
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
         return CommandSpec.generic(name, -3, summary).keys(FIRST).flags("fast").write((session, command) -> {
             long atMillis = moment(command, unitMillis, fromNow);
             ExpiryCondition condition = ExpiryCondition.of(command);
-            return new Change.OfOne(ListCommands.name(command), document -> expire(document, atMillis, condition));
+            return Change.of(ListCommands.name(command), document -> expire(document, atMillis, condition));
         });
     }
 
@@ -88,8 +91,8 @@ public final class ExpiryCommands {
     }
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
-        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").read((session, command) -> {
-            DocumentInfo info = Presence.of(documents, ListCommands.name(command));
+        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").lookup(documents, (command, found) -> {
+            DocumentInfo info = Presence.of(found, ListCommands.name(command));
             return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
         });
     }

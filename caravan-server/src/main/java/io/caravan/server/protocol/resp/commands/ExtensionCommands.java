@@ -8,7 +8,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
@@ -22,11 +21,9 @@ public final class ExtensionCommands {
     private static final int SEQUENCE_WORD = 3;
 
     private final DocumentService documents;
-    private final RespLimits limits;
 
-    public ExtensionCommands(DocumentService documents, RespLimits limits) {
+    public ExtensionCommands(DocumentService documents) {
         this.documents = documents;
-        this.limits = limits;
     }
 
     public List<CommandSpec> all() {
@@ -35,7 +32,7 @@ public final class ExtensionCommands {
                         .keys(FIRST)
                         .flags("denyoom", "fast")
                         .write(this::append),
-                CommandSpec.list("CARAVAN.READ", -4, "Tells the values from a sequence on, or waits for them.")
+                CommandSpec.list("CARAVAN.READ", -4, "Returns the values from a sequence on, or waits for them.")
                         .keys(FIRST)
                         .flags("blocking")
                         .stream((session, command, context) -> new TailRead(documents, session, command, context)),
@@ -43,7 +40,7 @@ public final class ExtensionCommands {
                         .keys(FIRST)
                         .flags("fast")
                         .write(this::trim),
-                CommandSpec.list("CARAVAN.INFO", 2, "Tells what a document is.")
+                CommandSpec.list("CARAVAN.INFO", 2, "Describes a document.")
                         .keys(FIRST)
                         .flags("fast")
                         .read(this::info));
@@ -53,7 +50,7 @@ public final class ExtensionCommands {
         requireKeyword(command, "IFSEQ");
         long expected = command.count(SEQUENCE_WORD);
         List<byte[]> values = command.wordsFrom(SEQUENCE_WORD + 1);
-        return new Change.OfOne(ListCommands.name(command), document -> {
+        return Change.of(ListCommands.name(command), document -> {
             DocumentInfo info = document.info();
             long actual = info == null ? 0 : info.nextSequence();
             if (actual != expected) {
@@ -67,7 +64,7 @@ public final class ExtensionCommands {
     private Change trim(Session session, Command command) {
         requireKeyword(command, "TO");
         long first = command.count(SEQUENCE_WORD);
-        return new Change.OfOne(ListCommands.name(command), document -> {
+        return Change.of(ListCommands.name(command), document -> {
             document.trimTo(first);
             DocumentInfo info = document.info();
             return info == null ? Reply.Null.BULK : new Reply.Number(info.firstSequence());

@@ -9,8 +9,10 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.List;
 
@@ -34,19 +36,20 @@ public final class KeyCommands {
                         .keys(ALL)
                         .flags("fast")
                         .write(this::delete),
-                CommandSpec.generic("EXISTS", -2, "Tells how many of the documents hold values.")
+                CommandSpec.generic("EXISTS", -2, "Counts the documents that hold values.")
                         .keys(ALL)
                         .flags("fast")
-                        .read(this::exists),
-                CommandSpec.generic("TYPE", 2, "Tells list, or none.")
+                        .inTransaction(this::existsInTransaction)
+                        .stream((session, command, context) -> new Counting(documents, names(command), context)),
+                CommandSpec.generic("TYPE", 2, "Returns list, or none.")
                         .keys(FIRST)
                         .flags("fast")
-                        .read(this::type));
+                        .lookup(documents, KeyCommands::type));
     }
 
     private Change delete(Session session, Command command) {
         List<DocumentName> names = names(command);
-        return new Change.OfMany(names, edits -> new Reply.Number(delete(names, edits)));
+        return new Change(names, edits -> new Reply.Number(delete(names, edits)));
     }
 
     /** Returns how many of the documents held values; one that is named twice is deleted once. */
@@ -61,14 +64,52 @@ public final class KeyCommands {
         return held;
     }
 
-    private Reply exists(Session session, Command command) {
-        long existing = names(command).stream()
-                .filter(name -> Presence.of(documents, name) != null)
-                .count();
-        return new Reply.Number(existing);
+    private Change existsInTransaction(Session session, Command command) {
+        List<DocumentName> names = names(command);
+        return new Change(
+                names,
+                edits -> new Reply.Number(names.stream()
+                        .filter(name -> Presence.of(edits.document(name)) != null)
+                        .count()));
     }
 
-    private Reply type(Session session, Command command) {
+    /**
+     * {@code EXISTS}: looks for some names a turn, because each may have to be looked for in the archive, and others wait for
+     * reading threads too.
+     */
+    static final class Counting implements Reading {
+        /** How many names are looked for in one turn. */
+        static final int TURN_NAMES = 64;
+
+        private final DocumentService documents;
+        private final List<DocumentName> names;
+        private final Reading.Context context;
+        private int next;
+        private long existing;
+
+        Counting(DocumentService documents, List<DocumentName> names, Reading.Context context) {
+            this.documents = documents;
+            this.names = names;
+            this.context = context;
+        }
+
+        @Override
+        public boolean proceed() {
+            context.checkStillKnown();
+            int end = Math.min(names.size(), next + TURN_NAMES);
+            for (; next < end; next++) {
+                existing += Presence.of(documents::find, names.get(next)) == null ? 0 : 1;
+            }
+            if (next == names.size()) {
+                context.place().complete(new Reply.Number(existing));
+                return true;
+            }
+            context.wake().run();
+            return false;
+        }
+    }
+
+    private static Reply type(Command command, Lookup.Finder documents) {
         return new Reply.Simple(Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
     }
 

@@ -5,7 +5,6 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.util.ArrayList;
@@ -19,18 +18,18 @@ import java.util.List;
 final class KeysReading implements Reading {
     /** Greatest number of names in the answer. */
     private static final int MAX_KEYS = 10_000;
-    /** About how many documents are looked at in one turn. */
+    /** How many documents are looked at in one turn. */
     private static final int TURN_DOCUMENTS = 1_000;
 
     private final DocumentService documents;
     private final Session session;
-    private final ReadContext context;
+    private final Reading.Context context;
     private final Glob glob;
     private final List<Reply> names = new ArrayList<>();
     private long heldBytes;
-    private int cursor;
+    private long cursor;
 
-    KeysReading(DocumentService documents, Session session, Command command, ReadContext context) {
+    KeysReading(DocumentService documents, Session session, Command command, Reading.Context context) {
         this.documents = documents;
         this.session = session;
         this.context = context;

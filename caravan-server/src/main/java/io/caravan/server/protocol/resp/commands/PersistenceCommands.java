@@ -35,21 +35,21 @@ public final class PersistenceCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.server("SAVE", 1, "Publishes a checkpoint, and answers when that is done.")
+                CommandSpec.server("SAVE", 1, "Publishes a checkpoint, and answers when it is done.")
                         .access(Access.ADMIN)
                         .waiting((session, command) -> {
                             checkpoint();
                             return Reply.OK;
                         }),
-                CommandSpec.server("BGSAVE", -1, "Has a checkpoint published in the background.")
+                CommandSpec.server("BGSAVE", -1, "Publishes a checkpoint in the background.")
                         .access(Access.ADMIN)
                         .immediate(this::saveInBackground),
-                CommandSpec.server("LASTSAVE", 1, "Tells when SAVE or BGSAVE was last done, or the server started.")
+                CommandSpec.server("LASTSAVE", 1, "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .flags("fast")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
-                CommandSpec.generic("WAIT", 3, "Tells how many replicas have the connection's changes: none.")
+                CommandSpec.generic("WAIT", 3, "Counts the replicas that have the connection's changes: none.")
                         .immediate(PersistenceCommands::replicas),
-                CommandSpec.generic("WAITAOF", 4, "Tells on how many disks the connection's changes are.")
+                CommandSpec.generic("WAITAOF", 4, "Counts the disks that have the connection's changes.")
                         .waiting(this::disks));
     }
 

@@ -3,8 +3,8 @@ package io.caravan.server.protocol.resp.commands;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
+import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,15 +44,10 @@ final class Presence {
     }
 
     /** The document, or null when it does not exist for Redis. */
-    static @Nullable DocumentInfo of(DocumentService documents, DocumentName name) {
-        DocumentInfo info = existing(documents, name);
-        return info == null || info.count() == 0 ? null : info;
-    }
-
-    /** The document, or null when there is none, but for its forks perhaps. */
-    static @Nullable DocumentInfo existing(DocumentService documents, DocumentName name) {
+    static @Nullable DocumentInfo of(Lookup.Finder documents, DocumentName name) {
         try {
-            return documents.find(name);
+            DocumentInfo info = documents.find(name);
+            return info == null || info.count() == 0 ? null : info;
         } catch (DocumentException refused) {
             return goneOrThrow(refused);
         }

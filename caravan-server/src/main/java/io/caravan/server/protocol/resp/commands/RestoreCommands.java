@@ -10,8 +10,8 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Access;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.Errors;
@@ -73,8 +73,12 @@ public final class RestoreCommands {
         }
     }
 
-    private Reading restore(Session session, Command command, ReadContext context) {
+    private Reading restore(Session session, Command command, Reading.Context context) {
         Options options = Options.of(command);
+        if (options.generation().isPresent()) {
+            // An older generation, or that of a document that was deleted: it undoes what others have decided.
+            CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
+        }
         if (restores == null) {
             throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
         }
@@ -91,11 +95,11 @@ public final class RestoreCommands {
         private final RestoreService restores;
         private final DocumentName name;
         private final Options options;
-        private final ReadContext context;
+        private final Reading.Context context;
         private boolean begun;
         private @Nullable Reply answer;
 
-        Restoring(RestoreService restores, DocumentName name, Options options, ReadContext context) {
+        Restoring(RestoreService restores, DocumentName name, Options options, Reading.Context context) {
             this.restores = restores;
             this.name = name;
             this.options = options;

@@ -28,14 +28,14 @@ public final class ScanCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.generic("SCAN", -2, "Tells the names of some documents, and where to go on.")
+                CommandSpec.generic("SCAN", -2, "Returns a page of document names and the next cursor.")
                         .flags("readonly")
                         .waiting(this::scan),
-                CommandSpec.generic("KEYS", 2, "Tells the names of all documents, if they are not too many.")
+                CommandSpec.generic("KEYS", 2, "Returns the names that match a pattern, up to a limit.")
                         .flags("readonly")
                         .waitingInTurns(
                                 (session, command, context) -> new KeysReading(documents, session, command, context)),
-                CommandSpec.server("DBSIZE", 1, "Tells the number of documents.")
+                CommandSpec.server("DBSIZE", 1, "Returns the number of documents.")
                         .flags("readonly", "fast")
                         .immediate((session, command) -> new Reply.Number(documents.documents())));
     }
@@ -49,13 +49,13 @@ public final class ScanCommands {
                 names.add(new Reply.Bulk(found.name().toBytes()));
             }
         }
-        return new Reply.Array(List.of(Reply.Bulk.of(Integer.toString(page.next())), new Reply.Array(names)));
+        return new Reply.Array(List.of(Reply.Bulk.of(Long.toString(page.next())), new Reply.Array(names)));
     }
 
-    private static int cursor(Command command) {
+    private static long cursor(Command command) {
         try {
-            return Math.toIntExact(command.number(1));
-        } catch (CommandException | ArithmeticException none) {
+            return command.count(1);
+        } catch (CommandException none) {
             throw new CommandException("ERR invalid cursor");
         }
     }
@@ -67,7 +67,7 @@ public final class ScanCommands {
     /**
      * The options of {@code SCAN cursor [MATCH pattern] [COUNT n] [TYPE type]}; of one that is given again the last counts.
      *
-     * @param count about how many documents to look at
+     * @param count how many documents to look at, at most
      * @param match which names to tell of
      * @param type which documents to tell of
      */

@@ -5,17 +5,19 @@ import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.Network;
-import io.netty.channel.group.ChannelGroup;
+import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What a server tells of itself. */
+/** The figures and settings that {@code INFO} and {@code CONFIG GET} answer with. */
 public final class ServerStatus {
     /** The Redis whose answers the RESP side resembles, for clients that look. */
     private static final String REDIS_VERSION = "7.0.0";
@@ -27,7 +29,7 @@ public final class ServerStatus {
     private final @Nullable Archiver archiver;
 
     /**
-     * Tells of these.
+     * Reports on these parts.
      *
      * @param archiver null when the server has no archive
      */
@@ -39,11 +41,6 @@ public final class ServerStatus {
         this.archiver = archiver;
     }
 
-    /** All open connections. */
-    public ChannelGroup connections() {
-        return network.connections();
-    }
-
     /** Settings by the names that Redis has for them. */
     public Map<String, String> redisSettings() {
         Map<String, String> settings = new LinkedHashMap<>();
@@ -51,6 +48,7 @@ public final class ServerStatus {
         settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
         settings.put("appendfsync", fsync());
         settings.put("databases", "1");
+        settings.put("loglevel", LogLevel.current().name().toLowerCase(Locale.ROOT));
         settings.put("maxmemory", "0");
         settings.put("maxmemory-policy", "noeviction");
         settings.put("notify-keyspace-events", "");
@@ -67,33 +65,49 @@ public final class ServerStatus {
         return syncs() ? "always" : "no";
     }
 
-    /** Sections of named figures, as Redis's {@code INFO} has them. */
-    public Map<String, Map<String, Object>> sections() {
+    /**
+     * Sections of named figures, as Redis's {@code INFO} has them. What tells of other users' documents, or of the machine, is
+     * for administrators.
+     */
+    public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
+        boolean all = reader != null && reader.may(Permission.ADMIN);
         StoreStats stats = documents.stats();
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
-        sections.put("Server", server());
+        sections.put("Server", server(all));
         sections.put(
                 "Clients", ordered("connected_clients", network.connections().size()));
-        sections.put("Stats", writes(stats));
-        sections.put("Persistence", persistence(stats));
-        sections.put("Archive", archive());
+        if (all) {
+            sections.put("Stats", writes(stats));
+        }
+        sections.put("Persistence", persistence(all ? stats : null));
+        sections.put("Archive", archive(all));
         sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
         sections.put("Cluster", ordered("cluster_enabled", 0));
-        sections.put("Keyspace", keyspace(stats));
+        if (all) {
+            sections.put("Keyspace", keyspace(stats));
+        }
         return sections;
     }
 
-    private Map<String, Object> server() {
-        return ordered(
-                "redis_version", REDIS_VERSION,
-                "redis_mode", "standalone",
-                "caravan_version", Version.current(),
-                "multiplexing_api", network.config().transport().label(),
-                "event_loops", network.config().loops(),
-                "tls", network.config().tls() == null ? "no" : "yes",
-                "java_version", Runtime.version(),
-                "process_id", ProcessHandle.current().pid(),
-                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+    private Map<String, Object> server(boolean all) {
+        Map<String, Object> fields = ordered(
+                "redis_version",
+                REDIS_VERSION,
+                "redis_mode",
+                "standalone",
+                "caravan_version",
+                Version.current(),
+                "uptime_in_seconds",
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+        if (all) {
+            fields.putAll(ordered(
+                    "multiplexing_api", network.config().transport().label(),
+                    "event_loops", network.config().loops(),
+                    "tls", network.config().tls() == null ? "no" : "yes",
+                    "java_version", Runtime.version(),
+                    "process_id", ProcessHandle.current().pid()));
+        }
+        return fields;
     }
 
     private Map<String, Object> writes(StoreStats stats) {
@@ -109,10 +123,17 @@ public final class ServerStatus {
                 "maxclients", network.config().limits().maxConnections());
     }
 
-    private Map<String, Object> persistence(StoreStats stats) {
+    private Map<String, Object> persistence(@Nullable StoreStats stats) {
+        Map<String, Object> fields =
+                ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
+        if (stats != null) {
+            fields.putAll(figures(stats));
+        }
+        return fields;
+    }
+
+    private static Map<String, Object> figures(StoreStats stats) {
         return ordered(
-                "loading", 0,
-                "durability", durability.name().toLowerCase(Locale.ROOT),
                 "store", stats.name(),
                 "log_forces", stats.forces(),
                 "log_bytes", stats.logBytes(),
@@ -132,28 +153,33 @@ public final class ServerStatus {
                 "heap_largest_hole_bytes", stats.heap().largestHoleBytes());
     }
 
-    private Map<String, Object> archive() {
-        return archiver == null ? ordered("archive_state", "none") : archive(archiver.status());
+    private Map<String, Object> archive(boolean all) {
+        return archiver == null ? ordered("archive_state", "none") : archive(archiver.status(), all);
     }
 
-    private static Map<String, Object> archive(ArchiveStatus status) {
+    private static Map<String, Object> archive(ArchiveStatus status, boolean all) {
         LastError last = status.lastError();
-        return ordered(
+        Map<String, Object> fields = ordered(
                 "archive_state", status.state().label(),
-                "archive_location", status.location(),
-                "archive_epoch", status.epoch(),
                 "archive_backlog", status.backlog(),
                 "archive_oldest_unarchived_seconds", status.oldestUnarchivedSeconds(),
-                "archive_documents", status.documents(),
-                "archive_tombstones", status.tombstones(),
-                "archive_bytes", status.bytes(),
-                "archive_failures",
-                        status.failures().values().stream()
-                                .mapToLong(Long::longValue)
-                                .sum(),
                 "archive_last_success_ms", status.lastSuccessMillis(),
                 "archive_last_error_ms", last == null ? 0 : last.atMillis(),
-                "archive_last_error", last == null ? "" : oneLine(last.message()));
+                "archive_last_error_kind", last == null ? "" : last.kind());
+        if (all) {
+            fields.putAll(ordered(
+                    "archive_location", status.location(),
+                    "archive_epoch", status.epoch(),
+                    "archive_documents", status.documents(),
+                    "archive_tombstones", status.tombstones(),
+                    "archive_bytes", status.bytes(),
+                    "archive_failures",
+                            status.failures().values().stream()
+                                    .mapToLong(Long::longValue)
+                                    .sum(),
+                    "archive_last_error", last == null ? "" : oneLine(last.message())));
+        }
+        return fields;
     }
 
     private static String oneLine(String text) {

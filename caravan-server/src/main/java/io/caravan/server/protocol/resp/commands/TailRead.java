@@ -6,14 +6,19 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
+import io.caravan.server.protocol.resp.codec.RespBytes;
+import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 final class TailRead implements Reading {
     private final DocumentService documents;
     private final DocumentName name;
-    private final TailOptions options;
+    private final Options options;
     private final Session session;
-    private final ReadContext context;
+    private final Reading.Context context;
     private final EventLoop loop;
 
     private long from;
@@ -39,10 +44,10 @@ final class TailRead implements Reading {
     /** The event loop's. */
     private @Nullable Future<?> timeout;
 
-    TailRead(DocumentService documents, Session session, Command command, ReadContext context) {
+    TailRead(DocumentService documents, Session session, Command command, Reading.Context context) {
         this.documents = documents;
         this.name = ListCommands.name(command);
-        this.options = TailOptions.of(command);
+        this.options = Options.of(command);
         this.session = session;
         this.context = context;
         this.loop = context.channel().eventLoop();
@@ -94,7 +99,7 @@ final class TailRead implements Reading {
         context.checkStillKnown();
         DocumentInfo info = documents.find(name);
         long next = info == null ? 0 : info.nextSequence();
-        if (from == TailOptions.LATEST) {
+        if (from == Options.LATEST) {
             from = next;
         }
         check(info == null ? 0 : info.firstSequence(), next);
@@ -103,7 +108,7 @@ final class TailRead implements Reading {
                     documents,
                     name,
                     this::choose,
-                    new TailFormat(session.protocol(), from, () -> endsClosed, () -> documentId),
+                    new Format(session.protocol(), from, () -> endsClosed, () -> documentId),
                     context);
             return false;
         }
@@ -170,6 +175,97 @@ final class TailRead implements Reading {
                     timeout.cancel(false);
                 }
             });
+        }
+    }
+
+    /** {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}. */
+    private static final class Format implements ValueFormat {
+        private final Protocol protocol;
+        private final long from;
+        private final BooleanSupplier atEnd;
+        private final LongSupplier documentId;
+
+        /**
+         * A format for one answer.
+         *
+         * @param from the sequence that was asked for
+         * @param atEnd whether nothing can ever follow the values; asked behind the last one
+         * @param documentId asked then too
+         */
+        Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
+            this.protocol = protocol;
+            this.from = from;
+            this.atEnd = atEnd;
+            this.documentId = documentId;
+        }
+
+        @Override
+        public void begin(ByteBuf out, long count) {
+            RespBytes.putNumber(out, '*', 4);
+            RespBytes.putNumber(out, ':', from + count);
+            RespBytes.putNumber(out, '*', count);
+        }
+
+        @Override
+        public void beforeValue(ByteBuf out, long sequence) {
+            RespBytes.putNumber(out, '*', 2);
+            RespBytes.putNumber(out, ':', sequence);
+        }
+
+        @Override
+        public void end(ByteBuf out) {
+            new Reply.Bool(atEnd.getAsBoolean()).encode(out, protocol);
+            RespBytes.putNumber(out, ':', documentId.getAsLong());
+        }
+    }
+
+    /**
+     * The words of {@code CARAVAN.READ key FROM seq [COUNT n] [BLOCK ms]}.
+     *
+     * @param from the first sequence to read, or {@link #LATEST}
+     * @param count greatest number of values
+     * @param blockMillis how long to wait for the first one; 0 is not at all
+     */
+    private record Options(long from, long count, long blockMillis) {
+        /** Stands for the sequence that the next value will get: {@code $}. */
+        static final long LATEST = -1;
+        /** A wait ends after this time, so that none is left behind for ever; clients ask again. */
+        static final long MAX_BLOCK_MILLIS = 3_600_000;
+
+        private static final int FROM_WORD = 3;
+
+        static Options of(Command command) {
+            if (!command.is(2, "FROM")) {
+                throw CommandException.syntax();
+            }
+            long from = command.is(FROM_WORD, "$") ? LATEST : command.count(FROM_WORD);
+            long count = Long.MAX_VALUE;
+            long blockMillis = 0;
+            for (int i = FROM_WORD + 1; i < command.size(); i += 2) {
+                if (i + 1 == command.size()) {
+                    throw CommandException.syntax();
+                }
+                switch (command.keyword(i)) {
+                    case "COUNT" -> count = command.count(i + 1);
+                    case "BLOCK" -> blockMillis = command.count(i + 1);
+                    default -> throw CommandException.syntax();
+                }
+            }
+            check(count > 0, "COUNT must be 1 or more");
+            check(
+                    blockMillis <= MAX_BLOCK_MILLIS,
+                    "BLOCK must be at most " + MAX_BLOCK_MILLIS + " ms; ask again after that");
+            return new Options(from, count, blockMillis);
+        }
+
+        private static void check(boolean holds, String otherwise) {
+            if (!holds) {
+                throw new CommandException("ERR " + otherwise);
+            }
+        }
+
+        boolean blocks() {
+            return blockMillis > 0;
         }
     }
 }

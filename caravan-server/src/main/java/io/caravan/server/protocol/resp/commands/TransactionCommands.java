@@ -8,15 +8,15 @@ import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
-import io.caravan.server.protocol.resp.dispatch.TransactionBudget;
+import io.caravan.server.protocol.resp.dispatch.Transaction.Budget;
 import java.util.List;
 
-/** Transactions: changes of several documents that become one. */
+/** Transactions: commands that become one change. */
 public final class TransactionCommands {
     private final RespLimits limits;
-    private final TransactionBudget budget;
+    private final Budget budget;
 
-    public TransactionCommands(RespLimits limits, TransactionBudget budget) {
+    public TransactionCommands(RespLimits limits, Budget budget) {
         this.limits = limits;
         this.budget = budget;
     }
@@ -24,9 +24,9 @@ public final class TransactionCommands {
     public List<CommandSpec> all() {
         return List.of(
                 CommandSpec.transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
-                CommandSpec.transactions("EXEC", 1, "Makes all changes of the transaction, or none.")
+                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
                         .commit(TransactionCommands::execute),
-                CommandSpec.transactions("DISCARD", 1, "Forgets the transaction.")
+                CommandSpec.transactions("DISCARD", 1, "Discards the transaction.")
                         .immediate(TransactionCommands::discard));
     }
 

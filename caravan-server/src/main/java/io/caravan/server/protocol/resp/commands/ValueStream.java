@@ -9,7 +9,6 @@ import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespBytes;
 import io.caravan.server.protocol.resp.codec.ValueFormat;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -41,7 +40,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private final DocumentName name;
     private final Function<DocumentInfo, SequenceRange> choice;
     private final ValueFormat format;
-    private final ReadContext context;
+    private final Reading.Context context;
     private final Channel channel;
 
     // Of the turns.
@@ -67,7 +66,7 @@ public final class ValueStream implements Reading, DocumentReader {
             DocumentName name,
             Function<DocumentInfo, SequenceRange> choice,
             ValueFormat format,
-            ReadContext context) {
+            Reading.Context context) {
         this.documents = documents;
         this.name = name;
         this.choice = choice;

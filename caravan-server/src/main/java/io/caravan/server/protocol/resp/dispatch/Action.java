@@ -1,7 +1,10 @@
 package io.caravan.server.protocol.resp.dispatch;
 
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
+import org.jspecify.annotations.Nullable;
 
 /** What a command does. Each kind says where it runs and how it answers. */
 public sealed interface Action {
@@ -31,6 +34,24 @@ public sealed interface Action {
     /** Reads from the store, on reading threads, in several turns when it has to wait for something. */
     @FunctionalInterface
     non-sealed interface Stream extends Action {
-        Reading start(Session session, Command command, ReadContext context);
+        Reading start(Session session, Command command, Reading.Context context);
+    }
+
+    /** A read of what documents are, without their values: of the store's, or of a transaction's. */
+    @FunctionalInterface
+    interface Lookup {
+        Reply answer(Command command, Finder documents);
+
+        /** Finds documents. */
+        @FunctionalInterface
+        interface Finder {
+            /**
+             * The document, or null when there is none.
+             *
+             * @throws io.caravan.server.document.DocumentException when it cannot be seen
+             */
+            @Nullable
+            DocumentInfo find(DocumentName name);
+        }
     }
 }

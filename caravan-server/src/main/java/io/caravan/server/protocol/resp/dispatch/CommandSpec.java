@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.resp.dispatch;
 
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -8,6 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A command of the table, described as Redis's {@code COMMAND} does.
@@ -21,6 +24,7 @@ import java.util.Map;
  * @param access what its user must be allowed to
  * @param atOnce whether it runs at once within a transaction too, instead of becoming part of it
  * @param action what it does
+ * @param queued what it does in a transaction; null when it cannot be in one
  */
 public record CommandSpec(
         String name,
@@ -31,7 +35,8 @@ public record CommandSpec(
         Keys keys,
         Access access,
         boolean atOnce,
-        Action action) {
+        Action action,
+        Action.@Nullable Write queued) {
 
     /**
      * Positions of the words that are documents' names.
@@ -48,7 +53,7 @@ public record CommandSpec(
         /** The names among a command's words. */
         public List<byte[]> of(Command command) {
             List<byte[]> names = new ArrayList<>();
-            int end = last < 0 ? command.size() + last : last;
+            int end = last < 0 ? command.size() + last : Math.min(last, command.size() - 1);
             for (int i = first; i > 0 && i <= end; i += step) {
                 names.add(command.word(i));
             }
@@ -125,6 +130,7 @@ public record CommandSpec(
         private Keys keys = Keys.NONE;
         private Access access = Access.KNOWN;
         private boolean atOnce;
+        private Action.@Nullable Write queued;
 
         private Builder(String name, int arity, String summary, String group) {
             this.name = name;
@@ -154,6 +160,12 @@ public record CommandSpec(
             return this;
         }
 
+        /** What a read does in a transaction, where it sees the changes before it. */
+        public Builder inTransaction(Action.Write prepare) {
+            queued = prepare;
+            return this;
+        }
+
         public CommandSpec immediate(Action.Immediate action) {
             return build(action);
         }
@@ -164,7 +176,7 @@ public record CommandSpec(
         }
 
         public CommandSpec write(Action.Write action) {
-            return build("write", Access.WRITE, action);
+            return inTransaction(action).build("write", Access.WRITE, action);
         }
 
         public CommandSpec read(Action.Read action) {
@@ -176,8 +188,18 @@ public record CommandSpec(
         }
 
         /** Reads what it then removes. */
-        public CommandSpec take(Action.Stream action) {
-            return build("write", Access.READ_AND_WRITE, action);
+        public CommandSpec take(Action.Write action) {
+            return inTransaction(action).build("write", Access.READ_AND_WRITE, action);
+        }
+
+        /** Reads what documents are, of a transaction too. */
+        public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
+            Keys positions = keys;
+            return inTransaction((session, command) -> new Change(
+                            positions.of(command).stream().map(DocumentName::of).toList(),
+                            edits -> lookup.answer(
+                                    command, name -> edits.document(name).info())))
+                    .read((session, command) -> lookup.answer(command, documents::find));
         }
 
         /** Runs on a reading thread, because it waits for the store, and reads no document. */
@@ -197,7 +219,8 @@ public record CommandSpec(
         }
 
         private CommandSpec build(Action action) {
-            return new CommandSpec(name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action);
+            return new CommandSpec(
+                    name, arity, summary, group, List.copyOf(flags), keys, access, atOnce, action, queued);
         }
     }
 }

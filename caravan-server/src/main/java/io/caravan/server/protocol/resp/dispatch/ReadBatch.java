@@ -116,7 +116,9 @@ public final class ReadBatch implements Runnable {
     private boolean proceed(Action.Stream action, Step step) {
         if (reading == null) {
             reading = action.start(
-                    session, step.command(), new ReadContext(channel, session.principal(), step.place(), this::start));
+                    session,
+                    step.command(),
+                    new Reading.Context(channel, session.principal(), step.place(), this::start));
         }
         return reading.proceed();
     }

@@ -73,7 +73,7 @@ final class Replacements {
                 "PFCOUNT",
                 "GEOADD");
         advise(
-                "use CARAVAN.READ with BLOCK, which tells of each value once",
+                "use CARAVAN.READ with BLOCK, which returns each value once",
                 "SUBSCRIBE",
                 "PSUBSCRIBE",
                 "SSUBSCRIBE",
@@ -108,7 +108,7 @@ final class Replacements {
                 "MIGRATE");
         advise("delete with SCAN and DEL", "FLUSHALL", "FLUSHDB");
         advise("use SCAN", "RANDOMKEY", "SORT", "SORT_RO");
-        advise("use CARAVAN.INFO", "OBJECT", "DEBUG", "MEMORY");
+        advise("use CARAVAN.INFO", "DEBUG");
         advise("stop the process with SIGTERM", "SHUTDOWN");
         advise(
                 "there is one server, and no replicas",
@@ -120,7 +120,7 @@ final class Replacements {
                 "SYNC",
                 "FAILOVER");
         advise("users are in the server's configuration", "ACL");
-        advise("use INFO", "MONITOR", "SLOWLOG", "LATENCY", "MODULE");
+        advise("use INFO or SLOWLOG", "MONITOR", "LATENCY");
         advise("there is no append-only file to rewrite: use BGSAVE", "BGREWRITEAOF");
     }
 

@@ -11,24 +11,26 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none. It is bounded in commands
- * and in bytes, counted as {@link RespLimits} counts a request's. The event loop's alone.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read as it
+ * was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's. The event
+ * loop's alone.
  */
 public final class Transaction {
     /** Greatest number of commands. */
     static final int MAX_COMMANDS = 16 * 1024;
 
     private final long maxBytes;
-    private final TransactionBudget budget;
+    private final Budget budget;
     private final List<Step> steps = new ArrayList<>();
     private long bytes;
     private boolean spoilt;
 
     private record Step(String command, Change change) {}
 
-    public Transaction(long maxBytes, TransactionBudget budget) {
+    public Transaction(long maxBytes, Budget budget) {
         this.maxBytes = maxBytes;
         this.budget = budget;
     }
@@ -52,12 +54,12 @@ public final class Transaction {
      * @throws CommandException when it cannot be in a transaction, or is one too many
      */
     public Reply queue(Session session, CommandSpec spec, Command command) {
-        if (!(spec.action() instanceof Action.Write write)) {
-            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction is one change that is"
-                    + " decided on at once, and holds writes only; read before MULTI, and have CARAVAN.APPEND with"
-                    + " IFSEQ refuse the transaction if the document has changed since");
+        Action.Write action = spec.queued();
+        if (action == null) {
+            throw new CommandException("ERR " + spec.name() + " cannot be in MULTI: a transaction holds commands that"
+                    + " write documents, and short reads: LLEN, LRANGE, LINDEX, LPOP, EXISTS, TYPE, TTL, PTTL");
         }
-        Change change = write.prepare(session, command);
+        Change change = action.prepare(session, command);
         if (!spoilt) {
             hold(command.bytes());
             steps.add(new Step(spec.name(), change));
@@ -88,7 +90,7 @@ public final class Transaction {
         }
         Set<DocumentName> names = new LinkedHashSet<>();
         steps.forEach(step -> names.addAll(step.change().names()));
-        return new Change.OfMany(names, this::apply);
+        return new Change(names, this::apply);
     }
 
     private Reply apply(DocumentEdits edits) {
@@ -102,10 +104,48 @@ public final class Transaction {
     /** The error of one command is that of all, and says so; its prefix stays, because programs look at it. */
     private static Reply apply(Step step, int number, DocumentEdits edits) {
         try {
-            return step.change().apply(edits);
+            return step.change().edit().apply(edits);
         } catch (RuntimeException refused) {
             throw new CommandException(Errors.reply(refused).text() + " (command " + number + " of the transaction, "
                     + step.command() + "; nothing has been changed)");
+        }
+    }
+
+    /**
+     * The memory for the commands of all connections' transactions together: a transaction waits for its {@code EXEC} as long as
+     * its client likes. For any thread.
+     */
+    public static final class Budget {
+        /** Part of the heap that transactions may take, unless a single one may take more. */
+        private static final int HEAP_PART = 8;
+
+        private final long limitBytes;
+        private final AtomicLong heldBytes = new AtomicLong();
+
+        Budget(long limitBytes) {
+            this.limitBytes = limitBytes;
+        }
+
+        /** A budget for this process, which lets every transaction be as large as it may. */
+        public static Budget forProcess(long transactionBytes) {
+            return new Budget(Math.max(transactionBytes, Runtime.getRuntime().maxMemory() / HEAP_PART));
+        }
+
+        long limitBytes() {
+            return limitBytes;
+        }
+
+        /** Takes bytes, or returns false when there are not so many. */
+        boolean take(long bytes) {
+            if (heldBytes.addAndGet(bytes) <= limitBytes) {
+                return true;
+            }
+            heldBytes.addAndGet(-bytes);
+            return false;
+        }
+
+        void give(long bytes) {
+            heldBytes.addAndGet(-bytes);
         }
     }
 }

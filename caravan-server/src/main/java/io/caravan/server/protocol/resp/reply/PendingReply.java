@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;
     private final Protocol protocol;
+    private final Observer observer;
     private @Nullable Reply reply;
     private @Nullable Queue<Piece> pieces;
     private long heldBytes;
@@ -25,6 +26,28 @@ public final class PendingReply implements Outcome<Reply> {
 
     @Nullable
     PendingReply nextCompleted;
+
+    /** Is notified once of how a request ended, on the event loop. */
+    public interface Observer {
+        /**
+         * The answer is there, and goes out when those before it have.
+         *
+         * @param reply null when it came piece by piece
+         */
+        void answered(@Nullable Reply reply);
+
+        /** The connection ended before. */
+        void abandoned();
+
+        /** Ignores it. */
+        Observer NONE = new Observer() {
+            @Override
+            public void answered(@Nullable Reply reply) {}
+
+            @Override
+            public void abandoned() {}
+        };
+    }
 
     /**
      * Part of an answer.
@@ -40,9 +63,10 @@ public final class PendingReply implements Outcome<Reply> {
         }
     }
 
-    PendingReply(ReplyQueue queue, Protocol protocol) {
+    PendingReply(ReplyQueue queue, Protocol protocol, Observer observer) {
         this.queue = queue;
         this.protocol = protocol;
+        this.observer = observer;
     }
 
     /** The version that the connection spoke when the request came. */
@@ -80,7 +104,18 @@ public final class PendingReply implements Outcome<Reply> {
 
     /** Marks the answer as given. */
     void markDone() {
-        done = true;
+        if (!done) {
+            done = true;
+            observer.answered(reply);
+        }
+    }
+
+    /** The connection is gone. */
+    void abandon() {
+        if (!done) {
+            done = true;
+            observer.abandoned();
+        }
     }
 
     public ReplyQueue queue() {
@@ -102,7 +137,7 @@ public final class PendingReply implements Outcome<Reply> {
 
     /** Says that all pieces have been added. */
     public void end() {
-        done = true;
+        markDone();
         queue.changed();
     }
 

@@ -48,7 +48,12 @@ public final class ReplyQueue {
 
     /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
     public PendingReply open(Protocol protocol) {
-        PendingReply reply = new PendingReply(this, protocol);
+        return open(protocol, PendingReply.Observer.NONE);
+    }
+
+    /** As {@link #open(Protocol)}, for a request that somebody observes. */
+    public PendingReply open(Protocol protocol, PendingReply.Observer observer) {
+        PendingReply reply = new PendingReply(this, protocol, observer);
         pending.add(reply);
         return reply;
     }
@@ -182,13 +187,14 @@ public final class ReplyQueue {
         return closed;
     }
 
-    /** Forgets all answers: the connection is gone. */
+    /** Drops all answers: the connection is gone. */
     public void close() {
         closed = true;
         for (PendingReply reply : pending) {
             for (var piece = reply.pollPiece(); piece != null; piece = reply.pollPiece()) {
                 piece.drop();
             }
+            reply.abandon();
         }
         pending.clear();
     }

@@ -13,7 +13,6 @@ import io.caravan.server.net.Unbounded;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.ReadContext;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
@@ -22,6 +21,7 @@ import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -59,7 +59,7 @@ class KeysReadingTest {
         ReplyQueue replies = new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
         PendingReply place = replies.open(Protocol.RESP2);
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
-        ReadContext context = new ReadContext(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading keys =
                 new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;
@@ -75,6 +75,26 @@ class KeysReadingTest {
         assertThat(place.reply())
                 .isInstanceOfSatisfying(
                         Reply.Array.class, all -> assertThat(all.elements()).hasSize(DOCUMENTS));
+        documents.close();
+    }
+
+    @Test
+    void aTurnOfExistsLooksForAFewNamesOnly() {
+        List<DocumentName> names = new ArrayList<>();
+        for (int i = 0; i < 2 * KeyCommands.Counting.TURN_NAMES + 1; i++) {
+            push("k" + i);
+            names.add(DocumentName.of("k" + i));
+        }
+        ReplyQueue replies =
+                new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Unbounded.answers(channel), () -> {});
+        PendingReply place = replies.open(Protocol.RESP2);
+        Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
+        Reading exists = new KeyCommands.Counting(documents, names, context);
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isFalse();
+        assertThat(exists.proceed()).isTrue();
+        assertThat(woken).hasValue(2);
+        assertThat(place.reply()).isEqualTo(new Reply.Number(names.size()));
         documents.close();
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp.dispatch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.resp.RespService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
@@ -19,7 +20,7 @@ class ReplacementsTest {
 
     /** Nothing is run, so nothing is needed to run it. */
     private static final Map<String, CommandSpec> TABLE = new RespService(
-                    null, null, null, null, null, new RespLimits(1, 1), Authenticator.open())
+                    null, null, null, null, null, new RespLimits(1, 1), Authenticator.open(), new ServerMetrics())
             .table()
             .all();
 

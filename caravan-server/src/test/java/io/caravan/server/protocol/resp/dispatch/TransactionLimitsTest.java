@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 /** What the transactions of several connections may hold together. */
 class TransactionLimitsTest {
     private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, "")
-            .write((session, command) -> new Change.OfOne(ListCommands.name(command), document -> Reply.OK));
+            .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));
     /** Of 3 words, 24 bytes each, and 9 bytes of their own. */
     private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
 
     private static final int COMMAND_BYTES = 3 * 24 + 9;
 
-    private final TransactionBudget budget = new TransactionBudget(3 * COMMAND_BYTES);
+    private final Transaction.Budget budget = new Transaction.Budget(3 * COMMAND_BYTES);
     private final Session one = session();
     private final Session other = session();
 

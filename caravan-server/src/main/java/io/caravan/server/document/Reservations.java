@@ -1,0 +1,73 @@
+package io.caravan.server.document;
+
+import io.caravan.catalog.DocumentName;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Names that are kept for one change while it is prepared: other changes of them are left for later, so that they cannot
+ * overtake it for ever. They wait without a thread. This is for progress alone: what a change sees is what it finds when it
+ * has locked its names.
+ */
+final class Reservations {
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition released = lock.newCondition();
+    /** What waits for each name that is reserved. */
+    private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
+    /** Whether there are any, for whoever only passes by. */
+    private volatile boolean any;
+
+    /** Leaves a change for later if one of its names is reserved, and returns whether it did. */
+    boolean defer(Collection<DocumentName> names, Runnable change) {
+        if (!any) {
+            return false;
+        }
+        lock.lock();
+        try {
+            for (DocumentName name : names) {
+                List<Runnable> others = waiting.get(name);
+                if (others != null) {
+                    others.add(change);
+                    return true;
+                }
+            }
+            return false;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Reserves names; waits while others have reserved some of them. */
+    void reserve(Set<DocumentName> names) {
+        lock.lock();
+        try {
+            while (names.stream().anyMatch(waiting::containsKey)) {
+                released.awaitUninterruptibly();
+            }
+            names.forEach(name -> waiting.put(name, new ArrayList<>()));
+            any = true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Gives the names back, and runs what has waited for them. */
+    void release(Set<DocumentName> names) {
+        List<Runnable> changes = new ArrayList<>();
+        lock.lock();
+        try {
+            names.forEach(name -> changes.addAll(waiting.remove(name)));
+            any = !waiting.isEmpty();
+            released.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        changes.forEach(Runnable::run);
+    }
+}

@@ -1,0 +1,74 @@
+package io.caravan.server.protocol.resp;
+
+import io.caravan.server.metrics.RequestOutcome;
+import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.commands.SlowLog;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.reply.PendingReply;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Times a request from when it is run to its answer, for {@code /metrics} and {@code SLOWLOG}. The event loop's alone. */
+final class RequestWatch implements PendingReply.Observer {
+    private static final String PROTOCOL = "resp";
+    /** What stands for a command in the figures that there is not, or for bytes that are none. */
+    private static final String UNKNOWN = "unknown";
+    /** Errors that are the server's affair. */
+    private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
+
+    private static final String INTERNAL = "ERR internal error";
+
+    private final ServerMetrics metrics;
+    private final SlowLog slowLog;
+    private final Session session;
+    private final @Nullable CommandSpec spec;
+    private final @Nullable Command command;
+    private final long startedNanos = System.nanoTime();
+
+    /**
+     * A watch that runs.
+     *
+     * @param spec the command's, null when there is no such command
+     * @param command null when what came is none
+     */
+    RequestWatch(
+            ServerMetrics metrics,
+            SlowLog slowLog,
+            Session session,
+            @Nullable CommandSpec spec,
+            @Nullable Command command) {
+        this.metrics = metrics;
+        this.slowLog = slowLog;
+        this.session = session;
+        this.spec = spec;
+        this.command = command;
+    }
+
+    @Override
+    public void answered(@Nullable Reply reply) {
+        long nanos = count(reply instanceof Reply.Error error ? outcome(error.text()) : RequestOutcome.OK);
+        if (spec != null && command != null) {
+            slowLog.done(session, spec, command, nanos);
+        }
+    }
+
+    @Override
+    public void abandoned() {
+        count(RequestOutcome.ABANDONED);
+    }
+
+    private long count(RequestOutcome outcome) {
+        long nanos = System.nanoTime() - startedNanos;
+        metrics.request(PROTOCOL, spec == null ? UNKNOWN : spec.lowerName(), outcome, nanos);
+        return nanos;
+    }
+
+    private static RequestOutcome outcome(String error) {
+        int space = error.indexOf(' ');
+        boolean failed = FAILURES.contains(space < 0 ? error : error.substring(0, space)) || error.startsWith(INTERNAL);
+        return failed ? RequestOutcome.FAILED : RequestOutcome.REFUSED;
+    }
+}

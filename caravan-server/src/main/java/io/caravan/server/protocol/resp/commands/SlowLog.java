@@ -1,0 +1,118 @@
+package io.caravan.server.protocol.resp.commands;
+
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.Access;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Subcommands;
+import java.nio.charset.StandardCharsets;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** {@code SLOWLOG}: the last commands that took long, from the request to its answer. For any thread. */
+public final class SlowLog {
+    /** From this time on a command is slow. */
+    static final long SLOW_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** Greatest number of entries; the oldest goes first. */
+    static final int MAX_ENTRIES = 128;
+    /** Greatest number of words of an entry, as in Redis. */
+    private static final int MAX_WORDS = 32;
+    /** Greatest length of a word of an entry, as in Redis. */
+    private static final int MAX_WORD_BYTES = 128;
+
+    private static final int USUAL_COUNT = 10;
+
+    private final InstantSource clock;
+    private final Deque<Reply> entries = new ArrayDeque<>();
+    private long nextId;
+    private final Subcommands subcommands = new Subcommands("SLOWLOG");
+
+    /**
+     * An empty log.
+     *
+     * @param clock says when a command came
+     */
+    public SlowLog(InstantSource clock) {
+        this.clock = clock;
+        subcommands
+                .add("GET", "[count]", 0, 1, (session, command) -> newest(command))
+                .add("LEN", "", 0, 0, (session, command) -> length())
+                .add("RESET", "", 0, 0, (session, command) -> reset());
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(CommandSpec.server("SLOWLOG", -2, "Returns the commands that took longest lately.")
+                .access(Access.ADMIN)
+                .immediate(subcommands::run));
+    }
+
+    /** Notes a command that is done, if it was slow; one that waits because it was told to is not. */
+    public void done(Session session, CommandSpec spec, Command command, long nanos) {
+        if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {
+            return;
+        }
+        List<Reply> words = spec.access() == Access.FREE
+                ? List.of(Reply.Bulk.of(spec.lowerName()), Reply.Bulk.of("(redacted)"))
+                : words(command);
+        long startedSeconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis() - TimeUnit.NANOSECONDS.toMillis(nanos));
+        add(startedSeconds, nanos, new Reply.Array(words), session);
+    }
+
+    private synchronized void add(long startedSeconds, long nanos, Reply words, Session session) {
+        if (entries.size() == MAX_ENTRIES) {
+            entries.removeLast();
+        }
+        entries.addFirst(new Reply.Array(List.of(
+                new Reply.Number(nextId++),
+                new Reply.Number(startedSeconds),
+                new Reply.Number(TimeUnit.NANOSECONDS.toMicros(nanos)),
+                words,
+                Reply.Bulk.of(ClientCommands.address(session.remote())),
+                Reply.Bulk.of(session.name()))));
+    }
+
+    private static List<Reply> words(Command command) {
+        boolean all = command.size() <= MAX_WORDS;
+        List<Reply> words = new ArrayList<>();
+        for (int i = 0; i < (all ? command.size() : MAX_WORDS - 1); i++) {
+            words.add(new Reply.Bulk(cut(command.word(i))));
+        }
+        if (!all) {
+            words.add(Reply.Bulk.of("... (" + (command.size() - MAX_WORDS + 1) + " more arguments)"));
+        }
+        return words;
+    }
+
+    private static byte[] cut(byte[] word) {
+        if (word.length <= MAX_WORD_BYTES) {
+            return word;
+        }
+        byte[] more = ("... (" + (word.length - MAX_WORD_BYTES) + " more bytes)").getBytes(StandardCharsets.US_ASCII);
+        byte[] cut = Arrays.copyOf(word, MAX_WORD_BYTES + more.length);
+        System.arraycopy(more, 0, cut, MAX_WORD_BYTES, more.length);
+        return cut;
+    }
+
+    private Reply newest(Command command) {
+        long count = command.size() == 3 ? command.number(2) : USUAL_COUNT;
+        synchronized (this) {
+            return new Reply.Array(
+                    entries.stream().limit(count < 0 ? MAX_ENTRIES : count).toList());
+        }
+    }
+
+    private synchronized Reply length() {
+        return new Reply.Number(entries.size());
+    }
+
+    private synchronized Reply reset() {
+        entries.clear();
+        return Reply.OK;
+    }
+}
