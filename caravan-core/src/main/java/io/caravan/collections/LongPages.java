@@ -14,6 +14,7 @@ public final class LongPages {
     private static final int PAGE_MASK = PAGE_LONGS - 1;
     /** The most pages that there can be. */
     static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
+
     private static final long[] NO_PAGE = {};
 
     private long[][] pages = new long[4][];

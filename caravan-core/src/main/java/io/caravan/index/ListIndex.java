@@ -32,6 +32,7 @@ public final class ListIndex {
 
     /** The most lists that one step of a walk visits. */
     public static final int MAX_STEP_LISTS = SlotTable.MAX_STEP_SLOTS;
+
     public static final int NONE = -1;
 
     private static final int ID = 0;
