@@ -142,7 +142,7 @@ class TransactionTest extends RespTestBase {
         queue("LTRIM", "j", "0", "0");
         assertThat(client.call("EXEC"))
                 .startsWith("-ERR ")
-                .contains("takes JSON only", "(command 2 of the transaction, RPUSH; nothing has been changed)");
+                .contains("takes only JSON", "(command 2 of the transaction, RPUSH; nothing has been changed)");
         answers(":2", "LLEN", "j");
     }
 
