@@ -60,7 +60,7 @@ class ArchiverFailureTest {
             assertThat(archiver.status().state()).isEqualTo(ArchiveState.CLAIMING);
             assertThatThrownBy(() -> get(archiver.archiveNow(name("a"))))
                     .isInstanceOf(ExecutionException.class)
-                    .hasMessageContaining("the archive is not there yet");
+                    .hasMessageContaining("the archive cannot be reached yet");
             Eventually.await("the backlog is told", () -> archiver.status().backlog() == 1);
             server.client.faults(ObjectFaults.NONE);
             server.awaitArchived("a");
