@@ -23,26 +23,27 @@ final class ConnectionSlots {
     /** Takes a place until the connection closes; returns false when there is none. */
     boolean take(Channel connection) {
         PeerNetwork peer = PeerNetwork.of(connection.remoteAddress());
-        boolean limited = peer != null && !peer.loopback();
-        if (limited && takenByAddress.merge(peer, 1, Integer::sum) > maxPerAddress) {
-            giveBack(peer);
+        return peer == null || peer.loopback() ? takeAny(connection) : takeOf(peer, connection);
+    }
+
+    private boolean takeOf(PeerNetwork peer, Channel connection) {
+        if (takenByAddress.merge(peer, 1, Integer::sum) > maxPerAddress) {
             refusedByAddress.increment();
-            return false;
+        } else if (takeAny(connection)) {
+            connection.closeFuture().addListener(closed -> giveBack(peer));
+            return true;
         }
+        giveBack(peer);
+        return false;
+    }
+
+    private boolean takeAny(Channel connection) {
         if (taken.incrementAndGet() > max) {
             taken.decrementAndGet();
-            if (limited) {
-                giveBack(peer);
-            }
             refused.increment();
             return false;
         }
-        connection.closeFuture().addListener(closed -> {
-            taken.decrementAndGet();
-            if (limited) {
-                giveBack(peer);
-            }
-        });
+        connection.closeFuture().addListener(closed -> taken.decrementAndGet());
         return true;
     }
 

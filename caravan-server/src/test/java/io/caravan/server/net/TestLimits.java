@@ -28,18 +28,4 @@ public final class TestLimits {
         return new NetworkLimits(
                 maxConnections, maxConnections, connectionBytes, totalBytes, totalBytes, request, stall, idle);
     }
-
-    /** With so many bytes of answers in all. */
-    public static NetworkLimits ofAnswers(long totalAnswerBytes) {
-        NetworkLimits usual = NetworkLimits.defaults();
-        return new NetworkLimits(
-                usual.maxConnections(),
-                usual.maxConnectionsPerAddress(),
-                usual.connectionInFlightBytes(),
-                usual.totalInFlightBytes(),
-                totalAnswerBytes,
-                usual.requestTimeout(),
-                usual.stallTimeout(),
-                usual.idleTimeout());
-    }
 }

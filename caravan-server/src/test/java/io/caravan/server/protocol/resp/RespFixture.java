@@ -44,15 +44,7 @@ final class RespFixture implements AutoCloseable {
     }
 
     RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, Duration stall) throws IOException {
-        this(
-                store,
-                authenticator,
-                maxRequestBytes,
-                TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO));
-    }
-
-    RespFixture(ListStore store, Authenticator authenticator, long maxRequestBytes, NetworkLimits limits)
-            throws IOException {
+        NetworkLimits limits = TestLimits.of(10_000, 16 << 20, 64 << 20, stall, stall, Duration.ZERO);
         this.store = new HeldStore(store);
         InstantSource system = InstantSource.system();
         InstantSource clock = () -> Instant.ofEpochMilli(system.millis() + aheadMillis.get());

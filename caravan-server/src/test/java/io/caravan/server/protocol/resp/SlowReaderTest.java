@@ -3,15 +3,24 @@ package io.caravan.server.protocol.resp;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.Durability;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
-import io.caravan.server.net.TestLimits;
+import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.SharedAnswers;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
-import io.caravan.testing.Eventually;
+import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Clients that ask for much and take it slowly, or not at all. */
@@ -136,28 +145,36 @@ class SlowReaderTest extends RespTestBase {
     }
 
     @Test
-    void whileOthersHoldAllTheMemoryForAnswersWritesGoOnAndReadsWait() throws IOException {
-        int limit = 1 << 18;
-        try (RespFixture small = new RespFixture(
-                        new MemoryListStore(),
-                        Authenticator.open(),
-                        ServerFixture.MAX_REQUEST_BYTES,
-                        TestLimits.ofAnswers(limit));
-                RespClient writer = small.connect();
-                RespClient reader = small.connect()) {
-            writer.call("RPUSH", "k", "v".repeat(VALUE_BYTES));
-            RespClient stalled = small.connect(4 * 1024);
-            for (int i = 0; i < 20; i++) {
-                stalled.send("LINDEX", "k", "0");
-            }
-            Eventually.await("all is held", () -> small.network.answerBytes() >= limit);
-            int reads = small.store.reads();
-            reader.send("LINDEX", "k", "0");
-            assertThat(writer.call("RPUSH", "k", "w")).isEqualTo(":2");
-            assertThat(small.store.reads()).isEqualTo(reads);
-            stalled.close();
-            assertThat(reader.read()).hasSize(1 + VALUE_BYTES);
-        }
+    void whileOthersHoldAllTheMemoryForAnswersWritesGoOnAndReadsWait() {
+        SharedAnswers shared = new SharedAnswers(VALUE_BYTES);
+        AnswerMemory others = shared.of(new EmbeddedChannel());
+        EmbeddedChannel channel = new EmbeddedChannel();
+        AnswerMemory own = shared.of(channel);
+        Queue<Runnable> readers = new ArrayDeque<>();
+        RespService service = new RespService(
+                fixture.documents,
+                null,
+                null,
+                new ServerStatus(fixture.documents, fixture.network, Durability.NONE, null),
+                readers::add,
+                new RespLimits(VALUE_BYTES, VALUE_BYTES),
+                Authenticator.open());
+        ReplyQueue replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), own, () -> {});
+        CommandRunner runner = new CommandRunner(channel, service.newSession(channel), replies, service, () -> {});
+        own.onRoom(runner::run);
+        others.hold(VALUE_BYTES);
+        runner.offer(command("RPUSH", "k", "v"));
+        runner.offer(command("LINDEX", "k", "0"));
+        assertThat(fixture.store.accepted()).isOne();
+        assertThat(readers).isEmpty();
+        others.hold(-VALUE_BYTES);
+        channel.runPendingTasks();
+        assertThat(readers).hasSize(1);
+        channel.finishAndReleaseAll();
+    }
+
+    private static Command command(String... words) {
+        return new Command(Stream.of(words).map(word -> word.getBytes(UTF_8)).toArray(byte[][]::new));
     }
 
     @Test
