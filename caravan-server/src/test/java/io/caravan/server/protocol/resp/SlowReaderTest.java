@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.SharedAnswers;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -151,6 +152,7 @@ class SlowReaderTest extends RespTestBase {
         EmbeddedChannel channel = new EmbeddedChannel();
         AnswerMemory own = shared.of(channel);
         Queue<Runnable> readers = new ArrayDeque<>();
+        ServerMetrics metrics = new ServerMetrics();
         RespService service = new RespService(
                 fixture.documents,
                 null,
@@ -158,7 +160,8 @@ class SlowReaderTest extends RespTestBase {
                 new ServerStatus(fixture.documents, fixture.network, Durability.NONE, null),
                 readers::add,
                 new RespLimits(VALUE_BYTES, VALUE_BYTES),
-                Authenticator.open());
+                Authenticator.open(),
+                metrics);
         ReplyQueue replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), own, () -> {});
         CommandRunner runner = new CommandRunner(channel, service.newSession(channel), replies, service, () -> {});
         own.onRoom(runner::run);
@@ -171,6 +174,7 @@ class SlowReaderTest extends RespTestBase {
         channel.runPendingTasks();
         assertThat(readers).hasSize(1);
         channel.finishAndReleaseAll();
+        metrics.close();
     }
 
     private static Command command(String... words) {
