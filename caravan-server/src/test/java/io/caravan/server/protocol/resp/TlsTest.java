@@ -189,7 +189,7 @@ class TlsTest {
         }
         Path absent = directory.resolve("absent");
         assertThatThrownBy(() -> new Tls(absent, key(), null))
-                .hasMessageContaining(absent + ", for TLS, does not exist");
+                .hasMessageContaining("cannot read " + absent + ", which TLS needs");
     }
 
     @Test
