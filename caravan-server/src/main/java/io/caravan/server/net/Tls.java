@@ -51,7 +51,8 @@ public final class Tls implements FileWatch.Reloadable {
     private SslContext read() throws IOException {
         for (Path file : files()) {
             if (!Files.isReadable(file)) {
-                throw new IOException("the file " + file + ", for TLS, does not exist or cannot be read");
+                throw new IOException("cannot read " + file
+                        + ", which TLS needs: it does not exist, or this process lacks permission");
             }
         }
         try {
