@@ -189,7 +189,7 @@ final class CrashHost implements AutoCloseable {
             for (Found found : documents.stripe(stripe)) {
                 Reader reader = new Reader();
                 documents.snapshot(found.name(), reader);
-                contents.put(found.name().toString(), reader.state());
+                contents.put(found.name().text(), reader.state());
             }
         }
         return contents;

@@ -36,7 +36,7 @@ final class CrashRestore {
             KeptManifest kept = archive.manifestAt(key);
             Generation latest = kept == null ? null : kept.manifest().latest();
             if (latest != null && kept.manifest().tombstone() == null) {
-                contents.put(kept.manifest().name().toString(), read(archive, kept.manifest(), latest));
+                contents.put(kept.manifest().name().text(), read(archive, kept.manifest(), latest));
             }
             return true;
         });
