@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * A {@link ListStore} that survives: what it has acknowledged at {@link Durability#SYNC} is there after {@code kill -9}
  * and after a power loss. One process opens a directory at a time.
  *
- * <p>{@link Engine} does the work. This class opens it, on a thread of its own: no caller's thread ever does channel I/O,
- * because an interrupt would close the store's files.
+ * <p>{@link Engine} does the work. This class opens it, on a thread of its own: no caller's thread ever does channel
+ * I/O, because an interrupt would close the store's files.
  */
 public final class DurableListStore implements ListStore {
     private final Engine engine;

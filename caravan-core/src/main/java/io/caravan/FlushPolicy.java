@@ -15,8 +15,8 @@ public sealed interface FlushPolicy {
     }
 
     /**
-     * Flushes this long after the first waiting write was accepted, or earlier when a buffer is full or a read, a flush or
-     * a writer without room waits for it.
+     * Flushes this long after the first waiting write was accepted, or earlier when a buffer is full or a read, a flush
+     * or a writer without room waits for it.
      *
      * @param delay from 0 to one minute
      */

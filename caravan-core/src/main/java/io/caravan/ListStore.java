@@ -19,35 +19,37 @@ import org.jspecify.annotations.Nullable;
  * durable at the store's {@link Durability} level, or {@code failure} when the store failed first.
  *
  * <p><b>Callbacks</b> run on a store thread, in the order in which the store accepted the writes, and must not block.
- * There, on a store thread, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne}, {@code
- * readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code close} throws {@link
- * IllegalStateException}: it might have to wait for the very thread that calls it. Writes, {@code writable}, {@code
- * onWritable} and {@code stats} work.
+ * There, on a store thread, every read ({@code get}, {@code getNewestFirst}, {@code read}, {@code readOne},
+ * {@code readNewestFirst}, {@code info}, {@code forEachList}), {@code flush}, {@code checkpoint} and {@code close}
+ * throws {@link IllegalStateException}: it might have to wait for the very thread that calls it. Writes,
+ * {@code writable}, {@code onWritable} and {@code stats} work.
  *
  * <p><b>Futures.</b> Each kind of write has a form that returns a future instead, for whoever would rather compose than
- * be called. It completes with what the callback would get, or with the exception that the write would have thrown; only a
- * caller's mistakes, such as a null value or a negative count, are thrown all the same. Futures complete on {@link #futureExecutor()}, a little after the callbacks: on a thread of the store's own, one for all of
- * them, in the order in which the store accepted the writes, unless {@link StoreConfig.Builder#futureExecutor} says
- * otherwise. What depends on a future may therefore read and write the store, which a callback may not; but while it
- * runs, no other future of the store completes. So it should be short, hand longer work to the {@code Async} methods, and
- * compose rather than wait: {@code join} and {@code get} of another future throw {@link IllegalStateException} there. The
- * store does not bound how many futures wait for their dependents; a writer that is faster than they are has to.
+ * be called. It completes with what the callback would get, or with the exception that the write would have thrown;
+ * only a caller's mistakes, such as a null value or a negative count, are thrown all the same. Futures complete on
+ * {@link #futureExecutor()}, a little after the callbacks: on a thread of the store's own, one for all of them, in the
+ * order in which the store accepted the writes, unless {@link StoreConfig.Builder#futureExecutor} says otherwise. What
+ * depends on a future may therefore read and write the store, which a callback may not; but while it runs, no other
+ * future of the store completes. So it should be short, hand longer work to the {@code Async} methods, and compose
+ * rather than wait: {@code join} and {@code get} of another future throw {@link IllegalStateException} there. The store
+ * does not bound how many futures wait for their dependents; a writer that is faster than they are has to.
  *
  * <p><b>Reads</b> see only what is durable: a read asks for the flush of the list's last accepted change and waits for
- * it, and then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. A thread reads whatever it
- * wrote before, acknowledged or not. A stream runs outside the store's locks: it may be slow, may read and write in turn,
- * and what it throws reaches the reader.
+ * it, and then sees the list as it is at one moment, whatever is trimmed or deleted meanwhile. A thread reads whatever
+ * it wrote before, acknowledged or not. A stream runs outside the store's locks: it may be slow, may read and write in
+ * turn, and what it throws reaches the reader.
  *
- * <p><b>Backpressure.</b> When the log's buffers are full, or the heap has to grow, a write waits for room. A thread that
- * must never wait (an event loop, a callback) uses {@link #tryWrite}, or asks {@link #writable()} first, and leaves an
- * action with {@link #onWritable(Runnable)}.
+ * <p><b>Backpressure.</b> When the log's buffers are full, or the heap has to grow, a write waits for room. A thread
+ * that must never wait (an event loop, a callback) uses {@link #tryWrite}, or asks {@link #writable()} first, and
+ * leaves an action with {@link #onWritable(Runnable)}.
  *
  * <p><b>Threading.</b> All methods may be called by any number of threads. Interrupting a thread inside any of them is
- * harmless: no caller's thread does channel I/O; the interrupt status is kept. The store's own threads ignore interrupts,
- * so a callback that sets the interrupt status of its thread does no harm either.
+ * harmless: no caller's thread does channel I/O; the interrupt status is kept. The store's own threads ignore
+ * interrupts, so a callback that sets the interrupt status of its thread does no harm either.
  *
- * <p>Every method but {@link #close()}, {@link #stats()} and {@link #futureExecutor()} throws {@link StoreClosedException}
- * once the store is closed, and every write throws {@link StoreFailedException} once it has failed.
+ * <p>Every method but {@link #close()}, {@link #stats()} and {@link #futureExecutor()} throws
+ * {@link StoreClosedException} once the store is closed, and every write throws {@link StoreFailedException} once it
+ * has failed.
  */
 public interface ListStore extends AutoCloseable {
 
@@ -98,9 +100,9 @@ public interface ListStore extends AutoCloseable {
     }
 
     /**
-     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, if there is room for it now. Never waits, on
-     * any thread: when there is no room, it returns false at once, nothing has changed, and the callback is never called.
-     * {@link #onWritable} says when to try again.
+     * Performs the batch as {@link #write(WriteBatch, WriteCallback)} does, if there is room for it now. Never waits,
+     * on any thread: when there is no room, it returns false at once, nothing has changed, and the callback is never
+     * called. {@link #onWritable} says when to try again.
      *
      * @return whether the write was accepted
      * @throws SequenceConflictException when an expectation of the batch does not hold
@@ -177,9 +179,9 @@ public interface ListStore extends AutoCloseable {
     ListInfo info(long id);
 
     /**
-     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only lists
-     * that are durable; those created or deleted meanwhile may be among them or not. The action runs outside the store's
-     * locks.
+     * Calls {@code ids} with the id of every list, in no particular order. Waits as a read does, so it reports only
+     * lists that are durable; those created or deleted meanwhile may be among them or not. The action runs outside the
+     * store's locks.
      */
     void forEachList(LongConsumer ids);
 
@@ -261,8 +263,8 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Runs the action once when the store is writable: at once on this thread, or later on a store thread. It is run as
-     * well when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws is
-     * logged and changes nothing.
+     * well when the store fails or closes, so that whoever waits finds out. On a store thread, what the action throws
+     * is logged and changes nothing.
      */
     void onWritable(Runnable action);
 
@@ -273,8 +275,8 @@ public interface ListStore extends AutoCloseable {
     Executor futureExecutor();
 
     /**
-     * Returns when everything accepted so far is durable at the store's level and its callbacks have been called. Futures
-     * complete a little later.
+     * Returns when everything accepted so far is durable at the store's level and its callbacks have been called.
+     * Futures complete a little later.
      */
     void flush();
 
@@ -283,8 +285,8 @@ public interface ListStore extends AutoCloseable {
 
     /**
      * Makes everything accepted durable, checkpoints, and lets go of the directory. When it returns, every callback has
-     * been called, and every future has completed that completes on the store's own thread (unless it is that thread that
-     * closes). Idempotent: a second call returns when the first is done.
+     * been called, and every future has completed that completes on the store's own thread (unless it is that thread
+     * that closes). Idempotent: a second call returns when the first is done.
      *
      * @throws StoreFailedException when something accepted could not be made durable, and no call has failed for it
      *     before; the directory is let go of all the same

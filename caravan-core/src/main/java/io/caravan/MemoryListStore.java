@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It refuses what a durable store of the same {@link StoreConfig} refuses: values and batches that are too large,
  * appends that its heap has no space for, expectations that do not hold, reads on a store thread, calls of a closed
- * store. It has no disk, so none fills up or fails; it has no log buffers, so it is always writable; and its heap has no
- * holes, so it takes a little more than a fragmented one.
+ * store. It has no disk, so none fills up or fails; it has no log buffers, so it is always writable; and its heap has
+ * no holes, so it takes a little more than a fragmented one.
  *
  * <p>One lock guards all lists. A write is performed under it and is as durable as it will ever be, so its callback is
  * queued at once, under the same lock: the order of acceptance. A read copies the list's references under the lock and

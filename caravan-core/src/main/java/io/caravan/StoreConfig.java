@@ -144,8 +144,8 @@ public final class StoreConfig {
     }
 
     /**
-     * A checkpoint starts when the log since the last is at least this fraction of what it would write: the index, and the
-     * heap that is used, of which 256 MiB count at most.
+     * A checkpoint starts when the log since the last is at least this fraction of what it would write: the index, and
+     * the heap that is used, of which 256 MiB count at most.
      */
     public double checkpointFraction() {
         return checkpointFraction;
@@ -260,8 +260,9 @@ public final class StoreConfig {
 
         /**
          * Where the futures of {@link ListStore} complete; by default on one thread of the store's own, in the order in
-         * which the store accepted the writes, and closing the store waits for it. An executor of several threads keeps no
-         * order; closing waits for none of the caller's. A future that the executor rejects completes on a store thread.
+         * which the store accepted the writes, and closing the store waits for it. An executor of several threads keeps
+         * no order; closing waits for none of the caller's. A future that the executor rejects completes on a store
+         * thread.
          */
         public Builder futureExecutor(Executor executor) {
             futureExecutor = Objects.requireNonNull(executor, "futureExecutor");

@@ -21,8 +21,8 @@ package io.caravan;
  * @param checkpoints checkpoints published
  * @param lastCheckpointNanos how long the last one took, in nanoseconds
  * @param pinnedReaders reads under way
- * @param lockNanos how long the store's one lock was held, in nanoseconds: each slice of background work, and one in 64 of
- *     the other holds, among them appends and reads; what the operating system took from a thread meanwhile is in it
+ * @param lockNanos how long the store's one lock was held, in nanoseconds: each slice of background work, and one in 64
+ *     of the other holds, among them appends and reads; what the operating system took from a thread meanwhile is in it
  */
 public record StoreStats(
         String name,

@@ -5,9 +5,9 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Is called exactly once with what became of a write that the store accepted.
  *
- * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must not
- * read, flush, checkpoint or close the store, which would throw {@link IllegalStateException}. What it throws is logged
- * and changes nothing.
+ * <p>Called on a store thread, in the order in which writes were accepted. It must be quick, must not block, and must
+ * not read, flush, checkpoint or close the store, which would throw {@link IllegalStateException}. What it throws is
+ * logged and changes nothing.
  */
 public interface WriteCallback {
 
@@ -22,8 +22,8 @@ public interface WriteCallback {
     void failure(CaravanException problem);
 
     /**
-     * A callback that completes a future with the sequence or with the problem, on the thread that calls it: what depends
-     * on the future is bound by what a callback may do. The futures that {@link ListStore} returns are not.
+     * A callback that completes a future with the sequence or with the problem, on the thread that calls it: what
+     * depends on the future is bound by what a callback may do. The futures that {@link ListStore} returns are not.
      */
     static WriteCallback completing(CompletableFuture<Long> future) {
         return new WriteCallback() {

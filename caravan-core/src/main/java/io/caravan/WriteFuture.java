@@ -10,8 +10,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * What becomes of one write. Completes on the store's executor for futures, and not on the thread that tells callbacks, so
- * that whatever depends on it may read the store.
+ * What becomes of one write. Completes on the store's executor for futures, and not on the thread that tells callbacks,
+ * so that whatever depends on it may read the store.
  */
 final class WriteFuture extends CompletableFuture<Long> implements WriteCallback {
     private final Executor executor;

@@ -51,12 +51,12 @@ import org.slf4j.LoggerFactory;
  * <p>Every byte is flipped that is in a header, a checkpoint, a frame that a checkpoint needs, or a live value in the
  * heap. Of what is left (zeros behind headers and frames, segments that were never used, frames that no checkpoint
  * needs, free space of the heap) nothing is ever read but to be skipped, so there it is every {@value #PADDING_STEP}th
- * byte. Of a file that is the same after the kill and after the close, every byte is flipped in the one and every {@value
- * #SAME_FILE_STEP}th in the other. The files are in memory, each case with its own copy, and each goes through {@link
- * Recovery} as opening does; every {@value #FULL_OPEN_STEP}th also goes through the whole {@link Engine} and is written
- * to. Verification reads the damaged checkpoint in every case, and everything in every {@value #VERIFY_STEP}th; of all
- * other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in {@value
- * #QUICK_SHARE} of the flips and truncations, other ones in every run.
+ * byte. Of a file that is the same after the kill and after the close, every byte is flipped in the one and every
+ * {@value #SAME_FILE_STEP}th in the other. The files are in memory, each case with its own copy, and each goes through
+ * {@link Recovery} as opening does; every {@value #FULL_OPEN_STEP}th also goes through the whole {@link Engine} and is
+ * written to. Verification reads the damaged checkpoint in every case, and everything in every {@value #VERIFY_STEP}th;
+ * of all other files, everything in every case. All this is done in the profile {@code thorough}; without it, one in
+ * {@value #QUICK_SHARE} of the flips and truncations, other ones in every run.
  */
 @Timeout(300)
 class DamageCatalogueTest {

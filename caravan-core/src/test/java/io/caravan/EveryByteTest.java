@@ -41,11 +41,11 @@ import org.slf4j.LoggerFactory;
  * Killing a byte anywhere in a closed store is either harmless padding or is named by {@code verify} with file, offset
  * and, for heap entries, document and sequence.
  *
- * <p>Every byte of every file is killed in up to three ways: a bit is flipped, and it is set to 0x00 and to 0xFF where it
- * is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see {@link
- * StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at once. Each goes
- * through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them every {@value
- * #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
+ * <p>Every byte of every file is killed in up to three ways: a bit is flipped, and it is set to 0x00 and to 0xFF where
+ * it is not that already. Bytes that are used go one by one. Which are not used is known from the layout, see
+ * {@link StoreMap}; as nobody reads them, they go {@value #UNUSED_TOGETHER} neighbours at a time, and all of them at
+ * once. Each goes through the whole of {@code verify}, but for checkpoints, which are most of the used bytes: of them
+ * every {@value #WHOLE_STEP}th does, and all go through the reader that {@code verify} reads them with. All this is
  * done in the profile {@code thorough}; without it, to one byte in {@value #QUICK_SHARE}, other ones in every run.
  */
 @Timeout(300)

@@ -18,23 +18,24 @@ import org.jspecify.annotations.Nullable;
  * Document names to list ids, plus small attributes per document, kept in one list of the store that also holds the
  * documents.
  *
- * <p><b>Never apart.</b> What changes the catalog (a document's first value, its removal, its attributes) is an entry in
- * that list, written in the same batch as the document's own operation: a crash keeps both or neither. An id is given out
- * once, so a reader that has resolved a name can meet its document, or its absence, but never another document. The
- * removal of a document that has had values needs no entry: the batch deletes its list, and a document whose list is gone
- * is gone too. So a full store can still delete.
+ * <p><b>Never apart.</b> What changes the catalog (a document's first value, its removal, its attributes) is an entry
+ * in that list, written in the same batch as the document's own operation: a crash keeps both or neither. An id is
+ * given out once, so a reader that has resolved a name can meet its document, or its absence, but never another
+ * document. The removal of a document that has had values needs no entry: the batch deletes its list, and a document
+ * whose list is gone is gone too. So a full store can still delete.
  *
- * <p><b>What is in memory</b> is what the store has accepted: names, ids, attributes, and the first and next sequence of
- * each document. A write that the store refuses changes nothing here; one that it has accepted can fail only with the
- * store itself, which is final.
+ * <p><b>What is in memory</b> is what the store has accepted: names, ids, attributes, and the first and next sequence
+ * of each document. A write that the store refuses changes nothing here; one that it has accepted can fail only with
+ * the store itself, which is final.
  *
- * <p><b>Locks, in order:</b> (1) the stripes of all names of an edit, by rising number, from {@link #edit(DocumentName)}
- * to {@link Edit#close()}; (2) the lock of {@link CatalogLog}, around a write with catalog entries; (3) the store's own.
- * So a write is decided on and accepted while no other thread can change what its names mean: an append races a deletion
- * into one of two orders, and never ends in a list without a name. Store callbacks take none of them.
+ * <p><b>Locks, in order:</b> (1) the stripes of all names of an edit, by rising number, from
+ * {@link #edit(DocumentName)} to {@link Edit#close()}; (2) the lock of {@link CatalogLog}, around a write with catalog
+ * entries; (3) the store's own. So a write is decided on and accepted while no other thread can change what its names
+ * mean: an append races a deletion into one of two orders, and never ends in a list without a name. Store callbacks
+ * take none of them.
  *
- * <p>The lists with ids from 1 on belong to the catalog's documents and must be written only through it. All other lists
- * are free for the store's owner to use.
+ * <p>The lists with ids from 1 on belong to the catalog's documents and must be written only through it. All other
+ * lists are free for the store's owner to use.
  */
 public final class Catalog {
     static final int STRIPE_BITS = 10;
@@ -70,8 +71,8 @@ public final class Catalog {
     }
 
     /**
-     * The document with this name, or null when there is none. Waits, as a read does, until what it returns from the catalog
-     * is durable; the sequences are those accepted so far.
+     * The document with this name, or null when there is none. Waits, as a read does, until what it returns from the
+     * catalog is durable; the sequences are those accepted so far.
      */
     public @Nullable DocumentState find(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -94,8 +95,8 @@ public final class Catalog {
     }
 
     /**
-     * The document with this name as accepted so far, which may not be durable yet, or null when there is none. Does not
-     * wait for any write.
+     * The document with this name as accepted so far, which may not be durable yet, or null when there is none. Does
+     * not wait for any write.
      */
     public @Nullable DocumentState peek(DocumentName name) {
         DocumentTable stripe = stripe(name);
@@ -109,9 +110,9 @@ public final class Catalog {
     }
 
     /**
-     * The documents whose names fall in one stripe, as they were accepted and in no order: a way to go through a catalog of
-     * any size in bounded steps. A document that exists throughout is returned exactly once over all stripes. Does not wait
-     * for any write, so what is returned may not be durable until the store is flushed.
+     * The documents whose names fall in one stripe, as they were accepted and in no order: a way to go through a
+     * catalog of any size in bounded steps. A document that exists throughout is returned exactly once over all
+     * stripes. Does not wait for any write, so what is returned may not be durable until the store is flushed.
      *
      * @param stripe from 0, below {@link #STRIPES}
      * @param wanted decides by a document's attributes whether to return it; called under the stripe's lock
@@ -141,8 +142,8 @@ public final class Catalog {
     public record Page(List<NamedDocument> documents, long next) {}
 
     /**
-     * A page of all documents: a way to go through a catalog of any size in steps of any size. A document that exists all the
-     * while is on exactly one page. Waits for no write, as {@link #list} does.
+     * A page of all documents: a way to go through a catalog of any size in steps of any size. A document that exists
+     * all the while is on exactly one page. Waits for no write, as {@link #list} does.
      *
      * @param cursor 0 for the first page, then {@link Page#next()}
      * @param limit greatest number of documents, 1 or more; there may be fewer, even none

@@ -19,9 +19,9 @@ import java.nio.ByteOrder;
  *   +---------------------------------------+-------------------+-------------------+
  * </pre>
  *
- * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has, 3 for a removal. {@code next id} is above
- * every id ever given out, so the newest entry alone gives it. The attributes are encoded as {@link Attributes} says and
- * take the rest of the entry; the store's checksum covers all of it.
+ * <p>{@code kind} is 1 for a document that has no list yet, 2 for one that has, 3 for a removal. {@code next id} is
+ * above every id ever given out, so the newest entry alone gives it. The attributes are encoded as {@link Attributes}
+ * says and take the rest of the entry; the store's checksum covers all of it.
  *
  * <p>An entry is valid when, in this order: (1) the version is one that this release reads; (2) the header is whole and
  * the name lies within the entry; (3) the kind is known; (4) the name has 1 to 1,024 bytes; (5) the id is above 0 and

@@ -16,14 +16,14 @@ import org.slf4j.LoggerFactory;
 /**
  * The catalog's list: one entry for each change, oldest first.
  *
- * <p><b>Rolling compaction.</b> An entry is live while it is the newest of a document that exists. When more than twice as
- * many entries are retained as are live, and a few more, each change is followed by a small batch that appends the two
- * oldest live entries again and trims the list up to the next one. So the list never holds more than about three times
- * the live entries, no change costs more than another, and there is no moment at which everything is written. The newest
- * entry is never trimmed, because it has the next id.
+ * <p><b>Rolling compaction.</b> An entry is live while it is the newest of a document that exists. When more than twice
+ * as many entries are retained as are live, and a few more, each change is followed by a small batch that appends the
+ * two oldest live entries again and trims the list up to the next one. So the list never holds more than about three
+ * times the live entries, no change costs more than another, and there is no moment at which everything is written. The
+ * newest entry is never trimmed, because it has the next id.
  *
- * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that each
- * entry gets; an expectation in every batch makes sure of it.
+ * <p>The lock is taken around each write of the list, after the stripes' locks, so this class knows the sequence that
+ * each entry gets; an expectation in every batch makes sure of it.
  */
 final class CatalogLog {
     private static final Logger LOG = LoggerFactory.getLogger(CatalogLog.class);

@@ -5,8 +5,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within an {@link Edit}: its state with the edit's operations so far, and the operations themselves. Use it
- * only between {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
+ * One document within an {@link Edit}: its state with the edit's operations so far, and the operations themselves. Use
+ * it only between {@link Catalog#edit(DocumentName)} and {@link Edit#commit}, on the edit's thread.
  */
 public final class DocumentEdit {
     private final DocumentName name;
@@ -65,8 +65,8 @@ public final class DocumentEdit {
     }
 
     /**
-     * Drops all values before {@code sequence}; all of them when the list ends before it. The document stays, and so does
-     * its next sequence. Nothing happens when there is no document.
+     * Drops all values before {@code sequence}; all of them when the list ends before it. The document stays, and so
+     * does its next sequence. Nothing happens when there is no document.
      */
     public DocumentEdit trimTo(long sequence) {
         if (nextSequence > 0) {

@@ -103,8 +103,8 @@ public final class DocumentName {
     }
 
     /**
-     * Escapes control characters and line separators, so that a name which a client chose cannot forge lines of a log or
-     * command a terminal: a line feed becomes {@code \n}, an escape <code>&#92;u001b</code>.
+     * Escapes control characters and line separators, so that a name which a client chose cannot forge lines of a log
+     * or command a terminal: a line feed becomes {@code \n}, an escape <code>&#92;u001b</code>.
      */
     public static String printable(String text) {
         if (text.chars().noneMatch(DocumentName::isControl)) {

@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One stripe of the catalog's documents: a hash table with chained buckets, and the lock over the names that fall in it.
- * There are many stripes, so that growing one of them is short.
+ * One stripe of the catalog's documents: a hash table with chained buckets, and the lock over the names that fall in
+ * it. There are many stripes, so that growing one of them is short.
  */
 final class DocumentTable {
     private static final int FIRST_BUCKETS = 4;
@@ -45,8 +45,8 @@ final class DocumentTable {
     }
 
     /**
-     * Documents in the order of their places, those of one place by their {@linkplain #tie ties}. A table that grows splits
-     * each bucket into two that follow one another in this order, so it stays the order of the buckets.
+     * Documents in the order of their places, those of one place by their {@linkplain #tie ties}. A table that grows
+     * splits each bucket into two that follow one another in this order, so it stays the order of the buckets.
      *
      * @param place where to begin
      * @param tie where to begin among those of this place

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Operations over named documents that become durable together or not at all. It holds the locks of its names from {@link
- * Catalog#edit(DocumentName)} until {@link #close()}, on one thread; keep it short:
+ * Operations over named documents that become durable together or not at all. It holds the locks of its names from
+ * {@link Catalog#edit(DocumentName)} until {@link #close()}, on one thread; keep it short:
  *
  * <pre>{@code
  * try (Edit edit = catalog.edit(name)) {
@@ -69,8 +69,8 @@ public final class Edit implements AutoCloseable {
     }
 
     /**
-     * Hands all operations to the store as one batch. The callback is notified of success once they are durable; if there
-     * are none, once everything that the edit has seen is durable. The sequence that it gets has no meaning.
+     * Hands all operations to the store as one batch. The callback is notified of success once they are durable; if
+     * there are none, once everything that the edit has seen is durable. The sequence that it gets has no meaning.
      *
      * <p>What {@link io.caravan.ListStore#write} throws is thrown here; then nothing has changed.
      */

@@ -3,8 +3,8 @@ package io.caravan.catalog;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, but for {@link
- * #size()}.
+ * The documents in the order of the entries that describe them. Guarded by the lock of {@link CatalogLog}, but for
+ * {@link #size()}.
  */
 final class EntryOrder {
     private @Nullable Document oldest;

@@ -14,10 +14,10 @@ import java.util.BitSet;
 
 /**
  * Reads one checkpoint file, checking everything before it is used. A file is whole when, in this order: (1) its file
- * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are ones that a store can have; (4) its length
- * is what the header says; (5) every section fits the file, its CRC is right, it names a partition, and one captured
- * between the start and the end; (6) the pieces fill their sections, those of one list have the same head, and they add
- * up to the lists and entries that the header announces; (7) every partition has a section.
+ * header is valid; (2) the checkpoint header's CRC is right; (3) its numbers are ones that a store can have; (4) its
+ * length is what the header says; (5) every section fits the file, its CRC is right, it names a partition, and one
+ * captured between the start and the end; (6) the pieces fill their sections, those of one list have the same head, and
+ * they add up to the lists and entries that the header announces; (7) every partition has a section.
  */
 public final class CheckpointReader implements AutoCloseable {
 

@@ -3,8 +3,8 @@ package io.caravan.collections;
 import java.util.Arrays;
 
 /**
- * An array of longs in pages, which grows and shrinks page by page: what is already there is never copied, only, now and
- * then, the short table of pages. Not thread-safe.
+ * An array of longs in pages, which grows and shrinks page by page: what is already there is never copied, only, now
+ * and then, the short table of pages. Not thread-safe.
  */
 public final class LongPages {
     private static final int PAGE_SHIFT = 13;

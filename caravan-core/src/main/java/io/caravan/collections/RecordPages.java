@@ -1,8 +1,8 @@
 package io.caravan.collections;
 
 /**
- * Records of a few longs each, numbered from 0 on, in {@link LongPages}. A record that is freed is used again, and a page
- * without records is given back, but for one that the next record goes into. Not thread-safe.
+ * Records of a few longs each, numbered from 0 on, in {@link LongPages}. A record that is freed is used again, and a
+ * page without records is given back, but for one that the next record goes into. Not thread-safe.
  *
  * <p>The first two longs of a page keep count of it; the pages that have room form a list.
  *

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries back
- * instead of leaving marks (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
+ * A leaf of a {@link SlotTable}: a small hash table with open addressing and linear probing. Deletion shifts entries
+ * back instead of leaving marks (Knuth, The Art of Computer Programming, volume 3, section 6.4, algorithm R).
  *
- * <p>Looking up a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash that
- * follow those which all keys of the bucket share. It saves fifteen of sixteen lookups of keys that differ, and divides a
- * large bucket into sixteen ranges of hashes.
+ * <p>Looking up a slot's key is a cache miss. Each entry therefore has a tag above the slot: the four bits of the hash
+ * that follow those which all keys of the bucket share. It saves fifteen of sixteen lookups of keys that differ, and
+ * divides a large bucket into sixteen ranges of hashes.
  */
 final class SlotBucket {
     /** Bounds what a rehash, a burst or a join takes. */

@@ -5,17 +5,17 @@ import java.util.function.IntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A hash table from long keys to slots (ints from 0 on) that stores the slots only: the owner of a slot knows its key. Not
- * thread-safe.
+ * A hash table from long keys to slots (ints from 0 on) that stores the slots only: the owner of a slot knows its key.
+ * Not thread-safe.
  *
  * <p>No operation does work that grows with the table. The table is a tree over the bits of the hash, from the top: an
  * array of partitions, below it nodes of eight children, and at the leaves {@link SlotBucket}s of at most
  * {@link SlotBucket#MAX_SLOTS} slots. A bucket that is full bursts into a node of eight buckets, and nothing else moves
- * (Heinz, Zobel and Williams, "Burst Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined into
- * one bucket again. The hash is a bijection, so keys differ in their hashes and no path is longer than a hash.
+ * (Heinz, Zobel and Williams, "Burst Tries", ACM TOIS 2002). A node whose buckets have become nearly empty is joined
+ * into one bucket again. The hash is a bijection, so keys differ in their hashes and no path is longer than a hash.
  *
- * <p>Buckets lie in the order of their hashes. A walk goes from bucket to bucket, and its position is a hash; so the table
- * may change between any two steps of a walk.
+ * <p>Buckets lie in the order of their hashes. A walk goes from bucket to bucket, and its position is a hash; so the
+ * table may change between any two steps of a walk.
  */
 public final class SlotTable {
     /** The answer when no slot has a key. */
@@ -190,8 +190,8 @@ public final class SlotTable {
     }
 
     /**
-     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, or of a part of
-     * it if it is large. A slot that is in the table during the whole walk is visited once.
+     * One step of a walk: calls the action with the slots from this position to the end of the bucket there, or of a
+     * part of it if it is large. A slot that is in the table during the whole walk is visited once.
      *
      * @return the position of the next step
      */

@@ -16,11 +16,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes the log's older part unnecessary, in the background: publishes a checkpoint when the log since the last has
- * outgrown what it would write, or when the log has no space to grow. Between checkpoints it runs the tasks that need the
- * files to stay as they are.
+ * outgrown what it would write, or when the log has no space to grow. Between checkpoints it runs the tasks that need
+ * the files to stay as they are.
  *
- * <p>A checkpoint that fails for want of space is tried again later, because nothing depends on it. A failed force of the
- * heap is final.
+ * <p>A checkpoint that fails for want of space is tried again later, because nothing depends on it. A failed force of
+ * the heap is final.
  */
 final class Checkpointer {
     /** However large the heap, it makes the log, and so a recovery, longer by no more than this. */
@@ -74,8 +74,8 @@ final class Checkpointer {
     }
 
     /**
-     * A checkpoint writes the index, and forces what has changed of the heap: under scattered writes that is soon all of
-     * it, so the log may grow with both.
+     * A checkpoint writes the index, and forces what has changed of the heap: under scattered writes that is soon all
+     * of it, so the log may grow with both.
      */
     private long dueAt() {
         long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
@@ -197,8 +197,8 @@ final class Checkpointer {
     }
 
     /**
-     * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would make
-     * free: else it would stay full for good, whatever is trimmed and deleted.
+     * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would
+     * make free: else it would stay full for good, whatever is trimmed and deleted.
      */
     private boolean due() {
         long position = applied.position();

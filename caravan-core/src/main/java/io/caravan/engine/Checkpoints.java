@@ -16,9 +16,9 @@ import java.util.List;
  * Writes and keeps checkpoints, without stopping writes.
  *
  * <p>A checkpoint is fuzzy: (1) note where replay shall start, the first frame that is not sealed yet; (2) wait until
- * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the lock
- * for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture; (5)
- * write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
+ * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the
+ * lock for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture;
+ * (5) write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
  * start. Used by the checkpointer only, but for what says otherwise.
  */
 final class Checkpoints {
@@ -138,8 +138,8 @@ final class Checkpoints {
     }
 
     /**
-     * A checkpoint must not start in a segment that has no space yet; then it starts at the last frame, so that even a log
-     * that is full to its last byte can be recycled.
+     * A checkpoint must not start in a segment that has no space yet; then it starts at the last frame, so that even a
+     * log that is full to its last byte can be recycled.
      */
     private Start whereSpaceIs(Start start) throws IOException {
         if (logGeometry.segmentOf(start.lsn()) <= provisioner.lastReadySegment()) {

@@ -5,8 +5,8 @@ import io.caravan.WriteCallback;
 
 /**
  * Two commits that take turns: writers fill the active one under the store's lock while the flusher works on the other.
- * {@link LogTail} says where a commit's frame goes, just before its first record; {@link FlushDemand} says when the flusher
- * takes it.
+ * {@link LogTail} says where a commit's frame goes, just before its first record; {@link FlushDemand} says when the
+ * flusher takes it.
  */
 final class CommitQueue {
     private final StoreState state;

@@ -5,13 +5,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When the flusher shall take the active commit: at once when somebody waits for it, otherwise when the writes that belong
- * together have come.
+ * When the flusher shall take the active commit: at once when somebody waits for it, otherwise when the writes that
+ * belong together have come.
  *
- * <p>While a group of writes is open ({@link ListStore#group()}), the flusher is not woken for the first of them, but when
- * the group ends or has gathered enough. Groups are counted, not known: with several open, the end of any one may start
- * the flush, and none is waited for that was opened after the commit's first write. A commit waits {@link
- * #GROUP_WAIT_NANOS} at most; then the groups that were open are given up and count no more.
+ * <p>While a group of writes is open ({@link ListStore#group()}), the flusher is not woken for the first of them, but
+ * when the group ends or has gathered enough. Groups are counted, not known: with several open, the end of any one may
+ * start the flush, and none is waited for that was opened after the commit's first write. A commit waits
+ * {@link #GROUP_WAIT_NANOS} at most; then the groups that were open are given up and count no more.
  *
  * <p>Guarded by the store's lock, but for what says otherwise.
  */
@@ -142,8 +142,8 @@ final class FlushDemand {
     }
 
     /**
-     * How long the flusher may rest that has nothing to do. As long as groups come, it looks again by itself, so that their
-     * first writes need not wake it.
+     * How long the flusher may rest that has nothing to do. As long as groups come, it looks again by itself, so that
+     * their first writes need not wake it.
      */
     long restNanos() {
         flusherLooks = !active.isEmpty() || openedGroups != groupsAtRest;

@@ -182,8 +182,8 @@ final class Flusher {
     }
 
     /**
-     * A frame that could not be forced is taken back: whoever reads the file may still see it, in memory that the operating
-     * system takes for written, and a store opened on it would build on what is not on the disk.
+     * A frame that could not be forced is taken back: whoever reads the file may still see it, in memory that the
+     * operating system takes for written, and a store opened on it would build on what is not on the disk.
      */
     private void force(LogBuffer frame) throws IOException {
         try {

@@ -9,8 +9,8 @@ import io.caravan.index.ListIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and shrinking.
- * Everything here is called under the store's lock.
+ * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and
+ * shrinking. Everything here is called under the store's lock.
  *
  * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned, so that it can be overwritten
  * only by a frame that follows, in the log, the frame that freed it, and never under a reader.
@@ -100,8 +100,8 @@ final class HeapSpace {
     }
 
     /**
-     * Whether a segment should be made: a writer waits for it, or soon will. Free space in small holes does not count, as
-     * the next value may not fit into any.
+     * Whether a segment should be made: a writer waits for it, or soon will. Free space in small holes does not count,
+     * as the next value may not fit into any.
      */
     boolean wantsGrowth() {
         return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2 || !hasLargeHole());

@@ -1,9 +1,9 @@
 package io.caravan.engine;
 
 /**
- * Lets the log go first while a checkpoint forces the heap: a disk that has a whole heap to write keeps the log waiting,
- * and with it every writer. A burst has the disk nearly to itself; under a lasting load the heap gets as many bytes written
- * as the log does, or the log would outgrow what the checkpoint makes unnecessary.
+ * Lets the log go first while a checkpoint forces the heap: a disk that has a whole heap to write keeps the log
+ * waiting, and with it every writer. A burst has the disk nearly to itself; under a lasting load the heap gets as many
+ * bytes written as the log does, or the log would outgrow what the checkpoint makes unnecessary.
  */
 final class LogFirst {
     /** By how many of the least distances between checkpoints the log may be ahead of the heap. */

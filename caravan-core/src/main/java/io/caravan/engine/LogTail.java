@@ -8,8 +8,8 @@ import io.caravan.wal.LogScanner;
 
 /**
  * Where the sealed frames end, and where the next one goes: behind the frame before it, or at the start of the next
- * segment when its first record would not fit. An append needs one more ready segment behind the frame's: that one is the
- * reserve with which trims and deletes go on when the disk is full. Guarded by the store's lock.
+ * segment when its first record would not fit. An append needs one more ready segment behind the frame's: that one is
+ * the reserve with which trims and deletes go on when the disk is full. Guarded by the store's lock.
  */
 final class LogTail {
     private final String storeName;

@@ -8,8 +8,8 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one partition of the index as it was at one moment: copies a {@link PartitionSnapshot} slice by slice under the
- * lock, and writes each slice outside it.
+ * Writes one partition of the index as it was at one moment: copies a {@link PartitionSnapshot} slice by slice under
+ * the lock, and writes each slice outside it.
  */
 final class PartitionCapture {
     private final StoreState state;

@@ -6,8 +6,8 @@ import java.util.function.LongSupplier;
 
 /**
  * Waits for an instant, precisely: every sleep on Linux ends some 75 microseconds late whatever the API, so the last
- * stretch is spun. Only that stretch is, and not on a single core, where it would be in the way, nor in waits so long that
- * the delay does not matter.
+ * stretch is spun. Only that stretch is, and not on a single core, where it would be in the way, nor in waits so long
+ * that the delay does not matter.
  */
 public final class PreciseSleeper {
     private static final long SPIN_NANOS = TimeUnit.MICROSECONDS.toNanos(100);

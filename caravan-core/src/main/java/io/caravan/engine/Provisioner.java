@@ -10,11 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes log and heap segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds or
- * removes files of either, so there is no race to lose.
+ * Makes log and heap segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds
+ * or removes files of either, so there is no race to lose.
  *
- * <p>When the disk has no space it says so ({@link #logStarved()}, {@link HeapSpace#growthProblem}) and tries again until
- * it has.
+ * <p>When the disk has no space it says so ({@link #logStarved()}, {@link HeapSpace#growthProblem}) and tries again
+ * until it has.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -90,8 +90,9 @@ final class Provisioner {
     }
 
     /**
-     * A replay may need so many heap segments, until {@link #release} says otherwise. Called under the store's lock before
-     * any of them goes out of use, as the newest published checkpoint knows nothing of those that were added since.
+     * A replay may need so many heap segments, until {@link #release} says otherwise. Called under the store's lock
+     * before any of them goes out of use, as the newest published checkpoint knows nothing of those that were added
+     * since.
      */
     void keepHeap(int heapSegments) {
         neededHeapSegments = Math.max(neededHeapSegments, heapSegments);

@@ -226,8 +226,8 @@ final class ReadPath {
     }
 
     /**
-     * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read does.
-     * Ids are collected step by step under the lock, and handed out outside it.
+     * Visits the lists whose creation is durable, after waiting for everything accepted before the call, as any read
+     * does. Ids are collected step by step under the lock, and handed out outside it.
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. The log is read twice: once
- * to rebuild the index and decide, once to {@link #rewriteHeap}. A refusal comes before anything is written. {@link #tidy}
- * then removes what the decision found to be meaningless.
+ * to rebuild the index and decide, once to {@link #rewriteHeap}. A refusal comes before anything is written.
+ * {@link #tidy} then removes what the decision found to be meaningless.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is gone through once. */
@@ -355,8 +355,8 @@ public final class Recovery {
     }
 
     /**
-     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad checkpoints)
-     * and makes durable what means something.
+     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad
+     * checkpoints) and makes durable what means something.
      */
     public void tidy(Recovered recovered) throws IOException {
         for (String name : files.temporaries()) {
@@ -379,8 +379,8 @@ public final class Recovery {
     }
 
     /**
-     * The header of the last segment may be in the operating system's memory alone, if the process was killed before its
-     * force, or the force failed. The next segment is made on the understanding that this one is finished. (Where a
+     * The header of the last segment may be in the operating system's memory alone, if the process was killed before
+     * its force, or the force failed. The next segment is made on the understanding that this one is finished. (Where a
      * checkpoint starts or a frame is, the header was forced before.)
      */
     private static void finishLastSegment(Recovered recovered) throws IOException {
@@ -392,9 +392,9 @@ public final class Recovery {
     }
 
     /**
-     * A frame that was withdrawn may still be on the disk, its withdrawal in the operating system's memory alone: it must
-     * not come back once the log is seen to end before it. It was to stand at the end, or first in the next segment. The
-     * zeros are written once more, as an earlier force of them may have failed too.
+     * A frame that was withdrawn may still be on the disk, its withdrawal in the operating system's memory alone: it
+     * must not come back once the log is seen to end before it. It was to stand at the end, or first in the next
+     * segment. The zeros are written once more, as an earlier force of them may have failed too.
      */
     private static void forceEnd(Recovered recovered) throws IOException {
         LogSegments log = recovered.log();

@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
 /**
- * The recovery decision table: what may be found on disk, and what is done about it. {@link Recovery} decides by it, and
- * a test makes each row on disk and looks at the outcome.
+ * The recovery decision table: what may be found on disk, and what is done about it. {@link Recovery} decides by it,
+ * and a test makes each row on disk and looks at the outcome.
  *
  * <pre>
  *   found                                             decision

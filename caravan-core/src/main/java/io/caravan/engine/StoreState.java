@@ -12,8 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the store's lock guards: index, heap, life cycle. {@code changed} is signalled whenever something happened that a
- * waiting write may have waited for: room in a buffer, space, failure, closing.
+ * What the store's lock guards: index, heap, life cycle. {@code changed} is signalled whenever something happened that
+ * a waiting write may have waited for: room in a buffer, space, failure, closing.
  */
 final class StoreState {
     private enum Life {
@@ -132,8 +132,8 @@ final class StoreState {
     }
 
     /**
-     * Waits for room, space, failure or closing, and checks that writing still makes sense. Under the lock, which it lets
-     * go of.
+     * Waits for room, space, failure or closing, and checks that writing still makes sense. Under the lock, which it
+     * lets go of.
      *
      * @throws NotWritableException when the caller may not wait, as no store thread may
      */

@@ -37,8 +37,8 @@ public interface Threading {
     Worker worker(String name, Worker.Step step, Consumer<Throwable> crashed);
 
     /**
-     * Lets go of the condition's lock, which the caller holds, until the condition is signalled or for no reason at all;
-     * keeps the interrupt status.
+     * Lets go of the condition's lock, which the caller holds, until the condition is signalled or for no reason at
+     * all; keeps the interrupt status.
      */
     void await(Condition changed);
 

@@ -1,8 +1,8 @@
 package io.caravan.engine;
 
 /**
- * Runs a step again and again, and in between waits as long as the step says, or until it is woken. All of a step's work
- * is in the step, so that whoever provides the {@link Threading} decides what runs when.
+ * Runs a step again and again, and in between waits as long as the step says, or until it is woken. All of a step's
+ * work is in the step, so that whoever provides the {@link Threading} decides what runs when.
  */
 public interface Worker {
     /** What a step returns when it has nothing to do until it is woken. */

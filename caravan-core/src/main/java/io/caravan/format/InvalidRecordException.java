@@ -3,8 +3,8 @@ package io.caravan.format;
 import io.caravan.CorruptStoreException;
 
 /**
- * A record that does not fit what is around it, in a frame whose checksum is right: the frame was written wrongly, or by
- * somebody else. The reader of the log, who knows the file, turns it into a {@link CorruptStoreException}.
+ * A record that does not fit what is around it, in a frame whose checksum is right: the frame was written wrongly, or
+ * by somebody else. The reader of the log, who knows the file, turns it into a {@link CorruptStoreException}.
  */
 public final class InvalidRecordException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -21,9 +21,9 @@ import java.nio.ByteBuffer;
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>Records carry the heap addresses that they were given: replay applies them and allocates nothing. A record is valid when, in
- * this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that of its type, an
- * append's that of its value, and lies within the frame. A frame has as many as its header says.
+ * <p>Records carry the heap addresses that they were given: replay applies them and allocates nothing. A record is
+ * valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that
+ * of its type, an append's that of its value, and lies within the frame. A frame has as many as its header says.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;

@@ -32,8 +32,8 @@ public final class FreeSpace {
      * Adds segments to an empty heap so that exactly these regions are used.
      *
      * <p>As many segments at a time as have about {@code regionsAtOnce} regions: a pass over all regions brings theirs
-     * together, so that memory is bounded by that number, or by one segment's regions if these are more. Within a segment
-     * a bit for each 8 bytes says what is used, which fits a processor's cache however large the heap is.
+     * together, so that memory is bounded by that number, or by one segment's regions if these are more. Within a
+     * segment a bit for each 8 bytes says what is used, which fits a processor's cache however large the heap is.
      *
      * @param regions calls its argument with every packed region, in any order, as often as it is called
      */

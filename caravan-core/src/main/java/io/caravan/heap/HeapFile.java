@@ -25,8 +25,8 @@ import java.util.function.IntConsumer;
  * them, so that readers take no lock.
  *
  * <p>Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is live or pinned and
- * everything logged for it is applied, so no reader has a value of it and nobody will write to it; only a checkpoint may
- * be forcing it, and holds a reference meanwhile. The file as a whole is retained by each read, so that closing it
+ * everything logged for it is applied, so no reader has a value of it and nobody will write to it; only a checkpoint
+ * may be forcing it, and holds a reference meanwhile. The file as a whole is retained by each read, so that closing it
  * unmaps nothing under a reader.
  */
 public final class HeapFile implements AutoCloseable {
@@ -72,8 +72,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Fills a segment in which nothing is live with zeros, as {@link #createNext} does: those were not forced, so a power
-     * loss may have taken their space, and a mapped write must never meet a page without space.
+     * Fills a segment in which nothing is live with zeros, as {@link #createNext} does: those were not forced, so a
+     * power loss may have taken their space, and a mapped write must never meet a page without space.
      */
     public void renew(int number) throws IOException {
         if (privately) {
@@ -112,8 +112,9 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Makes the next segment, with space for all of it. Its size, header and name are durable when this returns, its zeros
-     * after the next {@link #force}: until then no checkpoint may count on it, as a power loss could take its space.
+     * Makes the next segment, with space for all of it. Its size, header and name are durable when this returns, its
+     * zeros after the next {@link #force}: until then no checkpoint may count on it, as a power loss could take its
+     * space.
      */
     public void createNext() throws IOException {
         int number = segments.length;
@@ -160,8 +161,8 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned, and
-     * everything logged for them must be applied.
+     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned,
+     * and everything logged for them must be applied.
      */
     public void dropFrom(int count) throws IOException {
         HeapSegment[] before = segments;
@@ -237,9 +238,9 @@ public final class HeapFile implements AutoCloseable {
     }
 
     /**
-     * Returns when everything written before the call is durable, with the space of segments made before it. A failure is
-     * final for this open store: the operating system may have dropped the pages it could not write, and a second force
-     * would not notice.
+     * Returns when everything written before the call is durable, with the space of segments made before it. A failure
+     * is final for this open store: the operating system may have dropped the pages it could not write, and a second
+     * force would not notice.
      *
      * @param afterBytes is called after each portion with its size, and may wait, so that a log on the same disk goes first
      */

@@ -5,8 +5,9 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.Region;
 
 /**
- * How the heap's address space is divided into segment files: segment n holds the addresses from n times its size on, and
- * its first block is the file's header. The header also keeps holes of one segment from merging with those of the next.
+ * How the heap's address space is divided into segment files: segment n holds the addresses from n times its size on,
+ * and its first block is the file's header. The header also keeps holes of one segment from merging with those of the
+ * next.
  */
 public record HeapGeometry(int segmentBytes) {
 

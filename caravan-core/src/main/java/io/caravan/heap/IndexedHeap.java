@@ -7,15 +7,16 @@ import io.caravan.collections.SlotTable;
  * A {@link Heap} whose holes are indexed by start, by end and by size.
  *
  * <p>By start and by end, so that a freed region merges with the holes beside it at once; by size, so that a small
- * request takes a small hole before it splits a large one. The index by size has a bin for each size up to 4 KiB, and sixteen
- * bins for each power of two above, with a bitmap of the bins that are not empty: the two-level segregated fit of
- * Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Allocating and freeing cost the same however many holes there are.
+ * request takes a small hole before it splits a large one. The index by size has a bin for each size up to 4 KiB, and
+ * sixteen bins for each power of two above, with a bitmap of the bins that are not empty: the two-level segregated fit
+ * of Masmano, Ripoll, Crespo and Real (TLSF, ECRTS 2004). Allocating and freeing cost the same however many holes there
+ * are.
  *
  * <p>A hole is a slot of three longs: start, size, and its neighbours in its bin's list. Sizes are kept in units of 8
  * bytes.
  *
- * <p>One hole at a time, the frontier, is in no index: the large one that was split last. Allocations come from its front
- * as long as no smaller hole fits, and each then moves two numbers instead of rewriting three indexes.
+ * <p>One hole at a time, the frontier, is in no index: the large one that was split last. Allocations come from its
+ * front as long as no smaller hole fits, and each then moves two numbers instead of rewriting three indexes.
  */
 public final class IndexedHeap implements Heap {
     private static final int UNIT_SHIFT = 3;
@@ -59,8 +60,8 @@ public final class IndexedHeap implements Heap {
     }
 
     /**
-     * A heap that keeps this many holes, and more only of a MiB or larger. A region that would become one hole more stays
-     * used when it is freed. So does a gap that {@link FreeSpace} finds, so every heap can be rebuilt.
+     * A heap that keeps this many holes, and more only of a MiB or larger. A region that would become one hole more
+     * stays used when it is freed. So does a gap that {@link FreeSpace} finds, so every heap can be rebuilt.
      */
     public IndexedHeap(int maxHoles) {
         this.maxHoles = maxHoles;

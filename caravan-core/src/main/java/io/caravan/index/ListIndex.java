@@ -10,8 +10,7 @@ import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
 /**
- * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock
- * guards it.
+ * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock guards it.
  *
  * <p>A list is a record of ten longs (80 bytes) and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
  * finds it. Three sequences tell where a list stands:
@@ -24,8 +23,8 @@ import java.util.function.LongConsumer;
  * </pre>
  *
  * <p>A trim moves {@code first} and costs the same for one entry or a million. {@link #reclaim} later frees the regions
- * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife} says
- * what becomes of a list that is removed.
+ * from {@code held} on, a bounded number at a time, up to the first entry that a reader has pinned. {@link ListLife}
+ * says what becomes of a list that is removed.
  */
 public final class ListIndex {
     public static final int PARTITIONS = 1024;
@@ -260,8 +259,8 @@ public final class ListIndex {
     }
 
     /**
-     * Moves the cursor towards an entry of a pinned list, or behind its last, past at most {@code limit} chunks. The newest
-     * entries, which are read most, are found at once.
+     * Moves the cursor towards an entry of a pinned list, or behind its last, past at most {@code limit} chunks. The
+     * newest entries, which are read most, are found at once.
      *
      * @return whether the cursor is there; else the next call goes on from where it is
      */

@@ -16,10 +16,10 @@ package io.caravan.index;
  *   OVER     its record is used for another list
  * </pre>
  *
- * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim queue;
- * when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all the same
- * and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept beside the
- * records, see {@link ListIndex.Pin}.
+ * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim
+ * queue; when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all
+ * the same and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept
+ * beside the records, see {@link ListIndex.Pin}.
  */
 final class ListLife {
     static final long LISTED = 0;

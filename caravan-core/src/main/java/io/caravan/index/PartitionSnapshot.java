@@ -4,8 +4,8 @@ import io.caravan.collections.SlotTable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One partition of the index as it was at one moment, copied in slices of bounded size while the index goes on changing.
- * Guarded by the store's lock, as the index is.
+ * One partition of the index as it was at one moment, copied in slices of bounded size while the index goes on
+ * changing. Guarded by the store's lock, as the index is.
  *
  * <p>A walk visits the partition step by step and copies what has not changed since. A list that is about to change
  * before the walk gets there, or is too long for a slice, is kept instead: pinned, so that its regions stay, and noted

@@ -13,10 +13,10 @@ import io.caravan.collections.LongPages;
  *   +--------------------------+--------------+---+---------+      the free chunk of this size before it, or 0
  * </pre>
  *
- * <p>Neither growing nor freeing ever copies a region. Chunks are halves of halves of pages: a chunk that is freed merges
- * with the other half of what it was cut from as soon as that is free too (the buddy system of Knuth, The Art of Computer
- * Programming, volume 1, section 2.5), and a page that is free as a whole is given back, but for one. Both take at most a
- * dozen steps.
+ * <p>Neither growing nor freeing ever copies a region. Chunks are halves of halves of pages: a chunk that is freed
+ * merges with the other half of what it was cut from as soon as that is free too (the buddy system of Knuth, The Art of
+ * Computer Programming, volume 1, section 2.5), and a page that is free as a whole is given back, but for one. Both
+ * take at most a dozen steps.
  */
 final class RegionChunks {
     static final int NONE = 0;

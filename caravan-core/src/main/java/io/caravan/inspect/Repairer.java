@@ -20,8 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what followed.
- * Only on request: opening a store never does it. Every file it changes or removes is first copied to a folder of its own.
+ * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what
+ * followed. Only on request: opening a store never does it. Every file it changes or removes is first copied to a
+ * folder of its own.
  */
 public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;

@@ -32,8 +32,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, on a private mapping of
- * the heap so that nothing on disk changes, compares the results, and reads every entry.
+ * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, on a private mapping
+ * of the heap so that nothing on disk changes, compares the results, and reads every entry.
  */
 public final class Verifier {
     private static final long FROM_FIRST = -1;

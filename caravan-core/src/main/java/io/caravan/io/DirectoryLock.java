@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Lets only one store open a directory: a file lock keeps out other processes, and a registry this one, as the operating
- * system's locks do not work within a process.
+ * Lets only one store open a directory: a file lock keeps out other processes, and a registry this one, as the
+ * operating system's locks do not work within a process.
  *
  * <p>The lock file holds its owner's process id for people to read. The lock itself is the operating system's, so a
  * killed process leaves none behind.
@@ -20,9 +20,9 @@ final class DirectoryLock {
     static final String FILE_NAME = "caravan.lock";
     private static final int OWNER_BYTES = 64;
     /**
-     * The registry is made of system properties, named by this prefix and a directory: nothing else is shared by all copies
-     * of this class, whatever their class loaders. It is asked before the file is opened, as closing that again would
-     * release this process's lock.
+     * The registry is made of system properties, named by this prefix and a directory: nothing else is shared by all
+     * copies of this class, whatever their class loaders. It is asked before the file is opened, as closing that again
+     * would release this process's lock.
      */
     private static final String HELD_HERE = "io.caravan.lock.";
 

@@ -22,8 +22,8 @@ public interface Storage extends AutoCloseable {
     List<String> list() throws IOException;
 
     /**
-     * Creates a file of this size, or replaces the one of the same name: fills it with zeros, so that its space is really
-     * allocated, and forces them. Without space for it the file is removed again.
+     * Creates a file of this size, or replaces the one of the same name: fills it with zeros, so that its space is
+     * really allocated, and forces them. Without space for it the file is removed again.
      */
     StoreFile create(String name, long bytes) throws IOException;
 

@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 /** Fills files with zeros, so that all of their space is really allocated. */
 public final class Zeros {
     /**
-     * Linux caches a file in units as large as the writes that made them, and the first change to a mapped page makes its
-     * whole unit dirty. With units of 1 MiB that took three times as long as with these, and a checkpoint wrote 1 MiB for
-     * each changed page. With smaller units than these large frames are written at half the speed.
+     * Linux caches a file in units as large as the writes that made them, and the first change to a mapped page makes
+     * its whole unit dirty. With units of 1 MiB that took three times as long as with these, and a checkpoint wrote 1
+     * MiB for each changed page. With smaller units than these large frames are written at half the speed.
      */
     private static final int CHUNK_BYTES = 64 << 10;
 

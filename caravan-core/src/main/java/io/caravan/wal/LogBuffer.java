@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * A frame being put together in memory. It gets its place in the log before its first record, so that every record knows
- * its LSN. Filled under the store's lock, then sealed and written by the flusher, then emptied and filled again.
+ * A frame being put together in memory. It gets its place in the log before its first record, so that every record
+ * knows its LSN. Filled under the store's lock, then sealed and written by the flusher, then emptied and filled again.
  */
 public final class LogBuffer {
     private static final long UNPLACED = -1;

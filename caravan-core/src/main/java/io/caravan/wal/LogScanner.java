@@ -37,8 +37,8 @@ public final class LogScanner {
      * @param position where the next frame would start
      * @param previousLsn the last frame, or {@link FrameLayout#NO_FRAME}
      * @param frames how many valid frames there were
-     * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn tail
-     *     is not always seen
+     * @param torn whether a frame was begun at the position that a crash cut off; its header may be lost, so a torn
+     *     tail is not always seen
      */
     public record End(long position, long previousLsn, long frames, boolean torn) {}
 
@@ -46,8 +46,8 @@ public final class LogScanner {
     public static final long NOWHERE = -1;
 
     /**
-     * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot be
-     * genuine, and checking them would sum the same bytes again and again.
+     * Torn frames may follow each other in a segment, but not overlap. More of them than this many segments hold cannot
+     * be genuine, and checking them would sum the same bytes again and again.
      */
     private static final long MAX_CLAIMED_SEGMENTS = 4;
 

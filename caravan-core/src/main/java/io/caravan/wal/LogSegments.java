@@ -116,8 +116,8 @@ public final class LogSegments implements AutoCloseable {
     }
 
     /**
-     * Retires the segments before {@code needed}: renames the oldest to be the next ones, until {@code ahead} is ready, and
-     * deletes the rest.
+     * Retires the segments before {@code needed}: renames the oldest to be the next ones, until {@code ahead} is ready,
+     * and deletes the rest.
      */
     public void retireBefore(long needed, long ahead) throws IOException {
         while (!files.isEmpty() && first() < needed) {

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Test;
 /**
  * A disk that fails at one point, for every point there is, from the first file of a new store to its close; and one
  * that is full from that point on. Whatever happens, only the typed exceptions come out, and what was acknowledged is
- * there when the store is opened again on a disk that works. Without the profile {@code thorough}, the disk fails at one in
- * {@value #QUICK_SHARE} of these points.
+ * there when the store is opened again on a disk that works. Without the profile {@code thorough}, the disk fails at
+ * one in {@value #QUICK_SHARE} of these points.
  */
 class FaultAtEveryPointTest {
     private static final int QUICK_SHARE = 4;

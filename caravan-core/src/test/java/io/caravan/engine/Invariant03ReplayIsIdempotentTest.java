@@ -35,8 +35,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 3: replay applies logged positions and never asks the allocator, and any number of replays from any retained
- * checkpoint ends in the same state.
+ * Invariant 3: replay applies logged positions and never asks the allocator, and any number of replays from any
+ * retained checkpoint ends in the same state.
  */
 @Patient
 class Invariant03ReplayIsIdempotentTest {

@@ -17,8 +17,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 4: every byte read back is checked, and an entry is bound to its id, its list's birth and its sequence. What
- * is wrong is told with file, offset, id and sequence. (Damage to log and checkpoint files has tests of its own.)
+ * Invariant 4: every byte read back is checked, and an entry is bound to its id, its list's birth and its sequence.
+ * What is wrong is told with file, offset, id and sequence. (Damage to log and checkpoint files has tests of its own.)
  */
 @Patient
 class Invariant04EveryByteReadIsCheckedTest {

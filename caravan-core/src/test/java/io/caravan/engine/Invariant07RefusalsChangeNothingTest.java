@@ -27,8 +27,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Invariant 7: recovery cuts off a torn tail only; anything else refuses, and leaves every file byte for byte as it was.
- * (What is told of each kind of damage has tests of its own.)
+ * Invariant 7: recovery cuts off a torn tail only; anything else refuses, and leaves every file byte for byte as it
+ * was. (What is told of each kind of damage has tests of its own.)
  */
 @Patient
 class Invariant07RefusalsChangeNothingTest {

@@ -30,8 +30,8 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 8: a checkpoint is published by write, force, rename, force of the directory. The last two are kept, and the
- * log back to the older one; what neither needs goes only then.
+ * Invariant 8: a checkpoint is published by write, force, rename, force of the directory. The last two are kept, and
+ * the log back to the older one; what neither needs goes only then.
  */
 @Patient
 class Invariant08CheckpointOrderTest {

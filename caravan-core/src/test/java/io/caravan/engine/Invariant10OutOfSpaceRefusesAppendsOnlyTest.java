@@ -35,8 +35,8 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 10: out of space refuses appends with a clear error and keeps everything else working; when space returns, so
- * do appends, with no restart. Files are really allocated before anything is mapped.
+ * Invariant 10: out of space refuses appends with a clear error and keeps everything else working; when space returns,
+ * so do appends, with no restart. Files are really allocated before anything is mapped.
  */
 @Patient
 class Invariant10OutOfSpaceRefusesAppendsOnlyTest {

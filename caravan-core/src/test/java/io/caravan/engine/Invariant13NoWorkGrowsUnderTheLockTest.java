@@ -30,8 +30,8 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Invariant 13: no work that grows with the data on the write path, under the lock or at log rotation. By structure, not
- * by the clock: how many regions one hold of the lock frees, what goes on while a checkpoint is being written.
+ * Invariant 13: no work that grows with the data on the write path, under the lock or at log rotation. By structure,
+ * not by the clock: how many regions one hold of the lock frees, what goes on while a checkpoint is being written.
  */
 @Patient
 class Invariant13NoWorkGrowsUnderTheLockTest {

@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * Something that reads bytes that anybody may have written. The property is the same for all: whatever the bytes, {@link
- * #run} returns, soon, having taken no more memory than it states; the documented exceptions are its business and do not
- * come out.
+ * Something that reads bytes that anybody may have written. The property is the same for all: whatever the bytes,
+ * {@link #run} returns, soon, having taken no more memory than it states; the documented exceptions are its business
+ * and do not come out.
  */
 public interface FuzzTarget {
 

@@ -8,8 +8,8 @@ import io.caravan.format.FrameLayout;
 import java.nio.ByteBuffer;
 
 /**
- * Makes the checksums of bytes right again that were changed, wherever there is something to be checksummed: so a fuzzer
- * gets behind them, as whoever wants to harm us would.
+ * Makes the checksums of bytes right again that were changed, wherever there is something to be checksummed: so a
+ * fuzzer gets behind them, as whoever wants to harm us would.
  */
 public final class Reseal {
 

@@ -19,8 +19,8 @@ import java.util.concurrent.CompletionException;
 /** Does with a directory of doubtful files what people do with a store. */
 final class StoreProbe {
     /**
-     * What verification and recovery may each take: tables for an empty index and two checkpoints, and so many times the
-     * files. A checkpoint's regions go into the index and once more into an array, each list of it into a record.
+     * What verification and recovery may each take: tables for an empty index and two checkpoints, and so many times
+     * the files. A checkpoint's regions go into the index and once more into an array, each list of it into a record.
      */
     private static final long FIXED_BYTES = 8 << 20;
 

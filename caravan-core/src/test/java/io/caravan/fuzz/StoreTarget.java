@@ -19,8 +19,8 @@ import java.util.Random;
  *   +---------+    +---------+---------+-------------------+---------------------------------------+
  * </pre>
  *
- * <p>{@code how}: bit 0 leaves the checksums as they are. A file is named by its place in the directory, a size is that of
- * the number to write; both, and the offset, are taken modulo what there is.
+ * <p>{@code how}: bit 0 leaves the checksums as they are. A file is named by its place in the directory, a size is that
+ * of the number to write; both, and the offset, are taken modulo what there is.
  */
 public final class StoreTarget implements FuzzTarget {
     static final int HOW_RAW = 1;

@@ -250,8 +250,8 @@ class HeapFileTest {
     }
 
     /**
-     * More than 4 GiB of heap, if only just, really allocated, so that no address arithmetic in ints goes unnoticed. Part
-     * of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
+     * More than 4 GiB of heap, if only just, really allocated, so that no address arithmetic in ints goes unnoticed.
+     * Part of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
      */
     @Test
     @Tag("thorough")

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * hardware is bad. This is the model:
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file, or of a part of
- * any of its mappings, copies all 512-byte sectors of it that differ to the disk, whichever way they were written. The
- * kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are durable, under a name
- * that is not; a file that has grown has its larger size only after a force.
+ * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file, or of a part of any
+ * of its mappings, copies all 512-byte sectors of it that differ to the disk, whichever way they were written. The
+ * kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are
+ * durable, under a name that is not; a file that has grown has its larger size only after a force.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
  * themselves: all, none, the first, the last or any of them may be new. At most one sector a file is torn: new up to
@@ -40,19 +40,19 @@ import org.jspecify.annotations.Nullable;
  * Pages written through a mapping are taken to be atomic by sector, as said above.
  *
  * <p><b>Names.</b> Creations, renamings and deletions reach the disk in their order: a power cut undoes the last of
- * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed, deleted or replaced
- * comes back with what the cut leaves of its bytes.
+ * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed, deleted or replaced comes
+ * back with what the cut leaves of its bytes.
  *
  * <p><b>A kill of the process</b> ({@link #processKill}) takes nothing but the mappings: the page cache lives on.
  *
- * <p><b>Faults</b> are what a {@link Director} says, call by call. After a force that {@linkplain
- * Outcome#FAIL_HALFWAY fails halfway} the sectors that it has not written are dropped: still visible, never again
- * written by a force unless they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can
- * Applications Recover from fsync Failures?", USENIX ATC 2020). That somebody has written there anew through a mapping
- * is noticed by bytes that changed; whoever maps the file anew is taken to do so everywhere. {@link #rot} flips bits.
+ * <p><b>Faults</b> are what a {@link Director} says, call by call. After a force that {@linkplain Outcome#FAIL_HALFWAY
+ * fails halfway} the sectors that it has not written are dropped: still visible, never again written by a force unless
+ * they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can Applications Recover from fsync
+ * Failures?", USENIX ATC 2020). That somebody has written there anew through a mapping is noticed by bytes that
+ * changed; whoever maps the file anew is taken to do so everywhere. {@link #rot} flips bits.
  *
- * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut or
- * killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs
+ * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut
+ * or killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs
  * microseconds. Any threads may call, and see each call done or not; mapped writes are as unsynchronised as they are in
  * a real mapping. Unlike a real file a mapped one cannot grow.
  */

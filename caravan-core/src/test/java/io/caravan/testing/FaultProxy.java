@@ -17,8 +17,8 @@ import java.util.function.Predicate;
  * Stands on loopback before a server and lets through what clients and the server say to each other, or not, as a rule
  * says that may be changed at any time, for the connections that are there as well. There is one rule at a time.
  *
- * <p>It knows of HTTP only where a request begins, and how long it is, which must be by {@code Content-Length}; clients may
- * not send a request before the last one is answered.
+ * <p>It knows of HTTP only where a request begins, and how long it is, which must be by {@code Content-Length}; clients
+ * may not send a request before the last one is answered.
  */
 public final class FaultProxy implements AutoCloseable {
     private final ServerSocket listener;

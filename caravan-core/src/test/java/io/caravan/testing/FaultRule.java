@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * What a {@link FaultProxy} does with its connections. A rule that is for some times only counts them down, and is followed
- * by none when they are over.
+ * What a {@link FaultProxy} does with its connections. A rule that is for some times only counts them down, and is
+ * followed by none when they are over.
  */
 sealed interface FaultRule {
     /** Forwards everything. */

@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The tables of {@code docs/FORMAT.md} and, to be compared with them, the public numbers of classes. A table stands behind a
- * comment with its marker.
+ * The tables of {@code docs/FORMAT.md} and, to be compared with them, the public numbers of classes. A table stands
+ * behind a comment with its marker.
  */
 public final class FormatTables {
     private final String document = read();

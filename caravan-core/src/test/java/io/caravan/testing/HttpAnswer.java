@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
  * What a {@link FaultProxy} answers instead of the server behind it; the connection ends after it.
  *
  * @param status such as 503
- * @param header one header line without its end, or several, or empty; with a {@code Transfer-Encoding} the body is as that
- *     wants it, and has no other length
+ * @param header one header line without its end, or several, or empty; with a {@code Transfer-Encoding} the body is as
+ *     that wants it, and has no other length
  * @param body text, or empty
  */
 public record HttpAnswer(int status, String header, String body) {

@@ -11,11 +11,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The contract of {@link ListStore}, as tests. A subclass says how to open one implementation, and gets a test for every
- * sentence of the interface's documentation, a part at a time.
+ * The contract of {@link ListStore}, as tests. A subclass says how to open one implementation, and gets a test for
+ * every sentence of the interface's documentation, a part at a time.
  *
- * <p>Every test ends in the same way: what the store says is noted, the store is closed, verified, and opened again, and
- * has to say the same. Tests run on a thread of their own, so that a store that hangs fails its test and not the build.
+ * <p>Every test ends in the same way: what the store says is noted, the store is closed, verified, and opened again,
+ * and has to say the same. Tests run on a thread of their own, so that a store that hangs fails its test and not the
+ * build.
  */
 @Timeout(value = 120, unit = TimeUnit.SECONDS, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class ListStoreContract

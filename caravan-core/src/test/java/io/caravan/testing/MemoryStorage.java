@@ -15,9 +15,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A directory in memory, in two layers: what was written, which is what a reader sees, and what was forced, which is all
- * that a power cut leaves. Files forced but never named durably, and names forced for files that were not, come out of a
- * power cut as the contract of {@link Storage} says: missing, or with the content of their last force.
+ * A directory in memory, in two layers: what was written, which is what a reader sees, and what was forced, which is
+ * all that a power cut leaves. Files forced but never named durably, and names forced for files that were not, come out
+ * of a power cut as the contract of {@link Storage} says: missing, or with the content of their last force.
  *
  * <p>The model is the simplest one: everything that was not forced is lost. A store that was cut off goes on working on
  * its own storage; what {@link #powerCut()} and {@link #processKill()} return is another one.

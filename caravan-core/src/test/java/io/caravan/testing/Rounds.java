@@ -7,8 +7,8 @@ import java.util.stream.IntStream;
  * How much a test does that could do any amount. {@code mvn verify} does little of it, so that nobody waits; the Maven
  * profile {@code thorough} does much.
  *
- * <p>What uses this has the tag {@code rounds}, by which the profile finds it; what runs in the profile only has the tag
- * {@code thorough}.
+ * <p>What uses this has the tag {@code rounds}, by which the profile finds it; what runs in the profile only has the
+ * tag {@code thorough}.
  */
 public final class Rounds {
     private static final boolean THOROUGH = Boolean.getBoolean("caravan.thorough");

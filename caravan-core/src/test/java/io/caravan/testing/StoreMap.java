@@ -112,8 +112,8 @@ public final class StoreMap {
     }
 
     /**
-     * From the one where the older checkpoint starts. Of a store that is not open the last was never used, and its header
-     * may be half made.
+     * From the one where the older checkpoint starts. Of a store that is not open the last was never used, and its
+     * header may be half made.
      */
     private static List<String> finishedLogSegments(DirectoryImage image, StoreAnatomy anatomy, boolean open) {
         CheckpointHeader oldest = anatomy.checkpoints().get(0);

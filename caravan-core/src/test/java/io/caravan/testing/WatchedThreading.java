@@ -120,8 +120,9 @@ public final class WatchedThreading implements Threading {
     }
 
     /**
-     * Returns when no worker of the open store has anything to do, now or on account of another: when segments are made,
-     * recycled and deleted, checkpoints written, and regions freed. A worker that waits for a time to come is at rest.
+     * Returns when no worker of the open store has anything to do, now or on account of another: when segments are
+     * made, recycled and deleted, checkpoints written, and regions freed. A worker that waits for a time to come is at
+     * rest.
      */
     public void awaitRest() {
         awaitRest(name -> true);

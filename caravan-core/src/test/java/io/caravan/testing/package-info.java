@@ -6,9 +6,9 @@
  * io.caravan.testing.RandomOperations} makes up what to ask, and {@link io.caravan.testing.ModelRun} asks both a store
  * and the model. {@link io.caravan.testing.Seeds} makes all chance repeatable.
  *
- * <p>{@link io.caravan.testing.MemoryStorage} is a disk that can lose its power, {@link
- * io.caravan.testing.FaultStorage} one that holds, fails and remembers calls, {@link io.caravan.testing.CrashStorage} one
- * that loses, keeps, tears and drops writes by chance, as real ones do.
+ * <p>{@link io.caravan.testing.MemoryStorage} is a disk that can lose its power,
+ * {@link io.caravan.testing.FaultStorage} one that holds, fails and remembers calls,
+ * {@link io.caravan.testing.CrashStorage} one that loses, keeps, tears and drops writes by chance, as real ones do.
  */
 @NullMarked
 package io.caravan.testing;

@@ -11,8 +11,8 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Every write that a store accepted, in order, and how many of them are certain: acknowledged, or seen by a reader. What
- * a cut leaves must be the state after the certain ones and some of those that follow, in order.
+ * Every write that a store accepted, in order, and how many of them are certain: acknowledged, or seen by a reader.
+ * What a cut leaves must be the state after the certain ones and some of those that follow, in order.
  */
 final class History {
 

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Damages a byte that was safely on the disk. The store must then be right, or say what is wrong; and one bad checkpoint
- * of two must not keep it from opening. Only the log's very last frame cannot be told from a torn tail.
+ * Damages a byte that was safely on the disk. The store must then be right, or say what is wrong; and one bad
+ * checkpoint of two must not keep it from opening. Only the log's very last frame cannot be told from a torn tail.
  */
 final class Rot {
     private final Simulation simulation;

@@ -4,8 +4,8 @@ import java.util.List;
 
 /**
  * Ways to break the store, one promise each: small edits of the product's source, so that the product itself needs no
- * switch for any of them. Each edit's text must stand in the source exactly once, so a sabotage that no longer fits says
- * so.
+ * switch for any of them. Each edit's text must stand in the source exactly once, so a sabotage that no longer fits
+ * says so.
  */
 enum Sabotage {
     ACKNOWLEDGE_BEFORE_THE_FORCE(edit(

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The simulator catches every sabotage, so that its silence means something; prints after how many cuts. Most of it runs in
- * the profile {@code thorough} only.
+ * The simulator catches every sabotage, so that its silence means something; prints after how many cuts. Most of it
+ * runs in the profile {@code thorough} only.
  */
 class SabotageTest {
     private static final long SEED = 1;

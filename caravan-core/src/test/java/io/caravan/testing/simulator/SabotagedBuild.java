@@ -14,8 +14,8 @@ import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 
 /**
- * The module whose tests run, with its tests, with a sabotage compiled in: a class loader that has its own version of all
- * classes of {@code io.caravan}, the sabotaged ones from a folder, the others as they are.
+ * The module whose tests run, with its tests, with a sabotage compiled in: a class loader that has its own version of
+ * all classes of {@code io.caravan}, the sabotaged ones from a folder, the others as they are.
  */
 public final class SabotagedBuild extends ClassLoader {
     private static final String PACKAGE = "io.caravan.";

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * One thread for everything. Whoever waits runs other workers' steps in the meantime, so a step may run inside another's
- * wait; which one, the generator chooses. Time passes only when nobody has anything to do.
+ * One thread for everything. Whoever waits runs other workers' steps in the meantime, so a step may run inside
+ * another's wait; which one, the generator chooses. Time passes only when nobody has anything to do.
  */
 final class SimulatedThreading implements Threading {
     private final RandomGenerator random;

@@ -9,8 +9,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Stops a server when the process is told to end: accepts nothing more, finishes what was accepted, archives what has
- * changed if that is wanted, closes the store. Then it ends the process: with exit code 0 after a clean stop,
- * and with 1 otherwise.
+ * changed if that is wanted, closes the store. Then it ends the process: with exit code 0 after a clean stop, and with
+ * 1 otherwise.
  */
 public final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);

@@ -27,10 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the JVM compile the path of an append before clients connect. A JVM that starts under load interprets its first tens
- * of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over sockets to a server of its
- * own, with a store in a temporary directory, and deletes both afterwards. Best effort: where no such store can be made, the
- * server starts cold.
+ * Makes the JVM compile the path of an append before clients connect. A JVM that starts under load interprets its first
+ * tens of thousands of requests, which then wait for hundreds of milliseconds. The warm-up appends over sockets to a
+ * server of its own, with a store in a temporary directory, and deletes both afterwards. Best effort: where no such
+ * store can be made, the server starts cold.
  */
 public final class WarmUp {
     /** A system property: a server that lives for a moment, as in tests, begins cold when it is {@code false}. */

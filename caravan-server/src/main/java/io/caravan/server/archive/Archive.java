@@ -24,23 +24,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A document is archived by {@link #manifest reading its manifest}, {@link #putSnapshot putting a snapshot} with the
  * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part
- * of
- * the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed
+ * of the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed
  * means nothing, and is removed by pruning.
  *
  * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner},
- * before
- * it writes after its last look at the root has run out ({@link Lease}), or when it commits to a manifest that the
- * other has
- * written: it is fenced, and must archive no more.
+ * before it writes after its last look at the root has run out ({@link Lease}), or when it commits to a manifest that
+ * the other has written: it is fenced, and must archive no more.
  *
  * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. No lock is held during a write:
- * what
- * must not be mixed up is put on a condition.
+ * what must not be mixed up is put on a condition.
  *
  * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that
- * the
- * place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
+ * the place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
  */
 public final class Archive {
     private final ObjectStore objects;
@@ -62,9 +57,8 @@ public final class Archive {
     /**
      * Opens an archive to read and to prune it, beside its owner.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its
-     *     root cannot
-     *     be read
+     * @throws ArchiveException {@code NOT_FOUND} when there is none, {@code CORRUPT} or {@code VERSION} when its root
+     *     cannot be read
      */
     public static Archive open(ObjectStore objects) {
         Roots roots = new Roots(objects);
@@ -73,19 +67,16 @@ public final class Archive {
 
     /**
      * Makes the place a store's archive, or takes the store's archive over from its last owner. What is taken over can
-     * be
-     * read at once; the first write waits for {@link Lease#HAND_OVER}.
+     * be read at once; the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
      * @param clock tells the time of the claim
      * @param memory what the store remembers of its claims
      * @param leaseClock measures for how long a look at the root counts
-     * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another
-     *     copy of the
-     *     store has claimed it since this one did; {@code NOT_FOUND} when it is not there any more; {@code CORRUPT}
-     *     when it
-     *     has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
+     * @throws ArchiveException {@code FOREIGN} when the archive is another store's; {@code FENCED} when another copy of
+     *     the store has claimed it since this one did; {@code NOT_FOUND} when it is not there any more; {@code CORRUPT}
+     *     when it has lost its root; {@code CORRUPT} or {@code VERSION} when its root cannot be read
      */
     public static Archive claim(
             ObjectStore objects,
@@ -114,9 +105,8 @@ public final class Archive {
     /**
      * Looks whether this is still the archive's owner.
      *
-     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of
-     *     another store
-     *     has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
+     * @throws ArchiveException {@code FENCED} when another server has claimed it, {@code FOREIGN} when one of another
+     *     store has, {@code NOT_FOUND} when the archive is gone, {@code CORRUPT} when only its root is
      */
     public void checkOwner() {
         requireLease().renew();
@@ -124,10 +114,8 @@ public final class Archive {
 
     /**
      * Returns when this owner may write. It waits until the last owner has handed the archive over, and looks at the
-     * root
-     * unless it did so within {@link Lease#LENGTH}. All writes do this by themselves; to do it before reading what a
-     * write
-     * depends on saves work that would be in vain.
+     * root unless it did so within {@link Lease#LENGTH}. All writes do this by themselves; to do it before reading what
+     * a write depends on saves work that would be in vain.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -185,18 +173,15 @@ public final class Archive {
 
     /**
      * Puts a document's manifest in the place of the one that was read, adding a generation or a tombstone. Has
-     * succeeded
-     * also when the answer was lost and the manifest turns out to be there.
+     * succeeded also when the answer was lost and the manifest turns out to be there.
      *
      * @param before the manifest that {@link #manifest} told, or null when it told of none
      * @param after what shall be in its place: all of {@code before}'s generations, and more
      * @return the manifest that is there now, which the next commit depends on
-     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME}
-     *     when the
-     *     archive has a later state of the same incarnation
+     * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when
+     *     the archive has a later state of the same incarnation
      * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as
-     *     pruning
-     *     does: start over with reading it
+     *     pruning does: start over with reading it
      */
     public KeptManifest commit(@Nullable KeptManifest before, Manifest after) {
         requireLease();
@@ -256,8 +241,7 @@ public final class Archive {
 
     /**
      * Removes what a policy does not keep, beside the archive's owner. Ended at any point it leaves nothing behind that
-     * a
-     * second run does not remove.
+     * a second run does not remove.
      *
      * @param dryRun tell of it, and remove nothing
      * @param jobs how many documents at a time
@@ -269,8 +253,7 @@ public final class Archive {
 
     /**
      * Prunes, one at a time, the documents that have more snapshots than the policy keeps by their number: those that
-     * have
-     * changed often of late. It reads no manifest of any other document.
+     * have changed often of late. It reads no manifest of any other document.
      */
     public PruneReport thin(PrunePolicy policy, long nowMillis, PruneListener listener) {
         return pruning(policy, false, nowMillis, listener).run(1, policy.most());
@@ -291,10 +274,8 @@ public final class Archive {
 
     /**
      * What a store remembers of its claims of an archive. A store that another copy of it has succeeded as the
-     * archive's owner
-     * knows by this that it must not take the archive back. Owners are those of roots; null stands for an archive that
-     * is not
-     * there.
+     * archive's owner knows by this that it must not take the archive back. Owners are those of roots; null stands for
+     * an archive that is not there.
      */
     public interface ClaimMemory {
         /** Whether the store may claim the archive from this owner: none has come in between since it last did. */
@@ -318,10 +299,8 @@ public final class Archive {
         interface Target {
             /**
              * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header says what the document
-             * is at the
-             * moment whose values follow, which may be a later one than when the put was asked for: its sequences,
-             * attributes
-             * and time may have gone on, its name, incarnation, generation and epoch may not.
+             * is at the moment whose values follow, which may be a later one than when the put was asked for: its
+             * sequences, attributes and time may have gone on, its name, incarnation, generation and epoch may not.
              *
              * @throws IllegalArgumentException when the header is of another document, or goes back
              */
@@ -330,12 +309,9 @@ public final class Archive {
 
         /**
          * Writes all values of one moment, on the caller's thread or one of the object store's. It is called again when
-         * the
-         * put has to start over, and then may write those of a later moment. The writer is finished by whoever called.
-         * What
-         * this throws ends the put, with nothing put: an {@link IOException} of the target must go through, and a
-         * runtime
-         * exception reaches who asked for the put as it is.
+         * the put has to start over, and then may write those of a later moment. The writer is finished by whoever
+         * called. What this throws ends the put, with nothing put: an {@link IOException} of the target must go
+         * through, and a runtime exception reaches who asked for the put as it is.
          */
         void writeTo(Target target) throws IOException;
     }

@@ -16,8 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Goes through all objects of an archive, name by name: lists manifests and snapshots at the same time and joins them.
- * In
- * memory are a few pages of both, and the objects of one name.
+ * In memory are a few pages of both, and the objects of one name.
  *
  * <p>Both lists are in the order of their keys' bytes, but not in the same: {@code a} is before {@code a-b}, and {@code
  * a-b/} before {@code a/}. So a manifest waits until no name follows that begins with its own and goes before it as a

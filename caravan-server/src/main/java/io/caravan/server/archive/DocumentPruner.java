@@ -21,18 +21,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, on the
- * condition
- * that nobody has changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can be ended
- * between any two steps: what it leaves behind no manifest names, and the next run deletes it.
+ * condition that nobody has changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can
+ * be ended between any two steps: what it leaves behind no manifest names, and the next run deletes it.
  *
  * <p>Which snapshots that no manifest names can be deleted:
  *
  * <ol>
  *   <li>Those whose generation is not above the manifest's last one, as the manifest has changed since they were put,
- *   and
- *       no attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent
- *       could:
- *       then only those that are settled.
+ *   and no attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent
+ *   could: then only those that are settled.
  *   <li>Those of an earlier owner that are settled, as it was fenced long ago.
  * </ol>
  *

@@ -6,21 +6,16 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long an owner may write to its archive without reading the root again. An owner writes only within {@link
- * #LENGTH} of
- * its last look at the root, and one that has taken the archive over writes nothing for {@link #HAND_OVER}: by then its
- * predecessor has seen the new root, or sees it before it writes again. Each host measures with its own monotonic
- * clock, so
- * nothing depends on two clocks telling the same time.
+ * How long an owner may write to its archive without reading the root again. An owner writes only within
+ * {@link #LENGTH} of its last look at the root, and one that has taken the archive over writes nothing for
+ * {@link #HAND_OVER}: by then its predecessor has seen the new root, or sees it before it writes again. Each host
+ * measures with its own monotonic clock, so nothing depends on two clocks telling the same time.
  *
  * <p>An object store has no condition that spans two objects, so the look and the write behind it are two requests. A
- * process
- * that is stopped exactly between them, or whose request is under way for longer than {@link #HAND_OVER} leaves room
- * for, can
- * still replace a manifest that its successor has not written since. So can a host that was suspended, if its monotonic
- * clock
- * stood still meanwhile. The condition on the manifest then decides, as it always does: one of the two writes is
- * refused.
+ * process that is stopped exactly between them, or whose request is under way for longer than {@link #HAND_OVER} leaves
+ * room for, can still replace a manifest that its successor has not written since. So can a host that was suspended, if
+ * its monotonic clock stood still meanwhile. The condition on the manifest then decides, as it always does: one of the
+ * two writes is refused.
  *
  * <p>For any thread.
  */
@@ -78,8 +73,7 @@ public final class Lease {
 
     /**
      * Returns when the owner may write: waits until the archive has been handed over, and looks at the root unless the
-     * last
-     * look still counts. Throws what the look throws.
+     * last look still counts. Throws what the look throws.
      */
     void ensure() {
         awaitHandOver();

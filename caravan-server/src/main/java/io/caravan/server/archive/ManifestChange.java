@@ -9,8 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What an owner does to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise, nothing
- * is
- * taken out, and no generation of an incarnation is followed by an older state of it.
+ * is taken out, and no generation of an incarnation is followed by an older state of it.
  *
  * @param before the manifest that was read, or null when there was none
  * @param after what shall be in its place

@@ -10,17 +10,14 @@ import java.util.List;
 
 /**
  * What pruning leaves in an archive. A generation stays if any of the first three says so. A time that is yet to come,
- * as
- * another server's clock may have written it, counts as young.
+ * as another server's clock may have written it, counts as young.
  *
  * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the
- *     latest
- *     always does
+ *     latest always does
  * @param age generations that are not older stay
  * @param days for so many days, the newest generation of each day (in UTC) stays; 0 for none
- * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive
- *     what was
- *     there before the deletion
+ * @param retain how long a deleted document stays; at least a day, so that nobody can still be about to archive what
+ *     was there before the deletion
  */
 public record PrunePolicy(int generations, Duration age, int days, Duration retain) {
     /** The least time that a deleted document stays. */

@@ -18,8 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads and replaces an archive's root. Each owner's root is unlike any other, by a random number behind the owner's
- * name:
- * so whoever reads the root after an error knows whether its own put took place.
+ * name: so whoever reads the root after an error knows whether its own put took place.
  */
 final class Roots {
     /** Each conflict means that somebody else has just claimed the archive. So many in a row are not bad luck. */
@@ -37,8 +36,8 @@ final class Roots {
     /**
      * The root as it is.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one
-     *     without a root
+     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one without a
+     *     root
      */
     ArchiveRoot read() {
         Stored stored = stored();
@@ -55,9 +54,8 @@ final class Roots {
     /**
      * Makes the archive if there is none, or takes it over from its owner.
      *
-     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when
-     *     it is
-     *     not as the store remembers it
+     * @throws ArchiveException {@code FOREIGN} when it is another store's; {@code FENCED} or {@code NOT_FOUND} when it
+     *     is not as the store remembers it
      */
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {

@@ -112,8 +112,8 @@ final class Snapshots {
     /**
      * Opens a snapshot that a manifest names.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when it is not there, {@code CORRUPT} when it is not the one that
-     *     is named
+     * @throws ArchiveException {@code NOT_FOUND} when it is not there, {@code CORRUPT} when it is not the one that is
+     *     named
      */
     SnapshotReader open(DocumentName name, Generation generation) {
         InputStream in;

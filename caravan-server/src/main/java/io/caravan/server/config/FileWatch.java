@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reloads something when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS}
- * seconds, and acts when two looks in a row see the same change, so that files are not read while they are being
- * written. What cannot be read is tried again at each look, because a change of permissions shows in neither time nor size.
- * Polling works on every file system, and for files that are replaced, such as those mounted into containers.
+ * Reloads something when its files have changed. Looks at their times and sizes every {@value #PERIOD_SECONDS} seconds,
+ * and acts when two looks in a row see the same change, so that files are not read while they are being written. What
+ * cannot be read is tried again at each look, because a change of permissions shows in neither time nor size. Polling
+ * works on every file system, and for files that are replaced, such as those mounted into containers.
  */
 public final class FileWatch {
     private static final Logger LOG = LoggerFactory.getLogger(FileWatch.class);

@@ -14,9 +14,9 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /**
- * Takes the values of a command's options from the environment ({@code --max-value} is {@code
- * CARAVAN_MAX_VALUE}) or else from the file that {@code --config} names ({@code max-value}). The command line goes before
- * both; an option that is set nowhere has its default.
+ * Takes the values of a command's options from the environment ({@code --max-value} is {@code CARAVAN_MAX_VALUE}) or
+ * else from the file that {@code --config} names ({@code max-value}). The command line goes before both; an option that
+ * is set nowhere has its default.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The option that names the file; its own value is never in it. */

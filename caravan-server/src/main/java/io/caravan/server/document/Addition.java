@@ -8,9 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An append to an existing document, all or nothing, by the rules of the Durable Streams protocol (sections 5.2 and 5.3).
- * They are checked in the protocol's order: whether the document is closed, the content type, whether the producer repeats
- * an append, and the writer's sequence.
+ * An append to an existing document, all or nothing, by the rules of the Durable Streams protocol (sections 5.2 and
+ * 5.3). They are checked in the protocol's order: whether the document is closed, the content type, whether the
+ * producer repeats an append, and the writer's sequence.
  *
  * @param values may be empty only to close the document; when a content type is given and it is JSON, as {@link
  *     JsonMessages#split} makes them

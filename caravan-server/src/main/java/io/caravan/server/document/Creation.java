@@ -8,15 +8,14 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol (sections
- * 4.2 and 5.1).
+ * The creation of a document, unless it already exists as described, by the rules of the Durable Streams protocol
+ * (sections 4.2 and 5.1).
  *
  * @param contentType null for that of the fork's source, or the default
  * @param ttlSeconds sliding expiry
  * @param expiresAtMillis time of expiry, in milliseconds since 1970; not together with {@code ttlSeconds}
  * @param closed whether nothing can ever be appended after {@code values}
- * @param values its first values; when a content type is given and it is JSON, as {@link
- *     JsonMessages#split} makes them
+ * @param values its first values; when a content type is given and it is JSON, as {@link JsonMessages#split} makes them
  * @param fork where to fork it off another document, or null
  */
 public record Creation(

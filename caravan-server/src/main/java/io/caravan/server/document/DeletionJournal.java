@@ -19,12 +19,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletions that are not in the archive yet, kept in a list of the store: written in the same batch as the deletion, so that
- * a restart knows them, and trimmed once they are archived.
+ * Deletions that are not in the archive yet, kept in a list of the store: written in the same batch as the deletion, so
+ * that a restart knows them, and trimmed once they are archived.
  *
- * <p><b>Locks.</b> The list's lock is taken after those of the documents' names, around each write of the list, so that the
- * order of its entries is known; such a write may wait for room. This object's monitor guards the fields in memory, and is
- * never held while anything waits, because store threads take it too.
+ * <p><b>Locks.</b> The list's lock is taken after those of the documents' names, around each write of the list, so that
+ * the order of its entries is known; such a write may wait for room. This object's monitor guards the fields in memory,
+ * and is never held while anything waits, because store threads take it too.
  */
 final class DeletionJournal {
     /** The store's list that holds the journal. */

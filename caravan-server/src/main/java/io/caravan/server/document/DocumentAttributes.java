@@ -9,8 +9,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the values
- * they belong to. Immutable; every {@code with} method makes a copy.
+ * A document's attributes: a typed view of the catalog's {@link Attributes}, which are written in the same batch as the
+ * values they belong to. Immutable; every {@code with} method makes a copy.
  *
  * <p>The keys and the form of their values, numbers in 8 bytes, big-endian:
  *
@@ -178,8 +178,8 @@ public final class DocumentAttributes {
     }
 
     /**
-     * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin where
-     * it was forked off, those of a restored document at their first sequence in the archive.
+     * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin
+     * where it was forked off, those of a restored document at their first sequence in the archive.
      */
     long base() {
         if (isNone()) {

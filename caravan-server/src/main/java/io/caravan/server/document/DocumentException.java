@@ -4,8 +4,8 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 
 /**
- * A change or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual} are for
- * the client to continue; each reason says which of them it has, and the other is 0.
+ * A change or a read that a document's state does not allow. Nothing has changed. {@code expected} and {@code actual}
+ * are for the client to continue; each reason says which of them it has, and the other is 0.
  */
 public final class DocumentException extends CaravanException {
     private static final long serialVersionUID = 1L;

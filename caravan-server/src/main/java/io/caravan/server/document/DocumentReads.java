@@ -19,8 +19,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads of documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to where
- * the next one was forked off, and its own.
+ * Reads of documents, for threads that may wait. A fork's values are in several lists: those of its sources, each up to
+ * where the next one was forked off, and its own.
  */
 final class DocumentReads {
     private final ListStore store;

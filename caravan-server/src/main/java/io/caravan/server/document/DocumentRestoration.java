@@ -7,9 +7,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The restoration of a document that is too large for one change. The document is invisible until {@link #finish}; a server
- * that ends before that deletes it at its next start. For one thread, which may wait: each method returns when its change is
- * durable, and throws what a change's {@link Outcome} would receive.
+ * The restoration of a document that is too large for one change. The document is invisible until {@link #finish}; a
+ * server that ends before that deletes it at its next start. For one thread, which may wait: each method returns when
+ * its change is durable, and throws what a change's {@link Outcome} would receive.
  */
 public final class DocumentRestoration {
     private final DocumentService documents;

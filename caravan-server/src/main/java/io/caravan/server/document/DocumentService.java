@@ -30,12 +30,12 @@ import org.slf4j.LoggerFactory;
 /**
  * The documents of one store, by name, with their attributes.
  *
- * <p><b>Changes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when they are
- * durable. They wait when the store has no room: a thread that must not wait checks {@link #writable()} first. A change of a
- * document's values and attributes is one batch: a crash keeps all of it or nothing.
+ * <p><b>Changes</b> are checked and accepted immediately, on the calling thread; their {@link Outcome} follows when
+ * they are durable. They wait when the store has no room: a thread that must not wait checks {@link #writable()} first.
+ * A change of a document's values and attributes is one batch: a crash keeps all of it or nothing.
  *
- * <p><b>Reads</b> wait until what they return is durable, so they are for threads that may wait. A read that starts after a
- * change was accepted sees the change.
+ * <p><b>Reads</b> wait until what they return is durable, so they are for threads that may wait. A read that starts
+ * after a change was accepted sees the change.
  *
  * <p><b>Deleted and expired</b> documents do not exist. A deleted one whose forks need its values is {@link
  * DocumentException.Reason#GONE}: its name stays taken until the last of them is deleted too.
@@ -137,9 +137,9 @@ public final class DocumentService implements AutoCloseable {
      * Changes documents, all or none, while no other change does.
      *
      * @param names all documents that {@code change} uses
-     * @param change makes the change, and returns the result for the outcome. It may be called several times, of which the last
-     *     counts, so it must have no other effects. When it throws, nothing has changed; the outcome receives the exception
-     *     if it is a {@link CaravanException} or the change had to wait, otherwise this method throws it
+     * @param change makes the change, and returns the result for the outcome. It may be called several times, of which
+     *     the last counts, so it must have no other effects. When it throws, nothing has changed; the outcome receives
+     *     the exception if it is a {@link CaravanException} or the change had to wait, otherwise this method throws it
      * @return false when the change waits for documents from the archive: changes requested later may be made before it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
@@ -147,8 +147,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values ({@link
-     * EditedDocument#values}), and appends long JSON without keeping others waiting.
+     * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values
+     * ({@link EditedDocument#values}), and appends long JSON without keeping others waiting.
      *
      * @throws Preparation.UnpreparedException when the change needs what takes time: go on with {@link #writeWaiting}
      */
@@ -166,8 +166,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again, until
-     * nobody has got ahead of it: after a few tries the changes of others wait for this one.
+     * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again,
+     * until nobody has got ahead of it: after a few tries the changes of others wait for this one.
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
@@ -178,8 +178,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * Creates a document, unless it already exists as described. With a fork within a value this reads first, so it is for
-     * a thread that may wait; otherwise it may be called like any change.
+     * Creates a document, unless it already exists as described. With a fork within a value this reads first, so it is
+     * for a thread that may wait; otherwise it may be called like any change.
      *
      * <p>Refusals are {@link DocumentException}s: {@code EXISTS}, {@code SOURCE_NOT_FOUND}, {@code SOURCE_GONE}, {@code
      * FORK_POINT}, {@code CONTENT_TYPE_MISMATCH}, {@code NOT_JSON}, {@code CHANGED_MEANWHILE}.
@@ -235,8 +235,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The document as the store has accepted it, without a look into the archive: it may not be durable yet, and may have
-     * expired. Null when there is none, or it is deleted or being restored. Waits for no write.
+     * The document as the store has accepted it, without a look into the archive: it may not be durable yet, and may
+     * have expired. Null when there is none, or it is deleted or being restored. Waits for no write.
      */
     public @Nullable DocumentInfo peek(DocumentName name) {
         return reads.peek(name);
@@ -290,8 +290,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * The documents whose names are in one of {@link #STRIPES} parts, as accepted and in no order; without those that are
-     * deleted, expired or being restored. They may not be durable yet.
+     * The documents whose names are in one of {@link #STRIPES} parts, as accepted and in no order; without those that
+     * are deleted, expired or being restored. They may not be durable yet.
      *
      * @param stripe from 0, below {@link #STRIPES}
      */
@@ -374,8 +374,8 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a force.
-     * On the loop's own thread.
+     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a
+     * force. On the loop's own thread.
      *
      * @param loop runs what it is handed by its own thread after it has read from all connections
      */

@@ -18,8 +18,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes of documents: fetches those that only the archive has, locks the names, runs the change, passes it to the store as
- * one batch, and notifies those who wait for it.
+ * Changes of documents: fetches those that only the archive has, locks the names, runs the change, passes it to the
+ * store as one batch, and notifies those who wait for it.
  */
 final class DocumentWrites {
     /** After so many tries that others got ahead of, a change has its names reserved. */

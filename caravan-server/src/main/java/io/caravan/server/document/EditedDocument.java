@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One document within a change: its state after the change so far, and the operations on it. An expired document does not
- * exist, and any change deletes it.
+ * One document within a change: its state after the change so far, and the operations on it. An expired document does
+ * not exist, and any change deletes it.
  */
 public final class EditedDocument {
     private final DocumentEdits edits;
@@ -137,8 +137,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Values of the document as it is with the change so far; a use of it, which puts off a sliding expiry. Only in a change
-     * with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
+     * Values of the document as it is with the change so far; a use of it, which puts off a sliding expiry. Only in a
+     * change with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
      *
      * @param range within the document
      * @throws IllegalArgumentException when the change reads more than it may

@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When documents expire. A moment is kept with the document, and is one of the wall clock. Of a sliding expiry the length is
- * kept; when the document was last read or written is remembered here, in memory, and measured by a clock that nobody sets. A
- * restart counts as a read of every document, so that none expires early.
+ * When documents expire. A moment is kept with the document, and is one of the wall clock. Of a sliding expiry the
+ * length is kept; when the document was last read or written is remembered here, in memory, and measured by a clock
+ * that nobody sets. A restart counts as a read of every document, so that none expires early.
  */
 final class Expiry {
     private final InstantSource clock;

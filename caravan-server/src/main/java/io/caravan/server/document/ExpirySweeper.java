@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Deletes expired documents, to free their space; they are invisible already. It goes through all documents again and again,
- * in steps that are short however many there are.
+ * Deletes expired documents, to free their space; they are invisible already. It goes through all documents again and
+ * again, in steps that are short however many there are.
  */
 final class ExpirySweeper implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ExpirySweeper.class);

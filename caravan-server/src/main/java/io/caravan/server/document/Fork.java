@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
  *
  * @param source the source's name
  * @param sequence sequence of the first value that the fork does not share
- * @param part how much more was requested: messages when the document is JSON, which {@code sequence} already includes, or
- *     bytes of the next value, which are then the fork's first own value
+ * @param part how much more was requested: messages when the document is JSON, which {@code sequence} already includes,
+ *     or bytes of the next value, which are then the fork's first own value
  * @param firstSequence sequence of the first shared value that the fork retains
  */
 record Fork(DocumentName source, long sequence, long part, long firstSequence) {

@@ -14,8 +14,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The messages of a JSON document. Each is one value: a JSON text, kept byte for byte as it was sent, and nested at most
- * {@value #MAX_DEPTH} deep.
+ * The messages of a JSON document. Each is one value: a JSON text, kept byte for byte as it was sent, and nested at
+ * most {@value #MAX_DEPTH} deep.
  */
 public final class JsonMessages {
     static final int MAX_DEPTH = 512;
@@ -43,8 +43,8 @@ public final class JsonMessages {
     }
 
     /**
-     * Passes on the messages of a body, as defined by {@link #split}. If the body turns out not to be JSON, those before
-     * the error have been passed on.
+     * Passes on the messages of a body, as defined by {@link #split}. If the body turns out not to be JSON, those
+     * before the error have been passed on.
      *
      * @param action may throw to stop
      * @throws DocumentException {@link Reason#NOT_JSON}

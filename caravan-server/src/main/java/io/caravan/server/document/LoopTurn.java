@@ -6,8 +6,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a group, and
- * share a force. Used only on the loop.
+ * The changes that an event loop makes in one turn, in which it reads from all connections with input: they are a
+ * group, and share a force. Used only on the loop.
  */
 final class LoopTurn {
     private final ListStore store;

@@ -3,8 +3,8 @@ package io.caravan.server.document;
 import io.caravan.CaravanException;
 
 /**
- * Receives the result of a change, exactly once: on a store thread, or, when the store refused it, on the thread that made
- * it. It must be quick, must not block, and must not read from the store.
+ * Receives the result of a change, exactly once: on a store thread, or, when the store refused it, on the thread that
+ * made it. It must be quick, must not block, and must not read from the store.
  *
  * @param <T> the type of the result
  */

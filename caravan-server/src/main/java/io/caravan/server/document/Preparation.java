@@ -13,13 +13,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a change must have before its names are locked, because getting it takes time: values that it reads, and whether long
- * values are JSON.
+ * What a change must have before its names are locked, because getting it takes time: values that it reads, and whether
+ * long values are JSON.
  *
- * <p>A change is tried. What it lacks is noted, and the try is given up ({@link UnpreparedException}). {@link #prepare} gets
- * what was noted, on a thread that may wait, and the change is tried again. A value never changes as long as its document
- * keeps its id, so whatever was copied stays right, and only what was appended meanwhile is lacking the next time. One thread
- * at a time.
+ * <p>A change is tried. What it lacks is noted, and the try is given up ({@link UnpreparedException}). {@link #prepare}
+ * gets what was noted, on a thread that may wait, and the change is tried again. A value never changes as long as its
+ * document keeps its id, so whatever was copied stays right, and only what was appended meanwhile is lacking the next
+ * time. One thread at a time.
  */
 public final class Preparation {
     /** JSON of up to this length in all is parsed right away, wherever the change is tried. */

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The last append of each producer of a document, in the order of these appends. Immutable.
  *
- * <p>Bounded, because it is written again with each append: beyond {@value #MAX_BYTES} bytes, the producers whose last appends
- * are oldest are forgotten. A forgotten producer counts as new: it must start at sequence 0.
+ * <p>Bounded, because it is written again with each append: beyond {@value #MAX_BYTES} bytes, the producers whose last
+ * appends are oldest are forgotten. A forgotten producer counts as new: it must start at sequence 0.
  *
  * <p>Encoded as, for each: epoch and sequence in 8 bytes each, the length of the id in 2, the id in UTF-8.
  */

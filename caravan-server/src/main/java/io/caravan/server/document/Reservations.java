@@ -11,9 +11,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Names that are kept for one change while it is prepared: other changes of them are left for later, so that they cannot
- * overtake it for ever. They wait without a thread. This is for progress alone: what a change sees is what it finds when it
- * has locked its names.
+ * Names that are kept for one change while it is prepared: other changes of them are left for later, so that they
+ * cannot overtake it for ever. They wait without a thread. This is for progress alone: what a change sees is what it
+ * finds when it has locked its names.
  */
 final class Reservations {
     private final ReentrantLock lock = new ReentrantLock();

@@ -13,9 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete. Kept in a
- * list of the store: first the identity, as a version, 1, in one byte and 16 bytes; then any number of notes, of which the
- * last counts, as a version, 1, in one byte, and another byte: 1 when documents are still only in the archive, else 0.
+ * The identity of a store, which it shares only with stores restored from its archive, and whether it is complete. Kept
+ * in a list of the store: first the identity, as a version, 1, in one byte and 16 bytes; then any number of notes, of
+ * which the last counts, as a version, 1, in one byte, and another byte: 1 when documents are still only in the
+ * archive, else 0.
  */
 public final class StoreIdentity {
     /** The store's list for it. */

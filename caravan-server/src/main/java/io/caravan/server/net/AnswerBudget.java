@@ -13,9 +13,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The bytes of answers that all connections together hold. Once they are at the limit, the budget is spent: reads wait until
- * an eighth of it is free. Connections whose clients take nothing for {@link #PATIENCE} meanwhile are closed, those that hold
- * most first, until that much is free. Threads share it.
+ * The bytes of answers that all connections together hold. Once they are at the limit, the budget is spent: reads wait
+ * until an eighth of it is free. Connections whose clients take nothing for {@link #PATIENCE} meanwhile are closed,
+ * those that hold most first, until that much is free. Threads share it.
  */
 final class AnswerBudget {
     static final Duration PATIENCE = Duration.ofSeconds(5);

@@ -9,9 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol counts
- * what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an answer that
- * may be large. Threads share it, but for what is said to be the event loop's.
+ * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol
+ * counts what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an
+ * answer that may be large. Threads share it, but for what is said to be the event loop's.
  */
 public final class AnswerMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(AnswerMemory.class);

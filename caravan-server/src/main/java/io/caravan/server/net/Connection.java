@@ -7,8 +7,8 @@ public interface Connection {
     boolean idle();
 
     /**
-     * A number for the request that the client owes: one that has begun to come in and is not there whole, or what a new
-     * connection must begin with. Each request of a connection has another number; 0 when none is owed.
+     * A number for the request that the client owes: one that has begun to come in and is not there whole, or what a
+     * new connection must begin with. Each request of a connection has another number; 0 when none is owed.
      */
     long unfinishedRequest();
 

@@ -35,9 +35,9 @@ final class Deadlines {
     }
 
     /**
-     * Ends a connection whose request does not come whole in time, however it trickles; a new one's also when none has begun.
-     * Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the server itself does not read,
-     * time stands still.
+     * Ends a connection whose request does not come whole in time, however it trickles; a new one's also when none has
+     * begun. Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the server itself
+     * does not read, time stands still.
      */
     private static final class Request extends ChannelInboundHandlerAdapter {
         private static final int LOOKS = 4;
@@ -99,8 +99,8 @@ final class Deadlines {
     }
 
     /**
-     * Closes a connection whose client takes nothing of what was written, however little would do. It is noticed after the
-     * timeout, and before twice that.
+     * Closes a connection whose client takes nothing of what was written, however little would do. It is noticed after
+     * the timeout, and before twice that.
      */
     private static final class Stall extends IdleStateHandler {
         private final Duration timeout;

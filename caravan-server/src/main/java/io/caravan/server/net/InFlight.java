@@ -6,9 +6,10 @@ import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * The bytes of one connection's requests that have been read and not answered. Counts what comes in. The protocol reports
- * each request that has come whole ({@link #requestCame}) and that all of them have been answered ({@link #settle}), and reads
- * on only when it may ({@link #mayRead}). So a connection at a limit has its answers before it is read from again. The event loop's alone, but for {@link #wake}.
+ * The bytes of one connection's requests that have been read and not answered. Counts what comes in. The protocol
+ * reports each request that has come whole ({@link #requestCame}) and that all of them have been answered
+ * ({@link #settle}), and reads on only when it may ({@link #mayRead}). So a connection at a limit has its answers
+ * before it is read from again. The event loop's alone, but for {@link #wake}.
  */
 public final class InFlight extends ChannelDuplexHandler {
     private final Channel channel;

@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but for
- * one at a time, which may finish what it has begun, and is the exception until that is answered: without it, connections
- * that each hold part of a request would wait for each other. They are the exception in turn, in the order in which they
- * began to wait. Threads share it.
+ * The bytes of requests that all connections together hold. When they are at the limit, connections read no more, but
+ * for one at a time, which may finish what it has begun, and is the exception until that is answered: without it,
+ * connections that each hold part of a request would wait for each other. They are the exception in turn, in the order
+ * in which they began to wait. Threads share it.
  */
 final class InFlightBudget {
     private final long limitBytes;
@@ -53,8 +53,8 @@ final class InFlightBudget {
     }
 
     /**
-     * What the connection was the exception for has been answered: the next in line is it. The connection itself, which may
-     * hold part of another request by now, has to wait for its next turn.
+     * What the connection was the exception for has been answered: the next in line is it. The connection itself, which
+     * may hold part of another request by now, has to wait for its next turn.
      */
     void settled(InFlight connection) {
         if (excepted.get() != connection) {

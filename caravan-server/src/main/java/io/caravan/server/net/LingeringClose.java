@@ -11,8 +11,9 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Closes a connection late: sends the end of the stream, then reads and drops what the client still sends, for a while or
- * until the client closes. A socket that is closed with unread bytes is reset, and the client may lose the last answer.
+ * Closes a connection late: sends the end of the stream, then reads and drops what the client still sends, for a while
+ * or until the client closes. A socket that is closed with unread bytes is reset, and the client may lose the last
+ * answer.
  */
 public final class LingeringClose extends ChannelInboundHandlerAdapter {
     private final Channel channel;

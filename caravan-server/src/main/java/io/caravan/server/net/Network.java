@@ -120,8 +120,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Accepts no more connections and no more requests, and waits until what came has been answered. A connection that is
-     * still being set up is closed.
+     * Accepts no more connections and no more requests, and waits until what came has been answered. A connection that
+     * is still being set up is closed.
      */
     public void drain(Duration timeout) {
         draining = true;

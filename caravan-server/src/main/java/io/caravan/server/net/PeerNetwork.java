@@ -9,8 +9,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a peer comes from, as limits count it: its IPv4 address, or the network of 64 bits that its IPv6 address is in, which
- * is what one customer has.
+ * Where a peer comes from, as limits count it: its IPv4 address, or the network of 64 bits that its IPv6 address is in,
+ * which is what one customer has.
  *
  * @param loopback whether it is this machine, which is not limited: whoever is on it has other means, and a proxy on it
  *     speaks for many

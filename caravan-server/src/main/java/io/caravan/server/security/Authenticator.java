@@ -4,8 +4,8 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who a secret belongs to. Never blocks, so event loops may call it. The time it takes depends neither on how much
- * of a secret is right nor on whose it is. Threads share it.
+ * Finds out who a secret belongs to. Never blocks, so event loops may call it. The time it takes depends neither on how
+ * much of a secret is right nor on whose it is. Threads share it.
  */
 public interface Authenticator {
     /** The user that stands for "whoever has this secret", as clients of Redis name it when none was configured. */

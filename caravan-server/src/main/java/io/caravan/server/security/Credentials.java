@@ -51,8 +51,8 @@ final class Credentials {
     }
 
     /**
-     * These credentials in place of others: unchanged ones keep their principals, and principals that are no longer among
-     * these are revoked.
+     * These credentials in place of others: unchanged ones keep their principals, and principals that are no longer
+     * among these are revoked.
      */
     Credentials replacing(Credentials others) {
         Credentials merged = new Credentials(all.stream().map(others::sameOr).toList());

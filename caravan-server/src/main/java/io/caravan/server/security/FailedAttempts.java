@@ -15,13 +15,14 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * Slows down guessing: an address may show {@value #ATTEMPTS} distinct wrong secrets at once, and then another one every
- * {@value #SECONDS_PER_ATTEMPT} seconds. The same wrong secret shown again costs nothing, because a client whose token is
- * stale is not guessing and must not lock out those who share its address. A secret that has succeeded from an address is
- * let through even when the address has no attempts left.
+ * Slows down guessing: an address may show {@value #ATTEMPTS} distinct wrong secrets at once, and then another one
+ * every {@value #SECONDS_PER_ATTEMPT} seconds. The same wrong secret shown again costs nothing, because a client whose
+ * token is stale is not guessing and must not lock out those who share its address. A secret that has succeeded from an
+ * address is let through even when the address has no attempts left.
  *
- * <p>Secrets are remembered only as keyed hashes, under a key that exists in this process alone: the last {@value #SECRETS}
- * right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses. Threads share it.
+ * <p>Secrets are remembered only as keyed hashes, under a key that exists in this process alone: the last {@value
+ * #SECRETS} right ones and as many wrong ones of each address, and only of the last {@value #ADDRESSES} addresses.
+ * Threads share it.
  */
 final class FailedAttempts {
     static final int ATTEMPTS = 20;

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Authenticates by a file of secrets, which is read again when it changes. If the new contents are wrong, that is logged and
- * the old secrets stay valid.
+ * Authenticates by a file of secrets, which is read again when it changes. If the new contents are wrong, that is
+ * logged and the old secrets stay valid.
  */
 public final class FileAuthenticator extends CredentialsAuthenticator implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);

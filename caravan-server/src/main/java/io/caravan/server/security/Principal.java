@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Whoever has shown a valid secret, and what it allows. Once the secret is withdrawn it allows nothing, so code that keeps a
- * principal for a connection must ask it again for each request. Threads share it.
+ * Whoever has shown a valid secret, and what it allows. Once the secret is withdrawn it allows nothing, so code that
+ * keeps a principal for a connection must ask it again for each request. Threads share it.
  */
 public final class Principal {
     /** May do everything; stands for every client where no authentication is configured. */

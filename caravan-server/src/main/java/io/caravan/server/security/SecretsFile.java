@@ -30,9 +30,9 @@ import java.util.stream.Collectors;
  * editor.prefixes = letters/, drafts/
  * }</pre>
  *
- * <p>A user may have several secrets, told apart by any word after {@code secret.}, so that a new one can be valid before
- * the old one is taken out. {@code sha256} instead of {@code secret} gives the secret's digest, in hexadecimal. Without
- * {@code prefixes} all documents are meant. Messages never hold a secret.
+ * <p>A user may have several secrets, told apart by any word after {@code secret.}, so that a new one can be valid
+ * before the old one is taken out. {@code sha256} instead of {@code secret} gives the secret's digest, in hexadecimal.
+ * Without {@code prefixes} all documents are meant. Messages never hold a secret.
  */
 final class SecretsFile {
     private static final long MAX_PASSWORD_BYTES = 4096;

@@ -20,8 +20,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Two servers of one store and a pruner, on one thread. Between any two of the pruner's calls servers may take steps; a
- * server's attempt to archive a document is three steps, between which anything may happen. Each step is checked against
- * {@link ArchiveRules}.
+ * server's attempt to archive a document is three steps, between which anything may happen. Each step is checked
+ * against {@link ArchiveRules}.
  */
 final class ArchiveModel {
     private static final List<String> NAMES = List.of("a", "a-b", "long/name");

@@ -13,8 +13,8 @@ import org.gaul.s3proxy.nio2blob.TransientNio2BlobStore;
 import org.slf4j.LoggerFactory;
 
 /**
- * An S3 server on a port of this host, in this process, with one bucket. It checks signatures; the credentials are system
- * properties from when the class is first used, where the AWS SDK finds them, and are the same for all servers.
+ * An S3 server on a port of this host, in this process, with one bucket. It checks signatures; the credentials are
+ * system properties from when the class is first used, where the AWS SDK finds them, and are the same for all servers.
  *
  * <p>It can be stopped, and started again at the same port with the same objects.
  */

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The recipes of OPERATIONS.md are run as they stand there, by one shell, one after the other, and must print what it says;
- * a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
+ * The recipes of OPERATIONS.md are run as they stand there, by one shell, one after the other, and must print what it
+ * says; a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RecipesIT {

@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code NAME} is the document's name with every byte but {@code A-Z a-z 0-9 - _} as {@code !} and two hexadecimal
  * digits. A name whose form would be longer than {@value #MAX_NAME_CHARS} characters is its first {@value #KEPT_CHARS},
  * {@code !} and the 64 digits of the name's SHA-256. Such a form is longer than any other, so no two names share one.
- * The
- * numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
+ * The numbers have 16 hexadecimal digits and the attempt 8, so the keys of a document's snapshots rise with their
  * generation.
  */
 public final class ArchiveKeys {

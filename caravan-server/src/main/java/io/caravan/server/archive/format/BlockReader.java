@@ -16,11 +16,9 @@ import java.util.zip.CRC32C;
 
 /**
  * Puts the raw bytes of a snapshot's blocks together. A block is valid when, in this order: (1) its raw length is from
- * 1 to
- * the longest; (2) it is stored in at least one byte and not in more than its raw length; (3) its codec is known, and
- * what
- * is stored as it is has the raw length; (4) its CRC is right; (5) it decompresses to its raw length. Not for several
- * threads.
+ * 1 to the longest; (2) it is stored in at least one byte and not in more than its raw length; (3) its codec is known,
+ * and what is stored as it is has the raw length; (4) its CRC is right; (5) it decompresses to its raw length. Not for
+ * several threads.
  */
 final class BlockReader {
     private final SnapshotInput in;

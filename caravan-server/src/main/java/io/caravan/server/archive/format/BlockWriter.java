@@ -15,8 +15,7 @@ import java.util.zip.CRC32C;
 
 /**
  * Cuts raw bytes into blocks. Its two buffers, each with room for a block's header in front, grow with what is written,
- * up
- * to one block: most documents are small. Not for several threads.
+ * up to one block: most documents are small. Not for several threads.
  */
 final class BlockWriter {
     private static final int FIRST_BYTES = 4096;

@@ -4,8 +4,8 @@ import com.github.luben.zstd.Zstd;
 
 /**
  * Compresses blocks where it pays: a result is used when it saves a tenth, and where it did not, the next blocks are
- * stored
- * as they are, the more the longer that goes on, as what does not compress seldom begins to. Not for several threads.
+ * stored as they are, the more the longer that goes on, as what does not compress seldom begins to. Not for several
+ * threads.
  */
 final class Compressor {
     /** The fastest of the usual ones; the higher ones take several times as long for a tenth less. */

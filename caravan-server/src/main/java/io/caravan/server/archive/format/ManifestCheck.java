@@ -6,12 +6,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What every manifest fulfils: (1) no number but an incarnation is below 0; (2) the generations' numbers rise, from 1
- * to the
- * last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers, but that the
- * document
- * may have gone on between the choice of the key and the snapshot; (4) its first sequence is not above its next; (5)
- * its
- * hash is one. Throws IllegalArgumentException otherwise.
+ * to the last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers, but that
+ * the document may have gone on between the choice of the key and the snapshot; (4) its first sequence is not above its
+ * next; (5) its hash is one. Throws IllegalArgumentException otherwise.
  */
 final class ManifestCheck {
 

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The JSON of a manifest. Incarnations are 16 hexadecimal digits, as not every reader of JSON has whole numbers of 64
- * bits;
- * the name's bytes need not be text, so they are there in Base64 besides.
+ * bits; the name's bytes need not be text, so they are there in Base64 besides.
  */
 @JsonPropertyOrder({
     "format",

@@ -27,9 +27,8 @@ import java.util.zip.CRC32C;
  * </pre>
  *
  * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. Of
- * the
- * version that this release reads, every field must be there and no other: what is read is written again, and what a
- * release does not know it would lose. For any thread.
+ * the version that this release reads, every field must be there and no other: what is read is written again, and what
+ * a release does not know it would lose. For any thread.
  *
  * @param <T> a record of the JSON's fields
  */

@@ -30,10 +30,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A snapshot's header as bytes. It is valid when, in this order: (1) the magic is right; (2) so is the CRC of magic and
  * version; (3) the version is one that this release reads; (4) the lengths of name and attributes are within their
- * limits;
- * (5) the header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the generation
- * is
- * at least 1 and the first sequence not above the next.
+ * limits; (5) the header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the
+ * generation is at least 1 and the first sequence not above the next.
  */
 final class SnapshotHeaderCodec {
 

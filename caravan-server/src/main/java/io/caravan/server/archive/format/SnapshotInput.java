@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The bytes of a snapshot that is read: counts and hashes them, and knows where in the object and the document
- * something is
- * wrong. Not for several threads.
+ * something is wrong. Not for several threads.
  */
 final class SnapshotInput implements AutoCloseable {
     private static final long NO_SEQUENCE = -1;

@@ -37,10 +37,8 @@ package io.caravan.server.archive.format;
  *
  * <p>The header's CRC covers byte 20 to the end of the attributes. A block's CRC covers its first 12 bytes and what is
  * stored. An entry's CRC covers its sequence, in 8 bytes, and the value; entries have the sequences from the first on,
- * one
- * after the other, and go on in the next block where one is full. Magic, version and the CRC behind them stay where
- * they
- * are in every version, so that a release can tell a newer object from a damaged one.
+ * one after the other, and go on in the next block where one is full. Magic, version and the CRC behind them stay where
+ * they are in every version, so that a release can tell a newer object from a damaged one.
  */
 public final class SnapshotLayout {
     public static final int MAGIC = 0;

@@ -21,10 +21,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is told; that the snapshot
- * is
- * whole is known when {@link #next} has returned false, and no sooner. It holds two blocks and the longest value so
- * far,
- * whatever lengths the bytes claim. Not for several threads.
+ * is whole is known when {@link #next} has returned false, and no sooner. It holds two blocks and the longest value so
+ * far, whatever lengths the bytes claim. Not for several threads.
  *
  * <p>Errors are {@link ArchiveException}s, {@code CORRUPT} and {@code VERSION}, which name object, byte, document and
  * sequence, and the {@link ObjectStoreException}s of the stream.

@@ -16,10 +16,8 @@ import java.nio.ByteOrder;
 
 /**
  * Writes a snapshot to a stream, as {@link SnapshotLayout} says: the header when it is made, then block by block as
- * values
- * are added. It holds at most two blocks, whatever the document's size, and nothing that must be closed: to give up,
- * leave
- * it. The stream is neither flushed nor closed. Not for several threads.
+ * values are added. It holds at most two blocks, whatever the document's size, and nothing that must be closed: to give
+ * up, leave it. The stream is neither flushed nor closed. Not for several threads.
  */
 public final class SnapshotWriter {
     private final SnapshotHeader header;

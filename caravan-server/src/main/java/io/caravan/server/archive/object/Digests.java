@@ -43,8 +43,7 @@ public final class Digests {
 
     /**
      * The MD5 of the first bytes, in Base64, as S3 wants it in {@code Content-MD5}: a server refuses a body that was
-     * changed
-     * on its way. Every server knows this oldest kind of checksum.
+     * changed on its way. Every server knows this oldest kind of checksum.
      */
     static String md5(byte[] content, int length) {
         MessageDigest digest = digest("MD5");

@@ -47,8 +47,7 @@ final class Directories {
 
     /**
      * Makes a file's name durable, with the names of the directories that it is in: who created them may not have got
-     * so
-     * far yet.
+     * so far yet.
      */
     static void forceAbove(Path file, Path root) throws IOException {
         for (Path directory : above(file, root)) {

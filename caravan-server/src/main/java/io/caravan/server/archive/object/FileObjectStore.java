@@ -16,15 +16,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Objects as the files of a folder, each at its key. Names that no key has, with a {@code ~}, are for what is needed
- * beside
- * them: locks, and files that are not whole yet.
+ * beside them: locks, and files that are not whole yet.
  *
  * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a
- * part of
- * one. Conditions hold among all processes that use this class, not against others, nor against {@link #put}, which
- * asks
- * for none. A tag is the hash of the content. Deletions are not
- * forced.
+ * part of one. Conditions hold among all processes that use this class, not against others, nor against {@link #put},
+ * which asks for none. A tag is the hash of the content. Deletions are not forced.
  *
  * <p>A folder that is not there is empty, and is created by the first put.
  */

@@ -15,12 +15,10 @@ import java.util.function.Predicate;
 
 /**
  * Goes through a folder's files in the order of their keys. A directory stands in the order by its name and a slash, as
- * all
- * keys in it begin with that.
+ * all keys in it begin with that.
  *
  * <p>A file system gives names in no order. Of a directory only so many names are in memory at a time: the lowest that
- * are
- * left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
+ * are left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
  */
 final class FolderListing {
     private static final int NAMES_AT_A_TIME = 100_000;

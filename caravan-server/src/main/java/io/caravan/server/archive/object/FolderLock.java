@@ -12,13 +12,11 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Lets one thread of all processes at a time decide on a condition: a lock on a file against other processes, and one
- * in
- * memory against this one, as an operating system's locks do not hold inside a process.
+ * in memory against this one, as an operating system's locks do not hold inside a process.
  *
  * <p>The file is opened anew each time, so that a caller that is interrupted, which closes the channel it waits on,
- * spoils
- * nothing but its own call. It is only ever open once in a process: closing any channel of a file gives up all of the
- * process's locks on it.
+ * spoils nothing but its own call. It is only ever open once in a process: closing any channel of a file gives up all
+ * of the process's locks on it.
  */
 final class FolderLock {
     private static final String FILE_NAME = "~lock";

@@ -8,20 +8,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Objects by key, as a bucket or a folder keeps them. Keys are relative to the archive's place, of the characters
- * {@code
- * A-Z a-z 0-9 ! - _ . /}, without empty, {@code .} or {@code ..} parts, and no key is a folder of another.
+ * {@code A-Z a-z 0-9 ! - _ . /}, without empty, {@code .} or {@code ..} parts, and no key is a folder of another.
  *
  * <p><b>Durable</b> when a put has returned; a put that did not return (a crash, an error) has left the whole new
- * object,
- * or what was there before, never a part. Reads and lists see every put that has returned.
+ * object, or what was there before, never a part. Reads and lists see every put that has returned.
  *
  * <p><b>Threading.</b> All methods may be called by any number of threads, and wait: never call them on an event loop
- * or a
- * store thread. Interrupting a caller ends its call with an {@link ObjectStoreException}.
+ * or a store thread. Interrupting a caller ends its call with an {@link ObjectStoreException}.
  *
  * <p><b>Errors.</b> Every method throws {@link ObjectStoreException}, whose kind says what to do, and whose message
- * names
- * the place and the key.
+ * names the place and the key.
  */
 public interface ObjectStore extends AutoCloseable {
 
@@ -63,8 +59,7 @@ public interface ObjectStore extends AutoCloseable {
 
     /**
      * Puts an object of any size, whether there was one or not. What {@code content} throws ends the put, and leaves
-     * what
-     * was there before; a runtime exception reaches the caller as it is.
+     * what was there before; a runtime exception reaches the caller as it is.
      */
     void put(String key, Content content);
 
@@ -75,8 +70,7 @@ public interface ObjectStore extends AutoCloseable {
      * @return the new object's tag
      * @throws ObjectStoreException {@code CONFLICT} when the object is another one (or there is one, or none). After an
      *     error that {@link ObjectStoreException#leavesOutcomeOpen leaves the outcome open}, {@code CONFLICT} included,
-     *     the
-     *     put may have taken place, as a client may have tried again by itself: read the object to know
+     *     the put may have taken place, as a client may have tried again by itself: read the object to know
      */
     String putIf(String key, byte[] content, @Nullable String tag);
 

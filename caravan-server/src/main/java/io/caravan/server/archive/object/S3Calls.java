@@ -85,8 +85,7 @@ final class S3Calls {
 
     /**
      * How long calls may take. What stalls is noticed by {@code idle}; the time for bytes is only there so that no call
-     * lasts for
-     * ever, and is enough for several parts at a time on a slow line.
+     * lasts for ever, and is enough for several parts at a time on a slow line.
      *
      * @param connect until a connection stands
      * @param idle without a byte either way, in the middle of a request or an answer

@@ -15,10 +15,8 @@ import software.amazon.awssdk.services.s3.model.PutObjectResponse;
  * Puts and deletions on a condition, by S3's {@code If-Match} and {@code If-None-Match}.
  *
  * <p>There are servers that do not know these and do what they are asked all the same. An archive on one of them would
- * not
- * notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody
- * else
- * knows. So when it does not, nothing that matters has been put.
+ * not notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody
+ * else knows. So when it does not, nothing that matters has been put.
  */
 final class S3Conditions {
     private static final Logger LOG = LoggerFactory.getLogger(S3Conditions.class);

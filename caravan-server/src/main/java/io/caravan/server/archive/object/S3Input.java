@@ -13,8 +13,7 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
  * An object's bytes. When a connection breaks in their middle, which it also does when the reader takes longer than an
- * idle
- * connection may be open, they go on from there on another one, provided that the object is still the same.
+ * idle connection may be open, they go on from there on another one, provided that the object is still the same.
  *
  * <p>Used by one thread. Errors are {@link ObjectStoreException}s.
  */

@@ -7,9 +7,8 @@ import org.jspecify.annotations.Nullable;
  * How to reach a bucket, beside its name. Credentials come from where the AWS SDK looks for them by itself.
  *
  * @param endpoint address of a server that is not Amazon's, or null
- * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and
- *     none to be
- *     found it is {@code us-east-1}
+ * @param region the bucket's region, or null for the one that the AWS SDK finds by itself; with an endpoint and none to
+ *     be found it is {@code us-east-1}
  * @param pathStyle true when the bucket is part of the path and not of the host's name, as most servers that are not
  *     Amazon's want it
  */

@@ -16,14 +16,11 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
 
 /**
  * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory
- * are
- * the part that is being filled, and those that are on their way, whose number all uploads of a store share.
+ * are the part that is being filled, and those that are on their way, whose number all uploads of a store share.
  *
  * <p>The SDK's own multipart client does not replace this. All its parts have one size, so that 10,000 parts of 8 MiB
- * end at
- * 78 GiB. It bounds the memory of each upload, two parts at least, and not of all uploads together. And it sends no
- * {@code
- * Content-MD5} with a part, by which a server refuses one that was damaged on its way.
+ * end at 78 GiB. It bounds the memory of each upload, two parts at least, and not of all uploads together. And it sends
+ * no {@code Content-MD5} with a part, by which a server refuses one that was damaged on its way.
  *
  * <p>Used by one thread. {@link #finish} puts what has been written; {@link #abort} leaves what was there before.
  */
@@ -250,8 +247,7 @@ final class S3Upload extends OutputStream {
 
     /**
      * How large objects are put in parts. S3 takes ten thousand, so what is very large gets larger ones: of 8 MiB and
-     * 32 MiB
-     * that is a quarter of a tebibyte.
+     * 32 MiB that is a quarter of a tebibyte.
      *
      * @param smallBytes size of the first parts
      * @param smallParts how many these are

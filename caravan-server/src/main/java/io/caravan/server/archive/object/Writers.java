@@ -10,12 +10,10 @@ import java.util.Map;
 
 /**
  * Knows whether anybody writes to a folder, by a lock on a file that all processes that do share for as long as they
- * may
- * write. Who comes first, and finds nobody else, may tidy up: what lies half-written there belongs to nobody.
+ * may write. Who comes first, and finds nobody else, may tidy up: what lies half-written there belongs to nobody.
  *
  * <p>Stores of the same folder in one process share one lock, as closing any channel of a file gives up all of the
- * process's
- * locks on it.
+ * process's locks on it.
  */
 final class Writers implements AutoCloseable {
     private static final String FILE_NAME = "~writers";

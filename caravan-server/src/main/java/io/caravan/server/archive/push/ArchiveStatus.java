@@ -10,16 +10,15 @@ import org.jspecify.annotations.Nullable;
  * @param location where it lies
  * @param state whether this server writes to it
  * @param epoch the server's number among those that have owned the archive, 0 before it does
- * @param backlog documents that have changed since they were archived, and deletions that the archive does not
- *     know, as far
- *     as the last round through all documents has found them
+ * @param backlog documents that have changed since they were archived, and deletions that the archive does not know, as
+ *     far as the last round through all documents has found them
  * @param oldestUnarchivedSeconds an upper bound of the age of the oldest change of those; 0 when there is none
  * @param documents snapshots that were archived since the start
  * @param tombstones deletions that were archived since the start
  * @param bytes that were written since the start
  * @param failures attempts that failed since the start, by kind
- * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since
- *     the start
+ * @param lastSuccessMillis when something was last archived, in milliseconds since 1970; 0 when nothing was since the
+ *     start
  * @param lastError what failed last, or null when nothing has since the start
  * @param backOffSeconds time until the next attempt after failures; 0 when none is waited for
  */

@@ -27,10 +27,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the archive of a server's documents up to date, in the background, by threads of its own: one that walks
- * through the
- * documents, one that sees to whose the archive is, and those that archive. An archive that cannot be reached costs lag
- * and
- * nothing else.
+ * through the documents, one that sees to whose the archive is, and those that archive. An archive that cannot be
+ * reached costs lag and nothing else.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -162,8 +160,8 @@ public final class Archiver implements AutoCloseable {
     /**
      * Archives a document now, if it has changed since it was archived: as it is when this is called, or later.
      *
-     * @return fails with a {@link CaravanException} that says why it could not be; the document is then archived
-     *     when it can
+     * @return fails with a {@link CaravanException} that says why it could not be; the document is then archived when
+     *     it can
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
         if (ownership.state() != ArchiveState.OWNER) {
@@ -229,8 +227,7 @@ public final class Archiver implements AutoCloseable {
 
     /**
      * Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. An
-     * archiver
-     * that is closed does nothing.
+     * archiver that is closed does nothing.
      */
     public boolean finish(Duration timeout) {
         if (ownership.state() == ArchiveState.STOPPED) {

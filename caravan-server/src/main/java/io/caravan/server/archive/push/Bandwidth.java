@@ -7,8 +7,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Bounds bytes per second for all threads together. Each pays for its bytes by time that the next one has to wait for;
- * a
- * tenth of a second may be unpaid, so that small objects do not wait for each other.
+ * a tenth of a second may be unpaid, so that small objects do not wait for each other.
  */
 final class Bandwidth {
     /** For a config that has no bound. */

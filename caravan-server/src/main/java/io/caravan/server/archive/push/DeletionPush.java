@@ -46,8 +46,7 @@ final class DeletionPush {
 
     /**
      * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload
-     * whose
-     * answer was lost may still be under way, and must find that its manifest has changed.
+     * whose answer was lost may still be under way, and must find that its manifest has changed.
      */
     private boolean tryOnce(Deletion deletion) {
         KeptManifest before = archive.manifest(deletion.name());

@@ -126,10 +126,8 @@ final class DocumentPush {
 
     /**
      * A generation of the document that this server has committed and the mark does not know of, because it could not
-     * be
-     * written. One that an earlier owner has committed is none: it may have been another server that did not know what
-     * this
-     * one has, and whose values are others.
+     * be written. One that an earlier owner has committed is none: it may have been another server that did not know
+     * what this one has, and whose values are others.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
         Generation latest = manifest.latest();

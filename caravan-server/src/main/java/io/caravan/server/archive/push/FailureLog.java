@@ -10,8 +10,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Logs failures, few of them however many there are: that nothing can be archived when it begins and when it ends, and
- * each
- * document that cannot be once in a while, until too many cannot. The figures have all. Threads share it.
+ * each document that cannot be once in a while, until too many cannot. The figures have all. Threads share it.
  */
 final class FailureLog {
     private static final Logger LOG = LoggerFactory.getLogger(FailureLog.class);

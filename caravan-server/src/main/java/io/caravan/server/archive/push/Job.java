@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is to be done about one name: archive the document that has it, if it has changed, and the deletions of those
- * that
- * had it. While it waits it is the queue's, under its lock; while it is in hand, its worker's.
+ * that had it. While it waits it is the queue's, under its lock; while it is in hand, its worker's.
  */
 final class Job {
     private final DocumentName name;

@@ -18,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Jobs that wait for workers, a bounded number; a name has at most one that waits and one in hand. Jobs that somebody
- * waits
- * for go first, and even while a {@link BackOff} has all others wait. While the queue hands out nothing, requests fail
- * at once with the reason.
+ * waits for go first, and even while a {@link BackOff} has all others wait. While the queue hands out nothing, requests
+ * fail at once with the reason.
  *
  * <p><b>Threading.</b> One lock, under which nothing waits for anything else, guards everything.
  */
@@ -139,8 +138,7 @@ final class JobQueue {
 
     /**
      * Waits for a job, which is then in the caller's hands until it is {@linkplain #done done} or {@linkplain #putBack
-     * put
-     * back}; null when there will be none any more.
+     * put back}; null when there will be none any more.
      */
     @Nullable
     Job take() throws InterruptedException {

@@ -20,10 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a store remembers of its archive: which one the marks of its documents are about, as one at another place, or
- * one
- * that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy of
- * the
- * store has claimed it since. Kept in a list of the store, of which the last entry counts:
+ * one that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy
+ * of the store has claimed it since. Kept in a list of the store, of which the last entry counts:
  *
  * <ul>
  *   <li>a version, 2, in one byte;
@@ -31,8 +29,7 @@ import org.slf4j.LoggerFactory;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
  *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found;
- *   and
- *       those that it has tried to be since, and does not know whether it was. The empty one is for no root.
+ *   and those that it has tried to be since, and does not know whether it was. The empty one is for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each behind its length in 4 bytes.

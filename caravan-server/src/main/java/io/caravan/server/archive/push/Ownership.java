@@ -63,8 +63,7 @@ final class Ownership implements Runnable {
 
     /**
      * Takes the archive over now if it answers; else it is tried again. One that is lost, or that another copy of this
-     * store
-     * has taken over, is no reason not to serve.
+     * store has taken over, is no reason not to serve.
      *
      * @throws ArchiveException when it answers that this store must not have it
      */

@@ -18,10 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Prunes the server's archive again and again, as {@code caravan archive prune} does, one document at a time on one
- * thread
- * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
- * than
- * the policy lets stay; once a day a round reads every manifest, and finds what has become too old.
+ * thread of the lowest priority. Most rounds only list objects and read the manifests of documents that have more
+ * snapshots than the policy lets stay; once a day a round reads every manifest, and finds what has become too old.
  *
  * <p>A round that fails leaves an archive that is whole, and the next one goes on. Nothing else waits for a round.
  */

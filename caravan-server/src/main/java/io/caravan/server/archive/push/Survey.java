@@ -4,18 +4,15 @@ import java.util.BitSet;
 
 /**
  * What the walker has found, slot by slot: how much there was to do, how much of that has been done since, and since
- * when at
- * most it may have waited. Threads share it.
+ * when at most it may have waited. Threads share it.
  *
  * <p>A slot is a stripe of the documents; the last one is that of the deletions. There is no state of a document's own,
- * so
- * the age of its change is bounded from above: the document was archived, or looked at and found unchanged, before it
- * changed. Of one that was never archived, and that the first look after a start finds, nothing is known; it counts as
- * changed at the start.
+ * so the age of its change is bounded from above: the document was archived, or looked at and found unchanged, before
+ * it changed. Of one that was never archived, and that the first look after a start finds, nothing is known; it counts
+ * as changed at the start.
  *
  * <p>When the documents' marks may be about another archive than this one, all slots are unverified until a look at all
- * of
- * a slot's documents has come to its end.
+ * of a slot's documents has come to its end.
  */
 final class Survey {
     private final int[] backlog;

@@ -21,10 +21,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Goes through all documents round after round, a stripe at a time at even intervals, and hands out what the archive
- * does
- * not have. What the queue has no room for is found again when it has; so it goes on to look, and to know how much
- * there is
- * to do, while nothing can be archived. The first round takes no time off, and neither does a round that is late.
+ * does not have. What the queue has no room for is found again when it has; so it goes on to look, and to know how much
+ * there is to do, while nothing can be archived. The first round takes no time off, and neither does a round that is
+ * late.
  *
  * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
  */
@@ -33,8 +32,7 @@ final class Walker implements Runnable {
     private static final int DELETIONS = DocumentService.STRIPES;
     /**
      * Slots between two looks at the deletions: one that changed before it was deleted has waited for its own slot
-     * already.
-     * Divides the deletions' slot.
+     * already. Divides the deletions' slot.
      */
     private static final int DELETIONS_EVERY = DocumentService.STRIPES / 8;
 
@@ -190,9 +188,8 @@ final class Walker implements Runnable {
 
     /**
      * The documents of an unverified slot that have not been handed out since it was counted. They do not drop out of
-     * what a
-     * look finds, as those do that have changed and are archived; so to begin with the first again would not come to an
-     * end.
+     * what a look finds, as those do that have changed and are archived; so to begin with the first again would not
+     * come to an end.
      *
      * @param changed those that have changed, which go first
      * @param others those that are to be compared, for which half of the queue is enough

@@ -20,11 +20,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Creates documents that a store lacks from an archive's generations. A document is visible only once its snapshot was
- * read
- * to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is written
- * as it
- * comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of threads may use
- * it.
+ * read to its end and found to be what was written: one that fits a batch is in memory until then, a longer one is
+ * written as it comes to where nobody sees it. Either way some 1 MiB of it, or one value, is in memory. Any number of
+ * threads may use it.
  */
 final class DocumentRestorer {
     private static final SecureRandom RANDOM = new SecureRandom();
@@ -53,8 +51,7 @@ final class DocumentRestorer {
      *
      * @param as the document's name in the store
      * @param mark what the document knows of the archive: everything if it goes on as the one that was archived;
-     *     nothing
-     *     under another name; that it is a new one otherwise, so that its deletion is not forgotten
+     *     nothing under another name; that it is a new one otherwise, so that its deletion is not forgotten
      * @param lasting whether the document loses the moment at which it was to expire, which may have passed
      */
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
@@ -119,8 +116,7 @@ final class DocumentRestorer {
 
     /**
      * Creates the document. Reads on the calling thread, which waits; the outcome is told when the document is durable,
-     * or
-     * what the store refused.
+     * or what the store refused.
      *
      * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed
      */

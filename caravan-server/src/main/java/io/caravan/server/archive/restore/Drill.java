@@ -30,9 +30,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is
- * read
- * back, compared with what its manifest says, and with the live document where both have values of the same sequences.
- * As many live documents must be in the archive.
+ * read back, compared with what its manifest says, and with the live document where both have values of the same
+ * sequences. As many live documents must be in the archive.
  *
  * <p>Runs on the calling thread, and is felt no more than one reader. When the thread is interrupted it ends soon.
  */

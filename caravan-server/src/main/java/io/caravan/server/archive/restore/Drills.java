@@ -29,8 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder
- * beside
- * the data folder; what an earlier process has left of one is removed first.
+ * beside the data folder; what an earlier process has left of one is removed first.
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);

@@ -38,17 +38,13 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A
- * document
- * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and
- * what
- * this server archives is in its store, or was deleted.
+ * document that the archive does not have is remembered as such, for as long as there is room: nobody else archives
+ * here, and what this server archives is in its store, or was deleted.
  *
  * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
  * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive
- * did
- * not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found
- * damaged,
- * which would be read whole each time.
+ * did not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found
+ * damaged, which would be read whole each time.
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Hydration.class);
@@ -280,8 +276,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     /**
      * Names that the archive is known to have nothing of: the newest ones, as many as there is room for. When half of
-     * the room
-     * is full of new names, the older half is forgotten. Any number of threads.
+     * the room is full of new names, the older half is forgotten. Any number of threads.
      */
     static final class AbsentNames {
         /** Room for some 150,000 short names. */

@@ -92,8 +92,7 @@ final class ManifestRestore {
 
     /**
      * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since:
-     * another
-     * document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
+     * another document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
      */
     private void dropStale(Manifest manifest, Generation generation) {
         DocumentInfo local = documents.peek(manifest.name());

@@ -12,8 +12,7 @@ import org.jspecify.annotations.Nullable;
  * What is to be done so that a store has what an archive's generation has of a document under its own name. Decided by
  * sequences and incarnations alone, without a look at values:
  *
- * <table>
- *   <caption>The rules, in their order</caption>
+ * <table> <caption>The rules, in their order</caption>
  *   <tr><th>the store has</th><th>the archive has</th><th>to do</th></tr>
  *   <tr><td>nothing, or a deletion</td><td>a document, not deleted</td><td>create it</td></tr>
  *   <tr><td>nothing, or a deletion</td><td>a document, deleted</td><td>create it if the generation was chosen, else

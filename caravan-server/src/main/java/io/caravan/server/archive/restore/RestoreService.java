@@ -32,8 +32,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores single documents into a store that is in use, by the rules of {@link MergePlan}. What fails has changed
- * nothing,
- * unless {@link Merge} says otherwise. For threads that may wait; any number of them.
+ * nothing, unless {@link Merge} says otherwise. For threads that may wait; any number of them.
  */
 public final class RestoreService implements AutoCloseable {
     private static final int THREADS = 4;
@@ -71,8 +70,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this
-     * service's
-     * few, as it may take hours; on that thread the outcome is told.
+     * service's few, as it may take hours; on that thread the outcome is told.
      *
      * @throws ObjectStoreException when too many wait already
      */
@@ -167,8 +165,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the
-     * manifest: a
-     * document that is deleted meanwhile shows in one of them.
+     * manifest: a document that is deleted meanwhile shows in one of them.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);
@@ -205,8 +202,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The
-     * outcome is
-     * told when it is durable, or what the store refused.
+     * outcome is told when it is durable, or what the store refused.
      *
      * @param chosen whether it is another generation than the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
@@ -236,10 +232,8 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Sees to it that one thread at a time brings a document from the archive, from its look at the manifest to the
-     * document's
-     * being there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory. No lock of
-     * the store
-     * is held while one waits here.
+     * document's being there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory.
+     * No lock of the store is held while one waits here.
      */
     static final class NameLocks {
         private final ReentrantLock lock = new ReentrantLock();

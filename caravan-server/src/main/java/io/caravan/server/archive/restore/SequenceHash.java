@@ -7,8 +7,7 @@ import java.util.HexFormat;
 
 /**
  * Hash of the values that a document has from one sequence to another, to compare two copies of it without having both
- * in
- * memory. Values outside of the range are passed over. For one thread.
+ * in memory. Values outside of the range are passed over. For one thread.
  */
 final class SequenceHash {
     private final long from;

@@ -25,8 +25,7 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
-     * is
-     * closed. Until then it is noted as incomplete, and not served as if it were whole.
+     * is closed. Until then it is noted as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
      * @param jobs number of documents to read at a time

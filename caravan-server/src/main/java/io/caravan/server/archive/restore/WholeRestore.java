@@ -17,16 +17,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores all documents of an archive that are not deleted. What fails for one document is that document's fault, and
- * told
- * of; the others are restored. What the store cannot do, or an archive that answers nothing any more, ends it all:
- * another
- * restore to the same store goes on from there.
+ * told of; the others are restored. What the store cannot do, or an archive that answers nothing any more, ends it all:
+ * another restore to the same store goes on from there.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
- * jobs'
- * threads, which reads the document. The store writes many at a time, as they come; a thread of its own tells of them.
- * A
- * bounded number of documents is under way, with a bounded number of bytes in memory.
+ * jobs' threads, which reads the document. The store writes many at a time, as they come; a thread of its own tells of
+ * them. A bounded number of documents is under way, with a bounded number of bytes in memory.
  */
 public final class WholeRestore {
     /** Documents that may be under way, from being listed to being told of. */

@@ -12,8 +12,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * Where an archive lies. Credentials are never options, as other users of the machine see command lines: the AWS SDK
- * finds
- * them, in the environment, in its files, or from the machine's role.
+ * finds them, in the environment, in its files, or from the machine's role.
  */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ArchivePlace {

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Appends any number of values in requests of bounded size, each when the one before it is durable. A source that must wait
- * for its next value first calls {@link #sendBatch}.
+ * Appends any number of values in requests of bounded size, each when the one before it is durable. A source that must
+ * wait for its next value first calls {@link #sendBatch}.
  */
 final class BatchAppend {
     /** Every server accepts this much in one request. */

@@ -171,8 +171,8 @@ public final class Documents {
     }
 
     /**
-     * Reads a range of any length in pages. Several pages are requested ahead, so that the round trip counts once, not for
-     * each page. They wait in the server and in the sockets; only one is in memory.
+     * Reads a range of any length in pages. Several pages are requested ahead, so that the round trip counts once, not
+     * for each page. They wait in the server and in the sockets; only one is in memory.
      *
      * @param document whose values they must be
      * @throws ClientException when the document is trimmed or deleted meanwhile; the values before that were passed on

@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives a document's values as they are appended, and reconnects when it must. It always requests the next sequence, so
- * that no value is lost or repeated, and it checks the document's id, so that it does not continue with another document of
- * the same name.
+ * Receives a document's values as they are appended, and reconnects when it must. It always requests the next sequence,
+ * so that no value is lost or repeated, and it checks the document's id, so that it does not continue with another
+ * document of the same name.
  *
  * <p>One thread follows; another may {@link #stop} it.
  */

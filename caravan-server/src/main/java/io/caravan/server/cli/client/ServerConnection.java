@@ -19,9 +19,9 @@ import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
 /**
- * One connection, on the client library's lowest level: requests are sent and answers received in the same order. It keeps
- * no more in memory than the answer being received. For one thread, except {@link #cut}. After an exception it is useless,
- * because the next answer could belong to any request.
+ * One connection, on the client library's lowest level: requests are sent and answers received in the same order. It
+ * keeps no more in memory than the answer being received. For one thread, except {@link #cut}. After an exception it is
+ * useless, because the next answer could belong to any request.
  */
 public final class ServerConnection implements AutoCloseable {
     /** Prefixes of errors that say that the document is in another state than the command expects. */

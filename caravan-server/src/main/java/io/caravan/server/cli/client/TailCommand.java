@@ -77,8 +77,8 @@ final class TailCommand extends ClientCommand {
     }
 
     /**
-     * Follows until Ctrl-C or SIGTERM, which are the usual end: finishes the value being printed, and exits with 0 from the
-     * shutdown hook.
+     * Follows until Ctrl-C or SIGTERM, which are the usual end: finishes the value being printed, and exits with 0 from
+     * the shutdown hook.
      */
     private void runUntilStopped(Follower follower, Output output) throws IOException {
         CountDownLatch done = new CountDownLatch(1);

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells on the error stream how far a long command is: to a person, in one line that is written anew; to a log, where that is
- * wanted, in a line each time. For any number of threads.
+ * Tells on the error stream how far a long command is: to a person, in one line that is written anew; to a log, where
+ * that is wanted, in a line each time. For any number of threads.
  */
 public final class Progress implements AutoCloseable {
     private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);

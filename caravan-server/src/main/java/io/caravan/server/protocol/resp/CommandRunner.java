@@ -31,8 +31,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
  * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
- * none behind it. Nothing runs while the store has no room, a write waits for a document from the archive, too many answers are pending, or the client does not take what
- * there is; {@link #full()} then tells the connection to read no more. The event loop's alone.
+ * none behind it. Nothing runs while the store has no room, a write waits for a document from the archive, too many
+ * answers are pending, or the client does not take what there is; {@link #full()} then tells the connection to read no
+ * more. The event loop's alone.
  */
 final class CommandRunner implements RequestDecoder.Intake {
     /** Requests that may wait to be run; what has been read from the socket may go beyond. */
@@ -283,8 +284,8 @@ final class CommandRunner implements RequestDecoder.Intake {
     }
 
     /**
-     * Whether a write waits for a document from the archive: what follows could come before it. Its answer, once there is
-     * one, has this connection go on.
+     * Whether a write waits for a document from the archive: what follows could come before it. Its answer, once there
+     * is one, has this connection go on.
      */
     private boolean awaitingDocument() {
         return undecided != null && !undecided.done();

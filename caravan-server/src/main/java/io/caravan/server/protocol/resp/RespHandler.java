@@ -26,8 +26,9 @@ import org.slf4j.LoggerFactory;
  * One client's connection: hands its requests to a {@link CommandRunner}, writes the answers, and reads from the socket
  * only while there is room for more of both. Ends when the client has quit, or will send no more, and has its answers.
  *
- * <p>A connection that ends because of what the client sent is closed late: what the client is still sending is read and
- * dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was wrong.
+ * <p>A connection that ends because of what the client sent is closed late: what the client is still sending is read
+ * and dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was
+ * wrong.
  */
 final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
@@ -138,8 +139,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /**
-     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes wrong ends
-     * this connection, and no other that waits for its turn on the loop.
+     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes
+     * wrong ends this connection, and no other that waits for its turn on the loop.
      */
     private void progress() {
         moreProgress = true;

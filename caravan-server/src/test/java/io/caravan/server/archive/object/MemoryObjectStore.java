@@ -14,8 +14,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A client of {@link MemoryObjects}: counts its calls, and lets go wrong what it is told to. After a crash every call of it
- * throws {@link ClientCrash}; the next process is another {@link MemoryObjects#client() client}. For any number of threads.
+ * A client of {@link MemoryObjects}: counts its calls, and lets go wrong what it is told to. After a crash every call
+ * of it throws {@link ClientCrash}; the next process is another {@link MemoryObjects#client() client}. For any number
+ * of threads.
  */
 public final class MemoryObjectStore implements ObjectStore {
     private static final int PAGE = 3;

@@ -13,8 +13,8 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Objects that are in memory, and outlive the clients that {@link MemoryObjectStore} is. Their tags are checksums of their
- * content, as those of buckets may be: the same content again has the same tag. All methods are atomic.
+ * Objects that are in memory, and outlive the clients that {@link MemoryObjectStore} is. Their tags are checksums of
+ * their content, as those of buckets may be: the same content again has the same tag. All methods are atomic.
  */
 public final class MemoryObjects {
     private final InstantSource clock;

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The scenarios catch every sabotage, so that their silence means something; prints with which seed. Most of it runs in the
- * profile {@code thorough} only.
+ * The scenarios catch every sabotage, so that their silence means something; prints with which seed. Most of it runs in
+ * the profile {@code thorough} only.
  */
 class ArchiveSabotageTest {
     private static final long SEEDS = 400;

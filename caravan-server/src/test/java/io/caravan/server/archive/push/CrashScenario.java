@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a host that archives and prunes, as a seed has it: documents change between the passes and, between any two
- * calls of a pass, meanwhile; another process prunes; calls fail; the host loses its power and starts again. At each call of the object store, and at
- * some of the disk, it is told what a crash would leave just then.
+ * The life of a host that archives and prunes, as a seed has it: documents change between the passes and, between any
+ * two calls of a pass, meanwhile; another process prunes; calls fail; the host loses its power and starts again. At
+ * each call of the object store, and at some of the disk, it is told what a crash would leave just then.
  */
 final class CrashScenario {
     private static final List<String> NAMES = List.of("a", "b/../c", "\u0000\u00ff", "d", "e", "x".repeat(200));

@@ -25,9 +25,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The same
- * must be understood of them, nothing of what comes behind bytes that are no request, and what is wrong must be refused as a
- * problem of the client's.
+ * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The
+ * same must be understood of them, nothing of what comes behind bytes that are no request, and what is wrong must be
+ * refused as a problem of the client's.
  */
 final class HttpTarget implements FuzzTarget {
     /** Nothing that a method could begin with. */

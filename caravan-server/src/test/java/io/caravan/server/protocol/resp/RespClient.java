@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A blocking client that shows answers as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value}, {@code null},
- * {@code [:1, $value]}, {@code nullarray}; in RESP 3 {@code _}, {@code #t}, {@code =txt:text}, <code>{$name: :1}</code>,
- * {@code ~[:1]}.
+ * A blocking client that shows answers as text: {@code +OK}, {@code -ERR ...}, {@code :1}, {@code $value},
+ * {@code null}, {@code [:1, $value]}, {@code nullarray}; in RESP 3 {@code _}, {@code #t}, {@code =txt:text},
+ * <code>{$name: :1}</code>, {@code ~[:1]}.
  */
 public final class RespClient implements AutoCloseable {
     private static final int TIMEOUT_MILLIS = 20_000;

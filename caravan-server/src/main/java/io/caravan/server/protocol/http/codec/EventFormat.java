@@ -8,8 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Writes server-sent events. Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so
- * no value can end its event and begin another.
+ * Writes server-sent events. Each line of data gets its own field, wherever a client may see a line end (LF, CR or
+ * both), so no value can end its event and begin another.
  */
 public final class EventFormat {
     private static final byte[] DATA_EVENT = ascii("event: data\n");

@@ -13,8 +13,8 @@ import java.util.Set;
  * @param maxBatchBytes what the messages of one body may take in the store's log, including an overhead for each
  * @param longPoll how long a long poll waits for a value
  * @param eventStream how long an event stream lasts before its client must reconnect
- * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients need no
- *     token; {@code *} is all
+ * @param allowedOrigins origins whose pages may use the server, in addition to those of this machine, where clients
+ *     need no token; {@code *} is all
  * @param allowedHosts names that the {@code Host} header may have there, in addition to those of this machine, the host
  *     listened on and those of the allowed origins; {@code *} is all
  */

@@ -9,9 +9,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A place in a stream that a client gives: a value, the first retained one, or the end.
  *
- * <p>In text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte within it. Texts
- * sort in the order of their places. The server gives only offsets whose byte is zero. As the protocol's own server does, it
- * also takes others, which stand for the start of the value that they are in: gateways add 1 to continue after an offset.
+ * <p>In text, a value's offset is sixteen digits of its sequence, {@code _}, and sixteen digits of a byte within it.
+ * Texts sort in the order of their places. The server gives only offsets whose byte is zero. As the protocol's own
+ * server does, it also takes others, which stand for the start of the value that they are in: gateways add 1 to
+ * continue after an offset.
  */
 public final class Offset {
     private static final String DIGITS = "[0-9]{16}";

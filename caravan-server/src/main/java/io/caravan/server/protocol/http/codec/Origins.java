@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Which web pages may use the server from within a browser.
  *
- * <p>Where clients need tokens, pages of every origin may use it: a browser adds no token by itself. Where they need none,
- * being on this machine is what gives access, and every page that the user visits runs on this machine. So only pages that
- * come from this machine may use it, and those that the operator allows. Because a foreign host name can be made to resolve
- * to the server (DNS rebinding), a request must also name it as it is known: by a name of this machine, by the host listened
- * on, by a name that the operator allows, or, where it does not listen on a loopback address, by any IP address. Other
- * programs send no {@code Origin}, and name the address that they connect to.
+ * <p>Where clients need tokens, pages of every origin may use it: a browser adds no token by itself. Where they need
+ * none, being on this machine is what gives access, and every page that the user visits runs on this machine. So only
+ * pages that come from this machine may use it, and those that the operator allows. Because a foreign host name can be
+ * made to resolve to the server (DNS rebinding), a request must also name it as it is known: by a name of this machine,
+ * by the host listened on, by a name that the operator allows, or, where it does not listen on a loopback address, by
+ * any IP address. Other programs send no {@code Origin}, and name the address that they connect to.
  */
 public final class Origins {
     private static final String ANY = "*";

@@ -11,9 +11,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes requests, and refuses those that could be read in two ways. While a request is being handled, what follows it stays
- * undecoded, where its bytes are counted, and nothing more is read: decoded, small requests would take many times as much
- * memory. Used only on the event loop.
+ * Decodes requests, and refuses those that could be read in two ways. While a request is being handled, what follows it
+ * stays undecoded, where its bytes are counted, and nothing more is read: decoded, small requests would take many times
+ * as much memory. Used only on the event loop.
  */
 public final class RequestDecoder extends HttpRequestDecoder {
     /** Room for a name of the maximum length, each of its bytes percent-encoded, and a query. */

@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A request that has arrived completely, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on the
- * event loop, from {@link #start} to {@link #finish}. An endpoint registers with {@link #atEnd} what to close when the
- * exchange ends, by its answer or because the client has disconnected.
+ * A request that has arrived completely, and its answer: {@linkplain #answer whole}, from any thread, or in pieces, on
+ * the event loop, from {@link #start} to {@link #finish}. An endpoint registers with {@link #atEnd} what to close when
+ * the exchange ends, by its answer or because the client has disconnected.
  */
 public final class Exchange {
     private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);

@@ -29,8 +29,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One client's connection. It handles one request at a time; what follows waits in the decoder, and nothing more is read
- * while something waits. Otherwise the socket is always read, because only a read notices that the client has disconnected.
+ * One client's connection. It handles one request at a time; what follows waits in the decoder, and nothing more is
+ * read while something waits. Otherwise the socket is always read, because only a read notices that the client has
+ * disconnected.
  */
 public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);

@@ -66,8 +66,8 @@ public final class HttpService {
     }
 
     /**
-     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a route
-     * that answers with the refusal, so the connection stays usable.
+     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a
+     * route that answers with the refusal, so the connection stays usable.
      *
      * @throws Problem when the request is refused and its connection must end
      */

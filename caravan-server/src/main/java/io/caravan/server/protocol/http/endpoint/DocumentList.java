@@ -23,8 +23,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that the
- * client may not read are left out.
+ * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that
+ * the client may not read are left out.
  */
 public final class DocumentList implements Endpoint {
     private static final int DEFAULT_LIMIT = 100;

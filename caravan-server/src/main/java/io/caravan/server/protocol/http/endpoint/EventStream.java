@@ -15,8 +15,9 @@ import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Server-sent events with a stream's values, first those present, then new ones, until the stream is closed or the time is
- * over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in turn.
+ * Server-sent events with a stream's values, first those present, then new ones, until the stream is closed or the time
+ * is over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in
+ * turn.
  */
 final class EventStream {
     private static final int SLICE_BYTES = 64 * 1024;

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at a document, on a reading thread, whenever it has changed; in between it is only a timer and an entry in the list
- * of those who wait for the document. One look at a time. Used only on the event loop.
+ * Looks at a document, on a reading thread, whenever it has changed; in between it is only a timer and an entry in the
+ * list of those who wait for the document. One look at a time. Used only on the event loop.
  */
 final class LiveWait {
     private final ReadRequest request;

@@ -15,8 +15,8 @@ import java.util.concurrent.Executor;
 public record ReadParts(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
 
     /**
-     * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not been
-     * withdrawn since the last part. An exception ends the exchange.
+     * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not
+     * been withdrawn since the last part. An exception ends the exchange.
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.answers().room()) {

@@ -6,8 +6,8 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
- * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of an
- * array. Stops after the value that makes it large enough. Used on the reading thread.
+ * Collects values of a document in the form of a response body: concatenated, or, for a JSON document, as elements of
+ * an array. Stops after the value that makes it large enough. Used on the reading thread.
  */
 final class SliceReader implements DocumentReader {
     private final int enoughBytes;

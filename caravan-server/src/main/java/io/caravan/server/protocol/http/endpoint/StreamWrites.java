@@ -199,8 +199,8 @@ public final class StreamWrites {
     }
 
     /**
-     * Drops the values before an offset: an extension of the protocol. It is a {@code POST}, not a {@code DELETE}, so that a
-     * request that loses its parameter on the way is refused and deletes nothing.
+     * Drops the values before an offset: an extension of the protocol. It is a {@code POST}, not a {@code DELETE}, so
+     * that a request that loses its parameter on the way is refused and deletes nothing.
      */
     private void trim(Exchange exchange, String to) {
         exchange.operation("trimStream");

@@ -10,8 +10,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * Sends a document's values, from a sequence up to the tail at the start, in slices. The next slice is read when the client
- * has read the last one; no thread waits for that.
+ * Sends a document's values, from a sequence up to the tail at the start, in slices. The next slice is read when the
+ * client has read the last one; no thread waits for that.
  *
  * <p>When the values are trimmed or the document is deleted meanwhile, the connection is closed, which an HTTP client
  * notices. The reading thread and the event loop use the fields in turn.

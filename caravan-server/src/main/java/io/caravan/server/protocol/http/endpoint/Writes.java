@@ -21,8 +21,8 @@ public final class Writes {
     }
 
     /**
-     * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from the
-     * client. Changes of one turn of the loop share a force.
+     * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from
+     * the client. Changes of one turn of the loop share a force.
      */
     public void run(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();

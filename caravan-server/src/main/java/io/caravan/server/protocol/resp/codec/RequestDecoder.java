@@ -16,12 +16,12 @@ import org.slf4j.LoggerFactory;
  * Makes requests of bytes: arrays of bulk strings ({@code *2\r\n$4\r\nLLEN\r\n$1\r\nk\r\n}), and lines ({@code LLEN
  * k\r\n}).
  *
- * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory for
- * words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed} is
- * passed on and all further bytes are dropped.
+ * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory
+ * for words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed}
+ * is passed on and all further bytes are dropped.
  *
- * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the bytes that
- * it is made of. What waits stays bytes, until {@link #resume}.
+ * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the
+ * bytes that it is made of. What waits stays bytes, until {@link #resume}.
  */
 public final class RequestDecoder extends ByteToMessageDecoder {
     private static final Logger LOG = LoggerFactory.getLogger(RequestDecoder.class);
@@ -251,8 +251,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its body,
-     * which a foreign page wrote, must not be run as commands.
+     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its
+     * body, which a foreign page wrote, must not be run as commands.
      */
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

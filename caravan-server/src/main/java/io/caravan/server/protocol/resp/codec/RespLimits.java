@@ -4,8 +4,8 @@ package io.caravan.server.protocol.resp.codec;
  * What a client may ask for; a larger request ends the connection before memory is spent on it.
  *
  * @param maxWordBytes greatest length of one word of a request
- * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes for
- *     each
+ * @param maxRequestBytes greatest length of all words of a request together, with {@value #WORD_OVERHEAD_BYTES} bytes
+ *     for each
  * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One wait for a document to change. It begins before the document is looked at, so that no change is missed; only when there
- * was nothing to see is it {@linkplain #leave() left}, and from then on a change wakes the reading, once.
+ * One wait for a document to change. It begins before the document is looked at, so that no change is missed; only when
+ * there was nothing to see is it {@linkplain #leave() left}, and from then on a change wakes the reading, once.
  */
 final class ChangeWait {
     private enum State {

@@ -4,8 +4,8 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 
 /**
- * On what a new expiry depends: the options of {@code EXPIRE}. A document that does not expire counts as one that expires
- * after all others.
+ * On what a new expiry depends: the options of {@code EXPIRE}. A document that does not expire counts as one that
+ * expires after all others.
  *
  * @param absent {@code NX}: only when there is none
  * @param present {@code XX}: only when there is one

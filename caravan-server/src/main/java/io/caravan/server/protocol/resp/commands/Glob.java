@@ -3,8 +3,9 @@ package io.caravan.server.protocol.resp.commands;
 import io.caravan.server.protocol.resp.codec.CommandException;
 
 /**
- * A pattern as Redis has them: {@code *} is any bytes, {@code ?} is one, {@code [a-c]} one of some, {@code [^a-c]} one of all
- * others, and a backslash takes the meaning from what follows it. A match takes at most the product of the two lengths.
+ * A pattern as Redis has them: {@code *} is any bytes, {@code ?} is one, {@code [a-c]} one of some, {@code [^a-c]} one
+ * of all others, and a backslash takes the meaning from what follows it. A match takes at most the product of the two
+ * lengths.
  */
 final class Glob {
     /** Longer than any name, twice over for backslashes. */

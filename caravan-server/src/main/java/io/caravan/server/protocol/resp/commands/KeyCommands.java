@@ -74,8 +74,8 @@ public final class KeyCommands {
     }
 
     /**
-     * {@code EXISTS}: looks for some names a turn, because each may have to be looked for in the archive, and others wait for
-     * reading threads too.
+     * {@code EXISTS}: looks for some names a turn, because each may have to be looked for in the archive, and others
+     * wait for reading threads too.
      */
     static final class Counting implements Reading {
         /** How many names are looked for in one turn. */

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others get their
- * reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so far count as its
- * answer, and it waits for room between its turns as all reads do.
+ * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others get
+ * their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so far count
+ * as its answer, and it waits for room between its turns as all reads do.
  */
 final class KeysReading implements Reading {
     /** Greatest number of names in the answer. */

@@ -8,14 +8,14 @@ import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which documents exist for Redis's commands. In Redis a list without elements does not exist. A document stays when its
- * last value is trimmed away, and there are documents that never had one; they keep counting their sequences, and their
- * attributes, for those who use them. To Redis's commands they do not exist: {@code EXISTS} tells 0, {@code TYPE} none,
- * {@code EXPIRE} does nothing, and {@code DEL}, which removes them all the same, does not count them. Neither does a
- * document that is deleted and kept for its forks.
+ * Which documents exist for Redis's commands. In Redis a list without elements does not exist. A document stays when
+ * its last value is trimmed away, and there are documents that never had one; they keep counting their sequences, and
+ * their attributes, for those who use them. To Redis's commands they do not exist: {@code EXISTS} tells 0, {@code TYPE}
+ * none, {@code EXPIRE} does nothing, and {@code DEL}, which removes them all the same, does not count them. Neither
+ * does a document that is deleted and kept for its forks.
  *
- * <p>What lists documents ({@code SCAN}, {@code KEYS}, {@code DBSIZE}) and the commands of Caravan's own see them: nothing
- * in a store is hidden.
+ * <p>What lists documents ({@code SCAN}, {@code KEYS}, {@code DBSIZE}) and the commands of Caravan's own see them:
+ * nothing in a store is hidden.
  */
 final class Presence {
 
@@ -54,8 +54,9 @@ final class Presence {
     }
 
     /**
-     * Drops values from the head for a command of Redis's. When none is left the key is gone for Redis, and with it goes the
-     * time at which it would have expired: the next value would otherwise begin a list that expires though nobody said so.
+     * Drops values from the head for a command of Redis's. When none is left the key is gone for Redis, and with it
+     * goes the time at which it would have expired: the next value would otherwise begin a list that expires though
+     * nobody said so.
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);

@@ -66,8 +66,8 @@ public final class ServerStatus {
     }
 
     /**
-     * Sections of named figures, as Redis's {@code INFO} has them. What tells of other users' documents, or of the machine, is
-     * for administrators.
+     * Sections of named figures, as Redis's {@code INFO} has them. What tells of other users' documents, or of the
+     * machine, is for administrators.
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);

@@ -22,9 +22,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none. Whoever
- * waits holds no thread. The wait ends with the first value, when the document is closed, after its time, and when the
- * client goes or the server stops.
+ * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none.
+ * Whoever waits holds no thread. The wait ends with the first value, when the document is closed, after its time, and
+ * when the client goes or the server stops.
  */
 final class TailRead implements Reading {
     private final DocumentService documents;

@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Answers with the values of a document, however many, without ever holding much of them.
  *
- * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then the
- * thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value #TURN_BYTES} bytes
- * are on their way to the socket. So a slow client holds no thread, and no values in the store either: when they are
- * trimmed or deleted before it took them, it loses the connection, because its answer cannot be finished.
+ * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then
+ * the thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value
+ * #TURN_BYTES} bytes are on their way to the socket. So a slow client holds no thread, and no values in the store
+ * either: when they are trimmed or deleted before it took them, it loses the connection, because its answer cannot be
+ * finished.
  */
 public final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);

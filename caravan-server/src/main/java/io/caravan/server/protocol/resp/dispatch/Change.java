@@ -12,8 +12,8 @@ import java.util.function.Function;
  * What a command does with documents, in one step: all of it or none, by itself or together with others in a transaction.
  *
  * @param names the documents that it looks at and changes
- * @param edit does it, within a change that is open for at least these documents, and returns the answer. It may be called
- *     several times, of which the last counts
+ * @param edit does it, within a change that is open for at least these documents, and returns the answer. It may be
+ *     called several times, of which the last counts
  */
 public record Change(Collection<DocumentName> names, Function<DocumentEdits, Reply> edit) {
 

@@ -59,8 +59,8 @@ public final class CommandGate {
     }
 
     /**
-     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then nothing is
-     * allowed any more.
+     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then
+     * nothing is allowed any more.
      *
      * @throws CommandException when the client is not who it was
      */

@@ -12,10 +12,10 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A read
- * that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later write
- * comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for one too, and
- * when the client, or all clients together, have enough answers to take.
+ * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A
+ * read that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later
+ * write comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for
+ * one too, and when the client, or all clients together, have enough answers to take.
  */
 public final class ReadBatch implements Runnable {
     /** How long a batch keeps a thread; a single read may take longer. */
@@ -37,8 +37,8 @@ public final class ReadBatch implements Runnable {
      * A batch without reads.
      *
      * @param replies where the answers go
-     * @param paused is run on the event loop when the batch is finished, or is to be started again once there is room for
-     *     more answers
+     * @param paused is run on the event loop when the batch is finished, or is to be started again once there is room
+     *     for more answers
      */
     public ReadBatch(Channel channel, Session session, Executor readers, ReplyQueue replies, Runnable paused) {
         this.channel = channel;

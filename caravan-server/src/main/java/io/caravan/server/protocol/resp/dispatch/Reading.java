@@ -7,8 +7,8 @@ import io.netty.channel.Channel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A read that may take several turns on reading threads: whoever has to wait for a client, or for a change, lets its thread
- * go. Turns follow one another, perhaps on different threads; what one has written the next one sees.
+ * A read that may take several turns on reading threads: whoever has to wait for a client, or for a change, lets its
+ * thread go. Turns follow one another, perhaps on different threads; what one has written the next one sees.
  */
 public interface Reading {
 

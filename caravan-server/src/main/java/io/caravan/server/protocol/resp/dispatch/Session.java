@@ -7,8 +7,8 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one connection and who is behind it. The event loop's, and the connection's reads' while they run; what
- * {@link ClientRegistry} tells of it to others is volatile.
+ * What is known of one connection and who is behind it. The event loop's, and the connection's reads' while they run;
+ * what {@link ClientRegistry} tells of it to others is volatile.
  */
 public final class Session {
     private final long id;

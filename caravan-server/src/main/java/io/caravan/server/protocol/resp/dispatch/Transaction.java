@@ -14,9 +14,9 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read as it
- * was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's. The event
- * loop's alone.
+ * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read
+ * as it was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's.
+ * The event loop's alone.
  */
 public final class Transaction {
     /** Greatest number of commands. */
@@ -112,8 +112,8 @@ public final class Transaction {
     }
 
     /**
-     * The memory for the commands of all connections' transactions together: a transaction waits for its {@code EXEC} as long as
-     * its client likes. For any thread.
+     * The memory for the commands of all connections' transactions together: a transaction waits for its {@code EXEC}
+     * as long as its client likes. For any thread.
      */
     public static final class Budget {
         /** Part of the heap that transactions may take, unless a single one may take more. */

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries answers from other threads to one event loop: one task for all that have gathered, however many, because waking
- * the loop costs more than an answer.
+ * Carries answers from other threads to one event loop: one task for all that have gathered, however many, because
+ * waking the loop costs more than an answer.
  *
  * <p>A stack that producers push to and the loop takes whole. Their order is of no matter: each answer has its place in
  * its connection's {@link ReplyQueue}. Whoever pushes onto the empty stack leaves the task.

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * The place of one answer in the order of its connection's answers. The answer comes whole, by {@link #complete}, or
  * piece by piece, by {@link #add} and {@link #end}.
  *
- * <p>Fields are the event loop's, but for {@code reply} and {@code heldBytes}, which the completing thread writes before it
- * passes this on, and {@code nextCompleted}, which is {@link CompletionInbox}'s.
+ * <p>Fields are the event loop's, but for {@code reply} and {@code heldBytes}, which the completing thread writes
+ * before it passes this on, and {@code nextCompleted}, which is {@link CompletionInbox}'s.
  */
 public final class PendingReply implements Outcome<Reply> {
     private final ReplyQueue queue;

@@ -11,10 +11,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of one connection, in the order of its requests. They are given in any order and written in this one, many
- * in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and whoever
- * asks for more answers asks first whether that is {@link #full too much}, or all connections together have {@link #room no
- * room}. The event loop's alone, but for {@link #completed}, {@link #hold}, {@link #full} and {@link #room}.
+ * The answers of one connection, in the order of its requests. They are given in any order and written in this one,
+ * many in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and
+ * whoever asks for more answers asks first whether that is {@link #full too much}, or all connections together have
+ * {@link #room no room}. The event loop's alone, but for {@link #completed}, {@link #hold}, {@link #full} and
+ * {@link #room}.
  */
 public final class ReplyQueue {
     /** A write is cut here, so that a buffer does not grow with the number of answers. */

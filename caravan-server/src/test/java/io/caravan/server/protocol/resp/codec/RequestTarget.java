@@ -11,8 +11,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The same
- * requests must come out, all of them within the limits, and nothing behind bytes that are no request.
+ * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The
+ * same requests must come out, all of them within the limits, and nothing behind bytes that are no request.
  */
 final class RequestTarget implements FuzzTarget {
     private static final RespLimits LIMITS = new RespLimits(1000, 10_000);
