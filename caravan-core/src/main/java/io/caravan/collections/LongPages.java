@@ -13,7 +13,7 @@ public final class LongPages {
 
     private static final int PAGE_MASK = PAGE_LONGS - 1;
     /** The most pages that there can be. */
-    static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
+    public static final int MAX_PAGES = 1 << Integer.SIZE - 1 - PAGE_SHIFT;
 
     private static final long[] NO_PAGE = {};
 
@@ -23,6 +23,22 @@ public final class LongPages {
     private int[] released = new int[4];
 
     private int releasedCount;
+    private final int maxPages;
+
+    /** Pages as far as an int can number their longs. */
+    public LongPages() {
+        this(MAX_PAGES);
+    }
+
+    /** At most so many pages. */
+    public LongPages(int maxPages) {
+        this.maxPages = maxPages;
+    }
+
+    /** How many pages can still be added. */
+    public int pagesLeft() {
+        return maxPages - pageCount + releasedCount;
+    }
 
     public long get(int index) {
         return pages[index >>> PAGE_SHIFT][index & PAGE_MASK];
@@ -45,7 +61,7 @@ public final class LongPages {
     /**
      * Adds a page of zeros. Returns its number: that of a page which was released, or else the next.
      *
-     * @throws IllegalStateException when there are 2^31 longs
+     * @throws IllegalStateException when there are {@linkplain #pagesLeft none left}
      */
     public int addPage() {
         if (releasedCount > 0) {
@@ -53,8 +69,8 @@ public final class LongPages {
             pages[number] = new long[PAGE_LONGS];
             return number;
         }
-        if (pageCount == MAX_PAGES) {
-            throw new IllegalStateException("more than 2^31 longs in one table");
+        if (pageCount == maxPages) {
+            throw new IllegalStateException("all " + maxPages + " pages of a table are in use");
         }
         if (pageCount == pages.length) {
             pages = Arrays.copyOf(pages, pageCount * 2);

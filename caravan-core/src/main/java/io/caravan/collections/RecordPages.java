@@ -63,14 +63,20 @@ public final class RecordPages {
     }
 
     public long get(int record, int field) {
-        return pages.page(record >>> pageShift)[at(record) + field];
+        return page(record)[at(record) + field];
     }
 
     public void set(int record, int field, long value) {
-        pages.page(record >>> pageShift)[at(record) + field] = value;
+        page(record)[at(record) + field] = value;
     }
 
-    private int at(int record) {
+    /** The array that has the longs of a record, which must be in use, from {@link #at} on. */
+    public long[] page(int record) {
+        return pages.page(record >>> pageShift);
+    }
+
+    /** Where in its {@link #page} a record begins. */
+    public int at(int record) {
         return HEADER_LONGS + (record & recordMask) * recordLongs;
     }
 

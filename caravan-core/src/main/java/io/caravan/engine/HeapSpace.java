@@ -6,6 +6,7 @@ import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListIndex;
+import io.caravan.index.Pins.Pin;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,7 +167,7 @@ final class HeapSpace {
     }
 
     /** Removes a reader's pin, and queues what waited for it. */
-    void unpin(ListIndex.Pin pin) {
+    void unpin(Pin pin) {
         ListIndex index = state.index;
         if (index.unpin(pin)) {
             reclaimLater(pin.list(), index.first(pin.list()), index.lastLsn(pin.list()));

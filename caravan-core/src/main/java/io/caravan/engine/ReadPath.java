@@ -7,6 +7,7 @@ import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
+import io.caravan.index.Pins.Pin;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +48,7 @@ final class ReadPath {
 
     /** A list as it was when it was pinned. */
     private record Pinned(
-            ListIndex.Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
+            Pin pin, long id, long birth, long first, long next, long lastLsn, long held, long heldBytes) {}
 
     /** Streams from {@code fromSequence} on; from the first retained entry when that is {@link #FROM_FIRST}. */
     void get(long id, long fromSequence, EntryStream stream) {
@@ -189,7 +190,7 @@ final class ReadPath {
             ListIndex index = state.index;
             int list = index.find(id);
             if (list != ListIndex.NONE) {
-                ListIndex.Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
+                Pin pin = index.pin(list, Math.max(index.first(list), fromSequence));
                 heapFile.retain();
                 state.counters.pinnedReaders++;
                 queue.requireFlushOf(index.lastLsn(list));

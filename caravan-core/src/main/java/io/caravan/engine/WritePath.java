@@ -86,8 +86,9 @@ final class WritePath {
     private Commit roomForAppend(long id, long address, int length, boolean mayWait) {
         try {
             Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false, mayWait);
-            if (state.index.listsLeft() == 0) {
+            if (state.index.appendsLeft() == 0) {
                 requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
+                requireEntries(1, 1);
             }
             return commit;
         } catch (CaravanException refused) {
@@ -157,8 +158,9 @@ final class WritePath {
             try {
                 Commit commit = queue.makeRoom(bytes, !appends, mayWait);
                 checkExpectations(batch.expectations());
-                if (appends && state.index.listsLeft() < operations.size()) {
+                if (appends && state.index.appendsLeft() < operations.size()) {
                     requireLists(listsNeeded(operations));
+                    requireEntries(operations.size(), idsOf(operations));
                 }
                 enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs, addresses)));
             } catch (CaravanException refused) {
@@ -242,6 +244,21 @@ final class WritePath {
         if (needed > left) {
             throw new OutOfSpaceException(state.name() + " has " + state.index.listCount() + " lists and room for "
                     + left + " more, too few for this write; delete lists, whose places are free once that is forced");
+        }
+    }
+
+    private static long idsOf(List<WriteBatch.Operation> operations) {
+        return operations.stream()
+                .mapToLong(WriteBatch.Operation::id)
+                .distinct()
+                .count();
+    }
+
+    private void requireEntries(long needed, long lists) {
+        if (!state.index.hasRoom(needed, lists)) {
+            throw new OutOfSpaceException(state.name() + " has " + state.index.entryCount()
+                    + " entries, and its index has no room for more; trim or delete lists, whose room is free once that"
+                    + " is forced");
         }
     }
 

@@ -1,11 +1,10 @@
 package io.caravan.index;
 
+import io.caravan.collections.LongPages;
 import io.caravan.collections.RecordPages;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
-import java.util.Comparator;
-import java.util.NavigableSet;
-import java.util.TreeSet;
+import io.caravan.index.Pins.Pin;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
 
@@ -49,51 +48,37 @@ public final class ListIndex {
     /** Regions that a walk through all of them copies at a time. */
     private static final int SLICE = 512;
 
-    private static final long NOT_PINNED = Long.MAX_VALUE;
-
     private final int maxLists;
     private final RecordPages records = new RecordPages(RECORD_LONGS);
-    private final RegionChunks chunks = new RegionChunks();
+    private final RegionChunks chunks;
     private final SlotTable table = new SlotTable(PARTITIONS, this::id);
     private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
     private long entries;
-    private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
-    private long pinCount;
-
-    /** Keeps the regions of a list's entries from one sequence on, until {@link #unpin}. */
-    public static final class Pin {
-        private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
-                .thenComparingLong(pin -> pin.from)
-                .thenComparingLong(pin -> pin.number);
-
-        private final int list;
-        private final long from;
-        private final long number;
-        private long freedBytes;
-
-        private Pin(int list, long from, long number) {
-            this.list = list;
-            this.from = from;
-            this.number = number;
-        }
-
-        public int list() {
-            return list;
-        }
-
-        /** Bytes of the list's values that were freed since it was pinned, all of them before the pin. */
-        public long freedBytes() {
-            return freedBytes;
-        }
-    }
+    private final Pins pins = new Pins();
 
     public ListIndex() {
-        this(RecordPages.maxRecords(RECORD_LONGS));
+        this(RecordPages.maxRecords(RECORD_LONGS), LongPages.MAX_PAGES);
     }
 
-    /** An index with room for this many lists, deleted ones included until their last region is freed. */
-    public ListIndex(int maxLists) {
+    /**
+     * An index of limited size.
+     *
+     * @param maxLists room for so many lists, deleted ones included until their last region is freed
+     * @param maxRegionPages room for so many pages of 8,192 longs with the regions of entries
+     */
+    public ListIndex(int maxLists, int maxRegionPages) {
         this.maxLists = maxLists;
+        this.chunks = new RegionChunks(maxRegionPages);
+    }
+
+    /** How many appends will find room, whichever lists they are for. */
+    public int appendsLeft() {
+        return Math.min(listsLeft(), chunks.left());
+    }
+
+    /** Whether so many entries find room in lists that are there, or are counted by {@link #listsLeft}. */
+    public boolean hasRoom(long newEntries, long lists) {
+        return chunks.hasRoom(newEntries, lists);
     }
 
     /** How many lists can still be created. */
@@ -123,20 +108,21 @@ public final class ListIndex {
         return list;
     }
 
-    /** Adds a region at the list's end. */
+    /** Adds a region at the list's end. It finds the record once, as millions of these happen. */
     public void append(int list, long region, long lsn) {
         snapshot.beforeChange(list);
-        int tail = tailChunk(list);
-        int at = tailCount(list);
-        if (tail == RegionChunks.NONE || at == chunks.capacity(tail)) {
+        long[] page = records.page(list);
+        int record = records.at(list);
+        int tail = (int) page[record + CHUNKS];
+        if (tail == RegionChunks.NONE || (int) page[record + PLACES] == chunks.capacity(tail)) {
             tail = addChunk(list, tail);
-            at = 0;
         }
-        chunks.setRegion(tail, at, region);
-        setPlaces(list, headOffset(list), at + 1);
-        set(list, NEXT, next(list) + 1);
-        set(list, LAST_LSN, lsn);
-        set(list, HELD_BYTES, get(list, HELD_BYTES) + Region.length(region));
+        chunks.setRegion(tail, (int) page[record + PLACES], region);
+        // The low half counts the regions of the tail chunk.
+        page[record + PLACES]++;
+        page[record + NEXT]++;
+        page[record + LAST_LSN] = lsn;
+        page[record + HELD_BYTES] += Region.length(region);
         entries++;
     }
 
@@ -148,6 +134,7 @@ public final class ListIndex {
         } else {
             chunks.setNext(tail, added);
             setChunks(list, headChunk(list), added);
+            setPlaces(list, headOffset(list), 0);
         }
         return added;
     }
@@ -171,25 +158,18 @@ public final class ListIndex {
 
     /** Keeps the regions of the list's entries from a sequence on, which must be held, until {@link #unpin}. */
     public Pin pin(int list, long from) {
-        Pin pin = new Pin(list, from, pinCount++);
-        pins.add(pin);
-        return pin;
+        return pins.add(list, from);
     }
 
     /** Removes a pin. Returns whether regions waited for just this one, which the caller now queues for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
-        long life = get(pin.list, LIFE);
-        boolean waited = ListLife.isWaiting(life) && firstPinned(pin.list) > pin.from;
+        long life = get(pin.list(), LIFE);
+        boolean waited = ListLife.isWaiting(life) && pins.first(pin.list()) > pin.from();
         if (waited) {
-            set(pin.list, LIFE, ListLife.notWaiting(life));
+            set(pin.list(), LIFE, ListLife.notWaiting(life));
         }
         return waited;
-    }
-
-    private long firstPinned(int list) {
-        Pin first = pins.isEmpty() ? null : pins.ceiling(new Pin(list, 0, 0));
-        return first == null || first.list != list ? NOT_PINNED : first.from;
     }
 
     /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
@@ -201,7 +181,7 @@ public final class ListIndex {
     public void unqueued(int list) {
         long life = ListLife.unqueued(get(list, LIFE));
         set(list, LIFE, life);
-        boolean over = ListLife.isIdleAndRemoved(life) && firstPinned(list) == NOT_PINNED;
+        boolean over = ListLife.isIdleAndRemoved(life) && pins.first(list) == Pins.NONE;
         if (over && held(list) == next(list)) {
             records.free(list);
         }
@@ -213,23 +193,17 @@ public final class ListIndex {
      * @return whether more are left that could be freed now
      */
     public boolean reclaim(int list, long to, int limit, LongConsumer freed) {
-        long pinned = firstPinned(list);
+        long pinned = pins.first(list);
         long until = Math.min(Math.min(to, first(list)), pinned);
         long bytesBefore = heldBytes(list);
         for (int count = 0; count < limit && held(list) < until; count++) {
             freed.accept(takeHead(list));
         }
-        if (pinned != NOT_PINNED) {
+        if (pinned != Pins.NONE) {
             set(list, LIFE, ListLife.waiting(get(list, LIFE)));
-            countFreed(list, bytesBefore - heldBytes(list));
+            pins.countFreed(list, bytesBefore - heldBytes(list));
         }
         return held(list) < until;
-    }
-
-    private void countFreed(int list, long bytes) {
-        for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
-            pin.freedBytes += bytes;
-        }
     }
 
     private long takeHead(int list) {

@@ -19,7 +19,7 @@ package io.caravan.index;
  * <p>Regions that a trim or a removal drops take the same way in both states. The list gets a place in the reclaim
  * queue; when its turn comes, they are freed up to the first that is pinned. If any is pinned, the place is used up all
  * the same and the list is <em>waiting</em>: the reader that removes its first pin gives it a new place. Pins are kept
- * beside the records, see {@link ListIndex.Pin}.
+ * beside the records, see {@link Pins}.
  */
 final class ListLife {
     static final long LISTED = 0;

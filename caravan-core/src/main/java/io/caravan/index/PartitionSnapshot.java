@@ -1,6 +1,7 @@
 package io.caravan.index;
 
 import io.caravan.collections.SlotTable;
+import io.caravan.index.Pins.Pin;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +58,7 @@ public final class PartitionSnapshot {
      * @param below the one that was kept before
      */
     public record Kept(
-            ListIndex.Pin pin,
+            Pin pin,
             long id,
             long birth,
             long first,

@@ -35,16 +35,36 @@ final class RegionChunks {
     private static final int LOG2 = 0xFF;
     private static final int FREE = 0x100;
 
-    private final LongPages words = new LongPages();
+    private final LongPages words;
     /** The first free chunk of each size, or {@link #NONE}. */
     private final int[] firstFree = new int[PAGE_LOG2 + 1];
 
-    RegionChunks() {
+    RegionChunks(int maxPages) {
+        words = new LongPages(maxPages);
         // The first page is the only chunk that would have the number NONE: its lower halves are never given out.
         words.addPage();
         for (int log2 = PAGE_LOG2 - 1; log2 >= FIRST_LOG2; log2--) {
             link(1 << log2, log2);
         }
+    }
+
+    /** How many chunks can be allocated, whatever their size: the largest is half a page. */
+    int left() {
+        return (int) Math.min(Integer.MAX_VALUE, pagesLeft() * 2);
+    }
+
+    /**
+     * Whether there is room for so many entries more. All chunks but a list's last are full, and the smallest has a long
+     * beside each entry. The chunks that a page is cut into fill it, but for less than one.
+     */
+    boolean hasRoom(long entries, long lists) {
+        long longs = 2 * entries + (lists << MAX_LOG2);
+        return longs <= (pagesLeft() - 1) * LongPages.PAGE_LONGS;
+    }
+
+    /** Pages that can still be added, and the one that is kept free. */
+    private long pagesLeft() {
+        return words.pagesLeft() + (firstFree[PAGE_LOG2] == NONE ? 0 : 1);
     }
 
     /** A new chunk at the end of a list of this many entries. */

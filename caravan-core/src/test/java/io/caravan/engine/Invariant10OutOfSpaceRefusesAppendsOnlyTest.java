@@ -21,6 +21,7 @@ import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
+import io.caravan.collections.LongPages;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
@@ -209,8 +210,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
     }
 
-    /** A store whose index has room for so few lists. */
-    private static StoreParts withRoomForLists(int lists, StoreConfig config, MemoryStorage disk) throws IOException {
+    /** A store with an index of so little room. */
+    private static StoreParts withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
         StoreFactory.create(disk, config);
         Recovered created = new Recovery(disk, false).recover();
         Recovered limited = new Recovered(
@@ -223,7 +224,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 created.log(),
                 created.end(),
                 created.heapFile(),
-                new ListIndex(lists),
+                index,
                 created.heap(),
                 created.cases());
         return new StoreParts(config, disk, limited, System::nanoTime, Threading.THREADS);
@@ -238,7 +239,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     void whenTheIndexIsFullOfListsOnlyNewOnesAreRefused() throws Exception {
         StoreConfig config = FaultyStore.small().build();
         MemoryStorage disk = new MemoryStorage();
-        StoreParts parts = withRoomForLists(2, config, disk);
+        StoreParts parts = withIndex(new ListIndex(2, LongPages.MAX_PAGES), config, disk);
         parts.start();
         parts.writes.append(1, bytes("a"), NOBODY);
         parts.writes.write(WriteBatch.create().append(1, bytes("b")).append(2, bytes("c")), NOBODY);
@@ -261,6 +262,34 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(texts(opened.engine, 1)).containsExactly("0:a", "1:b", "2:d", "3:e");
             assertThat(opened.engine.info(2)).isNull();
             assertThat(texts(opened.engine, 3)).containsExactly("0:new");
+            opened.closeAndVerify();
+        }
+    }
+
+    /** An index that is full of entries refuses all appends; what is trimmed makes room when it is freed. */
+    @Test
+    void whenTheIndexIsFullOfEntriesAppendsAreRefusedUntilSomeAreTrimmed() throws Exception {
+        StoreConfig config = FaultyStore.small().build();
+        MemoryStorage disk = new MemoryStorage();
+        int pages = 3;
+        StoreParts parts = withIndex(new ListIndex(LongPages.MAX_PAGES, pages), config, disk);
+        parts.start();
+        WriteBatch one = WriteBatch.create().append(1, bytes("x"));
+        int appended = 0;
+        while (refusal(parts, one) == null) {
+            appended++;
+        }
+        assertThat(appended).isBetween(LongPages.PAGE_LONGS / 2, pages * LongPages.PAGE_LONGS);
+        assertThat(refusal(parts, one)).hasMessageContaining("has " + appended + " entries");
+        assertThat(refusal(parts, WriteBatch.create().append(1, bytes("x")).append(2, bytes("x"))))
+                .hasMessageContaining("has " + appended + " entries");
+
+        parts.writes.trim(1, appended - 1, NOBODY);
+        Eventually.await("what was trimmed is freed", () -> refusal(parts, one) == null);
+        assertThat(parts.state.failure()).isNull();
+        parts.close();
+        try (FaultyStore opened = FaultyStore.open(config, disk)) {
+            assertThat(texts(opened.engine, 1)).containsExactly(appended - 1 + ":x", appended + ":x");
             opened.closeAndVerify();
         }
     }

@@ -3,6 +3,7 @@ package io.caravan.index;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.format.Region;
+import io.caravan.index.Pins.Pin;
 import io.caravan.testing.Rounds;
 import io.caravan.testing.Seeds;
 import java.util.ArrayDeque;
@@ -51,7 +52,7 @@ class ListIndexTest {
     private record Reclaim(Lane lane, long to) {}
 
     /** A pin, and how many bytes of values of its list the model had then. */
-    private record Pinned(Lane lane, ListIndex.Pin pin, long from, List<Long> freedSince) {}
+    private record Pinned(Lane lane, Pin pin, long from, List<Long> freedSince) {}
 
     /** Index and model, and all that happens to both. */
     private static final class Both {
@@ -281,7 +282,7 @@ class ListIndexTest {
         ListIndex index = new ListIndex();
         int list = index.create(1, 4096, 0);
         index.append(list, Region.pack(4096, 5), 4096);
-        ListIndex.Pin pin = index.pin(list, 0);
+        Pin pin = index.pin(list, 0);
         index.remove(list, 5000);
         index.queued(list);
         assertThat(index.reclaim(list, 1, 100, region -> {})).isFalse();
@@ -303,7 +304,7 @@ class ListIndexTest {
         ListIndex index = new ListIndex();
         int list = index.create(1, 4096, 0);
         List<Long> freed = new ArrayList<>();
-        ListIndex.Pin before = index.pin(list, 0);
+        Pin before = index.pin(list, 0);
         for (int round = 1; round <= 10; round++) {
             index.append(list, Region.pack(4096L * round, 5), 4096 + round);
             index.trimTo(list, round, 5000 + round);
@@ -311,7 +312,7 @@ class ListIndexTest {
             assertThat(index.reclaim(list, round, 100, freed::add)).isFalse();
             index.unqueued(list);
             assertThat(freed).as("its reader sees the last one still").hasSize(round - 1);
-            ListIndex.Pin next = index.pin(list, round);
+            Pin next = index.pin(list, round);
             assertThat(index.unpin(before)).isTrue();
             index.queued(list);
             assertThat(index.reclaim(list, round, 100, freed::add)).isFalse();

@@ -1,0 +1,68 @@
+package io.caravan.index;
+
+import java.util.Comparator;
+import java.util.NavigableSet;
+import java.util.TreeSet;
+
+/** Which entries of which lists readers have pinned. Guarded by the store's lock, as the index is. */
+public final class Pins {
+    /** Behind every sequence: nothing is pinned. */
+    static final long NONE = Long.MAX_VALUE;
+
+    private final NavigableSet<Pin> pins = new TreeSet<>(Pin.ORDER);
+    private long count;
+
+    /** Keeps the regions of a list's entries from one sequence on, until {@link ListIndex#unpin}. */
+    public static final class Pin {
+        private static final Comparator<Pin> ORDER = Comparator.comparingInt((Pin pin) -> pin.list)
+                .thenComparingLong(pin -> pin.from)
+                .thenComparingLong(pin -> pin.number);
+
+        private final int list;
+        private final long from;
+        private final long number;
+        private long freedBytes;
+
+        private Pin(int list, long from, long number) {
+            this.list = list;
+            this.from = from;
+            this.number = number;
+        }
+
+        public int list() {
+            return list;
+        }
+
+        long from() {
+            return from;
+        }
+
+        /** Bytes of the list's values that were freed since it was pinned, all of them before the pin. */
+        public long freedBytes() {
+            return freedBytes;
+        }
+    }
+
+    Pin add(int list, long from) {
+        Pin pin = new Pin(list, from, count++);
+        pins.add(pin);
+        return pin;
+    }
+
+    void remove(Pin pin) {
+        pins.remove(pin);
+    }
+
+    /** The first sequence of a list that is pinned, or {@link #NONE}. */
+    long first(int list) {
+        Pin first = pins.isEmpty() ? null : pins.ceiling(new Pin(list, 0, 0));
+        return first == null || first.list != list ? NONE : first.from;
+    }
+
+    /** Tells the pins of a list that so many bytes before them were freed. */
+    void countFreed(int list, long bytes) {
+        for (Pin pin : pins.subSet(new Pin(list, 0, 0), new Pin(list + 1, 0, 0))) {
+            pin.freedBytes += bytes;
+        }
+    }
+}
