@@ -56,6 +56,11 @@ final class FaultPlan {
         return broke;
     }
 
+    /** Whether a call has failed for want of space. */
+    boolean wasFull() {
+        return wasFull;
+    }
+
     /** Makes space on the disk, for good. */
     void makeSpace() {
         spaceIsBack = true;
