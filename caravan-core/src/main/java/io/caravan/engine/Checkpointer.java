@@ -190,7 +190,7 @@ final class Checkpointer {
         }
     }
 
-    /** How long the next attempt still has to wait, whoever wakes this worker; a clock that jumps ends the wait. */
+    /** How long until the next attempt; a clock that jumps back makes it due at once. */
     private long retryPauseNanos() {
         long sinceNanos = clock.getAsLong() - lastFailureNanos;
         return lastAttemptFailed && sinceNanos >= 0 ? Math.max(0, RETRY_NANOS - sinceNanos) : 0;
@@ -198,7 +198,7 @@ final class Checkpointer {
 
     /**
      * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would
-     * make free: else it would stay full for good, whatever is trimmed and deleted.
+     * make free. Otherwise it would stay full, whatever is trimmed and deleted.
      */
     private boolean due() {
         long position = applied.position();
