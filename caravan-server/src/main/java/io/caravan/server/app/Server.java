@@ -12,7 +12,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
 import io.caravan.server.metrics.NetworkMetrics;
-import io.caravan.server.metrics.RestoreMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
@@ -148,7 +147,7 @@ public final class Server implements AutoCloseable {
 
     private ServerRestores startRestores(DocumentService opened, Archiver archives) {
         ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
-        RestoreMetrics.register(metrics, started);
+        ArchiveMetrics.register(metrics, started);
         restores = started;
         return started;
     }

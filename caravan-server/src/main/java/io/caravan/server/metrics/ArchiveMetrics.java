@@ -2,79 +2,94 @@ package io.caravan.server.metrics;
 
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
-import io.micrometer.core.instrument.FunctionCounter;
-import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.MeterRegistry;
+import io.caravan.server.archive.restore.Drills;
+import io.caravan.server.archive.restore.Drills.DrillReport;
+import io.caravan.server.archive.restore.Hydration;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.metrics.ServerMetrics.Figures;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
-/** The state and progress of the archive. */
+/** The state and progress of the archive, and what the server restores from it by itself. */
 public final class ArchiveMetrics {
-    private final MeterRegistry registry;
-    private final Supplier<ArchiveStatus> source;
-
-    private ArchiveMetrics(MeterRegistry registry, Supplier<ArchiveStatus> source) {
-        this.registry = registry;
-        this.source = source;
-    }
+    private ArchiveMetrics() {}
 
     /** Registers the figures of a server that archives. */
     public static void register(ServerMetrics metrics, Supplier<ArchiveStatus> source) {
-        ArchiveMetrics archive = new ArchiveMetrics(metrics.registry(), source);
-        archive.gauges();
-        archive.counters();
-    }
-
-    private void gauges() {
+        Figures<ArchiveStatus> archive = metrics.of(source);
         for (ArchiveState state : ArchiveState.values()) {
-            Gauge.builder("caravan.archive.state", () -> source.get().state() == state ? 1 : 0)
-                    .description("1 for what the archive is to this server: owner when it archives, fenced when another"
-                            + " server has taken the archive over")
-                    .tag("state", state.label())
-                    .register(registry);
+            archive.gauge(
+                    "caravan.archive.state",
+                    "1 for what the archive is to this server: owner when it archives, fenced when another server has"
+                            + " taken the archive over",
+                    status -> status.state() == state ? 1 : 0,
+                    "state",
+                    state.label());
         }
-        gauge(
+        archive.gauge(
                 "caravan.archive.backlog",
                 "Changed documents and deletions that wait, as far as the last round has found them",
                 ArchiveStatus::backlog);
-        gauge(
+        archive.gauge(
                 "caravan.archive.oldest.unarchived.seconds",
                 "Upper bound of the age of the oldest change that is not archived, 0 when all are",
                 ArchiveStatus::oldestUnarchivedSeconds);
-        gauge(
+        archive.gauge(
                 "caravan.archive.last.success.timestamp.seconds",
                 "When something was last archived, in seconds since 1970, 0 when nothing was since the start",
                 status -> status.lastSuccessMillis() / 1e3);
-        gauge(
+        archive.gauge(
                 "caravan.archive.backoff.seconds",
                 "Time until the next attempt, after failures",
                 ArchiveStatus::backOffSeconds);
-    }
-
-    private void counters() {
-        counter("caravan.archive.documents", "Snapshots archived", ArchiveStatus::documents);
-        counter("caravan.archive.tombstones", "Deletions archived", ArchiveStatus::tombstones);
-        counter("caravan.archive.written.bytes", "Bytes written to the archive", ArchiveStatus::bytes);
+        archive.counter("caravan.archive.documents", "Snapshots archived", ArchiveStatus::documents);
+        archive.counter("caravan.archive.tombstones", "Deletions archived", ArchiveStatus::tombstones);
+        archive.counter("caravan.archive.written.bytes", "Bytes written to the archive", ArchiveStatus::bytes);
         for (String kind : source.get().failures().keySet()) {
-            FunctionCounter.builder(
-                            "caravan.archive.failures",
-                            source,
-                            status -> status.get().failures().get(kind))
-                    .description("Attempts to archive that failed")
-                    .tag("kind", kind)
-                    .register(registry);
+            archive.counter(
+                    "caravan.archive.failures",
+                    "Attempts to archive that failed",
+                    status -> status.failures().get(kind),
+                    "kind",
+                    kind);
         }
     }
 
-    private void gauge(String name, String description, ToDoubleFunction<ArchiveStatus> figure) {
-        Gauge.builder(name, () -> figure.applyAsDouble(source.get()))
-                .description(description)
-                .register(registry);
+    /** Registers the figures of hydration and drills, where they are configured. */
+    public static void register(ServerMetrics metrics, ServerRestores restores) {
+        Hydration hydration = restores.hydration();
+        if (hydration != null) {
+            Figures<Hydration> figures = metrics.of(() -> hydration);
+            figures.counter("caravan.hydrate.documents", "Documents fetched from the archive", Hydration::hydrated);
+            figures.counter("caravan.hydrate.failures", "Fetches that failed", Hydration::failures);
+            figures.gauge(
+                    "caravan.hydrate.waiting", "Documents that are being fetched, or wait for it", Hydration::fetching);
+        }
+        Drills drills = restores.drills();
+        if (drills != null) {
+            drills(metrics.of(() -> drills));
+        }
     }
 
-    private void counter(String name, String description, ToDoubleFunction<ArchiveStatus> figure) {
-        FunctionCounter.builder(name, source, status -> figure.applyAsDouble(status.get()))
-                .description(description)
-                .register(registry);
+    private static void drills(Figures<Drills> figures) {
+        figures.counter(
+                "caravan.drill.failures", "Documents that a drill could not restore as they were", Drills::failures);
+        figures.gauge(
+                "caravan.drill.last.timestamp.seconds",
+                "When the last drill ended, in seconds since 1970, 0 when there was none since the start",
+                last(report -> report.finishedMillis() / 1e3));
+        figures.gauge(
+                "caravan.drill.last.documents", "Documents that the last drill restored", last(DrillReport::documents));
+        figures.gauge(
+                "caravan.drill.last.failures",
+                "Failures of the last drill",
+                last(report -> report.failures().size()));
+    }
+
+    private static ToDoubleFunction<Drills> last(ToDoubleFunction<DrillReport> figure) {
+        return drills -> {
+            DrillReport report = drills.last();
+            return report == null ? 0 : figure.applyAsDouble(report);
+        };
     }
 }

@@ -1,5 +1,6 @@
 package io.caravan.server.metrics;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -11,13 +12,16 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 
 /**
- * The server's figures, in Prometheus's format. Recording a request costs a table lookup and a histogram update. Threads share it.
+ * The server's figures, in Prometheus's format. Recording a request costs a table lookup and a histogram update.
+ * Threads share it.
  */
 public final class ServerMetrics implements AutoCloseable {
     /** What {@link #scrape()} gives. */
@@ -40,9 +44,44 @@ public final class ServerMetrics implements AutoCloseable {
     private final JvmGcMetrics garbageCollection = new JvmGcMetrics();
     private final Map<Request, Timer> requests = new ConcurrentHashMap<>();
 
+    /** How a request ended. */
+    public enum RequestOutcome {
+        /** Done. */
+        OK,
+        /** Refused because of what the client asked for. */
+        REFUSED,
+        /** Failed in the server. */
+        FAILED,
+        /** The client disconnected before it had its answer. */
+        ABANDONED
+    }
+
+    /**
+     * Figures of one source.
+     *
+     * @param source asked anew for each figure
+     */
+    record Figures<T>(MeterRegistry registry, Supplier<T> source) {
+        /** Registers a gauge; {@code tags} are names, each with its value behind it. */
+        void gauge(String name, String description, ToDoubleFunction<T> figure, String... tags) {
+            Gauge.builder(name, () -> figure.applyAsDouble(source.get()))
+                    .description(description)
+                    .tags(tags)
+                    .register(registry);
+        }
+
+        /** Registers a counter; as {@link #gauge}. */
+        void counter(String name, String description, ToDoubleFunction<T> figure, String... tags) {
+            FunctionCounter.builder(name, source, any -> figure.applyAsDouble(source.get()))
+                    .description(description)
+                    .tags(tags)
+                    .register(registry);
+        }
+    }
+
     private record Request(String protocol, String operation, RequestOutcome outcome) {}
 
-    /** Registers the JVM's figures. */
+    /** Makes metrics that hold the JVM's figures. */
     public ServerMetrics() {
         garbageCollection.bindTo(registry);
         new JvmMemoryMetrics().bindTo(registry);
@@ -51,9 +90,9 @@ public final class ServerMetrics implements AutoCloseable {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** The registry for the figures of other parts. */
-    public MeterRegistry registry() {
-        return registry;
+    /** Registers figures that are taken from this source when they are scraped. */
+    <T> Figures<T> of(Supplier<T> source) {
+        return new Figures<>(registry, source);
     }
 
     /**
@@ -71,17 +110,14 @@ public final class ServerMetrics implements AutoCloseable {
                 .description("Requests, timed from when one has come in whole to its answer")
                 .tag("protocol", request.protocol())
                 .tag("operation", request.operation())
-                .tag("outcome", request.outcome().label())
+                .tag("outcome", request.outcome().name().toLowerCase(Locale.ROOT))
                 .serviceLevelObjectives(BUCKETS)
                 .register(registry);
     }
 
     /** Registers a gauge of a protocol's open connections. */
     public void connections(String protocol, Supplier<Number> open) {
-        Gauge.builder("caravan.connections", open)
-                .description("Open connections")
-                .tag("protocol", protocol)
-                .register(registry);
+        of(open).gauge("caravan.connections", "Open connections", Number::doubleValue, "protocol", protocol);
     }
 
     /** All figures as text. */

@@ -4,6 +4,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -20,15 +21,28 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Event loops, listeners on them, and all their connections. */
 public final class Network implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Network.class);
     private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(128 * 1024, 512 * 1024);
+    /** The name of the handler that the deadlines stand behind. */
+    private static final String IN_FLIGHT = "inFlight";
+
+    private static final int MAX_REFUSALS = 64;
+    private static final Duration REFUSAL_PATIENCE = Duration.ofSeconds(1);
     private static final AttributeKey<Connection> CONNECTION = AttributeKey.valueOf(Network.class, "connection");
 
     private final NetworkConfig config;
     private final EventLoopGroup loops;
-    private final ConnectionSetup.Shared shared;
+    /** For connections that are only told that they are refused. */
+    private final ConnectionSlots refusals = new ConnectionSlots(MAX_REFUSALS, MAX_REFUSALS);
+
+    private final ConnectionSlots slots;
+    private final InFlightBudget inFlight;
+    private final AnswerBudget answers;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
@@ -40,7 +54,10 @@ public final class Network implements AutoCloseable {
                 config.loops(),
                 new DefaultThreadFactory("caravan-loop"),
                 config.transport().handlers());
-        this.shared = ConnectionSetup.Shared.of(config.limits(), loops.next());
+        NetworkLimits limits = config.limits();
+        this.slots = new ConnectionSlots(limits.maxConnections(), limits.maxConnectionsPerAddress());
+        this.inFlight = new InFlightBudget(limits.totalInFlightBytes());
+        this.answers = new AnswerBudget(limits.totalAnswerBytes(), loops.next());
     }
 
     /**
@@ -61,7 +78,7 @@ public final class Network implements AutoCloseable {
                 .childOption(ChannelOption.SO_KEEPALIVE, true)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
                 .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK)
-                .childHandler(new ConnectionSetup(protocol, config.limits(), config.tls(), shared, this::opened))
+                .childHandler(new Setup(protocol))
                 .bind(address)
                 .awaitUninterruptibly();
         if (!bound.isSuccess()) {
@@ -75,12 +92,53 @@ public final class Network implements AutoCloseable {
         return (InetSocketAddress) bound.channel().localAddress();
     }
 
-    private void opened(Channel channel, Connection connection) {
-        channel.attr(CONNECTION).set(connection);
-        connections.add(channel);
-        if (draining) {
-            // It was accepted before its listener closed, and may have been missed among the others.
-            channel.eventLoop().execute(() -> end(channel));
+    /** Sets up each new connection of one listener, or refuses it. */
+    private final class Setup extends ChannelInitializer<Channel> {
+        private final WireProtocol protocol;
+
+        Setup(WireProtocol protocol) {
+            this.protocol = protocol;
+        }
+
+        @Override
+        protected void initChannel(Channel channel) {
+            Tls tls = config.tls();
+            if (tls != null) {
+                channel.pipeline().addLast(tls.newHandler(channel.alloc()), new Tls.Failures());
+            }
+            if (slots.take(channel)) {
+                accept(channel);
+            } else {
+                refuse(channel);
+            }
+        }
+
+        private void accept(Channel channel) {
+            NetworkLimits limits = config.limits();
+            InFlight requests = new InFlight(channel, inFlight, limits.connectionInFlightBytes());
+            AnswerMemory written = new AnswerMemory(channel, answers);
+            channel.pipeline().addLast(written).addLast(IN_FLIGHT, requests);
+            Connection connection = protocol.connect(channel, requests, written);
+            // Before the protocol's handlers, which are asked how the connection stands.
+            Duration idle = limits.idleTimeout() == null ? protocol.idleTimeout() : limits.idleTimeout();
+            Deadlines.add(channel.pipeline(), IN_FLIGHT, connection, limits, idle);
+            channel.attr(CONNECTION).set(connection);
+            connections.add(channel);
+            if (draining) {
+                // It was accepted before its listener closed, and may have been missed among the others.
+                channel.eventLoop().execute(() -> end(channel));
+            }
+        }
+
+        /** Only so many are told at a time, so that refusals do not use up the sockets; the others are just closed. */
+        private void refuse(Channel channel) {
+            if (!refusals.take(channel)) {
+                channel.close();
+                return;
+            }
+            LOG.debug("refusing {}: there is no place for it", channel.remoteAddress());
+            channel.writeAndFlush(protocol.tooManyConnections())
+                    .addListener(told -> LingeringClose.start(channel, REFUSAL_PATIENCE));
         }
     }
 
@@ -91,27 +149,27 @@ public final class Network implements AutoCloseable {
 
     /** Bytes of requests that have been read and not answered. */
     public long inFlightBytes() {
-        return shared.inFlight().heldBytes();
+        return inFlight.heldBytes();
     }
 
     /** Bytes of answers that clients have not taken. */
     public long answerBytes() {
-        return shared.answers().heldBytes();
+        return answers.heldBytes();
     }
 
     /** How many connections were closed because they took nothing while answers were at their limit. */
     public long closedForAnswers() {
-        return shared.answers().closedConnections();
+        return answers.closedConnections();
     }
 
     /** How many connections were refused because the server had all that it takes. */
     public long refusedConnections() {
-        return shared.connections().refused();
+        return slots.refused();
     }
 
     /** How many connections were refused because their address had all that one may have. */
     public long refusedByAddress() {
-        return shared.connections().refusedByAddress();
+        return slots.refusedByAddress();
     }
 
     /** The config that it was made with. */

@@ -11,58 +11,27 @@ import io.netty.channel.uring.IoUring;
 import io.netty.channel.uring.IoUringIoHandler;
 import io.netty.channel.uring.IoUringServerSocketChannel;
 import java.util.Locale;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** System interfaces for sockets. NIO works everywhere; the others are native to Linux. */
 public enum Transport {
-    NIO {
-        @Override
-        public @Nullable Throwable unavailable() {
-            return null;
-        }
+    NIO(() -> null, NioIoHandler::newFactory, NioServerSocketChannel.class),
+    EPOLL(Epoll::unavailabilityCause, EpollIoHandler::newFactory, EpollServerSocketChannel.class),
+    IO_URING(IoUring::unavailabilityCause, IoUringIoHandler::newFactory, IoUringServerSocketChannel.class);
 
-        @Override
-        IoHandlerFactory handlers() {
-            return NioIoHandler.newFactory();
-        }
+    private final Supplier<@Nullable Throwable> unavailable;
+    private final Supplier<IoHandlerFactory> handlers;
+    private final Class<? extends ServerChannel> listenerType;
 
-        @Override
-        Class<? extends ServerChannel> listenerType() {
-            return NioServerSocketChannel.class;
-        }
-    },
-    EPOLL {
-        @Override
-        public @Nullable Throwable unavailable() {
-            return Epoll.unavailabilityCause();
-        }
-
-        @Override
-        IoHandlerFactory handlers() {
-            return EpollIoHandler.newFactory();
-        }
-
-        @Override
-        Class<? extends ServerChannel> listenerType() {
-            return EpollServerSocketChannel.class;
-        }
-    },
-    IO_URING {
-        @Override
-        public @Nullable Throwable unavailable() {
-            return IoUring.unavailabilityCause();
-        }
-
-        @Override
-        IoHandlerFactory handlers() {
-            return IoUringIoHandler.newFactory();
-        }
-
-        @Override
-        Class<? extends ServerChannel> listenerType() {
-            return IoUringServerSocketChannel.class;
-        }
-    };
+    Transport(
+            Supplier<@Nullable Throwable> unavailable,
+            Supplier<IoHandlerFactory> handlers,
+            Class<? extends ServerChannel> listenerType) {
+        this.unavailable = unavailable;
+        this.handlers = handlers;
+        this.listenerType = listenerType;
+    }
 
     /** The best one that this machine supports. */
     public static Transport best() {
@@ -70,11 +39,17 @@ public enum Transport {
     }
 
     /** Why this machine does not support it, or null when it does. */
-    public abstract @Nullable Throwable unavailable();
+    public @Nullable Throwable unavailable() {
+        return unavailable.get();
+    }
 
-    abstract IoHandlerFactory handlers();
+    IoHandlerFactory handlers() {
+        return handlers.get();
+    }
 
-    abstract Class<? extends ServerChannel> listenerType();
+    Class<? extends ServerChannel> listenerType() {
+        return listenerType;
+    }
 
     /** Its name in settings and logs. */
     public String label() {

@@ -7,9 +7,6 @@ import java.time.Duration;
 /** A protocol that a listener speaks. */
 public interface WireProtocol {
 
-    /** Its name, for people: {@code RESP}, {@code HTTP}. */
-    String name();
-
     /**
      * Sets a new connection up: adds the protocol's handlers to the end of the pipeline, where they get the decrypted bytes.
      *

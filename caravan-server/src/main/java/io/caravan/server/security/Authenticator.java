@@ -23,9 +23,7 @@ public interface Authenticator {
     @Nullable
     Principal authenticate(String user, byte[] secret);
 
-    /**
-     * The authenticator for connections from this address: it logs, counts and limits the failures from there.
-     */
+    /** The authenticator for connections from this address: it logs, counts and limits the failures from there. */
     default Authenticator forPeer(SocketAddress peer) {
         return this;
     }
@@ -57,12 +55,6 @@ public interface Authenticator {
 
     /** One secret that allows everything. */
     static Authenticator ofPassword(byte[] password) {
-        Credentials credentials = Credentials.ofPassword(password);
-        return new CredentialsAuthenticator() {
-            @Override
-            Credentials credentials() {
-                return credentials;
-            }
-        };
+        return new CredentialsAuthenticator(Credentials.ofPassword(password));
     }
 }

@@ -7,16 +7,24 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Authenticates by the credentials of the moment; logs, counts and limits the failures of each peer. */
-abstract class CredentialsAuthenticator implements Authenticator {
+/** Authenticates by credentials, which may be replaced; logs, counts and limits the failures of each peer. */
+class CredentialsAuthenticator implements Authenticator {
     private static final Logger LOG = LoggerFactory.getLogger(CredentialsAuthenticator.class);
 
     private final FailedAttempts failedAttempts = new FailedAttempts(System::nanoTime);
     private final LongAdder failures = new LongAdder();
     private final LongAdder refusals = new LongAdder();
 
-    /** What is valid now. */
-    abstract Credentials credentials();
+    private volatile Credentials credentials;
+
+    CredentialsAuthenticator(Credentials credentials) {
+        this.credentials = credentials;
+    }
+
+    /** Principals whose secrets are not among these may do nothing from now on. */
+    final void replace(Credentials changed) {
+        credentials = changed.replacing(credentials);
+    }
 
     @Override
     public final boolean required() {
@@ -25,7 +33,7 @@ abstract class CredentialsAuthenticator implements Authenticator {
 
     @Override
     public final @Nullable Principal authenticate(String user, byte[] secret) {
-        return credentials().find(user, secret);
+        return credentials.find(user, secret);
     }
 
     @Override

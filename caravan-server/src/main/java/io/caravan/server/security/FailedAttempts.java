@@ -6,8 +6,9 @@ import io.caravan.server.net.PeerNetwork;
 import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -45,13 +46,10 @@ final class FailedAttempts {
         }
     };
 
-    /** What a wrong secret costs its address. */
+    /** What a wrong secret costs its address: nothing when it was shown before. */
     enum Cost {
-        /** Nothing: it was shown before. */
         NONE,
-        /** One attempt of several. */
         ATTEMPT,
-        /** The last attempt. */
         LAST_ATTEMPT
     }
 
@@ -69,38 +67,24 @@ final class FailedAttempts {
 
     /** A few hashes, the most recently shown first. */
     private static final class RecentHashes {
-        private long[] hashes = {};
-
-        private int indexOf(long hash) {
-            for (int i = 0; i < hashes.length; i++) {
-                if (hashes[i] == hash) {
-                    return i;
-                }
-            }
-            return -1;
-        }
+        private final List<Long> hashes = new ArrayList<>(1);
 
         boolean contains(long hash) {
-            return indexOf(hash) >= 0;
+            return hashes.contains(hash);
         }
 
         /** Puts the hash in front; returns false when it was there already. */
         boolean add(long hash) {
-            int found = indexOf(hash);
-            if (found < 0 && hashes.length < SECRETS) {
-                hashes = Arrays.copyOf(hashes, hashes.length + 1);
+            boolean known = remove(hash);
+            if (hashes.size() == SECRETS) {
+                hashes.remove(SECRETS - 1);
             }
-            System.arraycopy(hashes, 0, hashes, 1, found < 0 ? hashes.length - 1 : found);
-            hashes[0] = hash;
-            return found < 0;
+            hashes.add(0, hash);
+            return !known;
         }
 
-        void remove(long hash) {
-            int found = indexOf(hash);
-            if (found >= 0) {
-                System.arraycopy(hashes, found + 1, hashes, found, hashes.length - found - 1);
-                hashes = Arrays.copyOf(hashes, hashes.length - 1);
-            }
+        boolean remove(long hash) {
+            return hashes.remove((Long) hash);
         }
     }
 

@@ -19,16 +19,15 @@ public final class FileAuthenticator extends CredentialsAuthenticator implements
 
     private final Path file;
     private final Format format;
-    private volatile Credentials credentials;
 
     private interface Format {
         Credentials read(Path file) throws IOException;
     }
 
     private FileAuthenticator(Path file, Format format) throws IOException {
+        super(format.read(file));
         this.file = file;
         this.format = format;
-        this.credentials = format.read(file);
         warnIfReadableByOthers();
     }
 
@@ -51,21 +50,15 @@ public final class FileAuthenticator extends CredentialsAuthenticator implements
     }
 
     @Override
-    Credentials credentials() {
-        return credentials;
-    }
-
-    @Override
     public List<Path> files() {
         return List.of(file);
     }
 
-    /** Reads the file again. Principals whose secrets are gone may do nothing from now on. */
     @Override
     public void reload() throws IOException {
         Credentials changed = format.read(file);
         warnIfReadableByOthers();
-        credentials = changed.replacing(credentials);
+        replace(changed);
         LOG.info("read {} again: {} secrets are valid", file, changed.size());
     }
 

@@ -18,7 +18,6 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * Reads files of secrets, in Java's properties format:
@@ -36,7 +35,6 @@ import java.util.stream.Collectors;
  */
 final class SecretsFile {
     private static final long MAX_PASSWORD_BYTES = 4096;
-    private static final int DIGEST_BYTES = 32;
     private static final Pattern KEY = Pattern.compile(
             "(?<user>[A-Za-z0-9_-]+)\\.(?<field>secret|sha256|permissions|prefixes)(?<label>\\.[^.]+)?");
 
@@ -121,20 +119,18 @@ final class SecretsFile {
     }
 
     private byte[] digest(String key, String value) throws IOException {
-        check(value.matches("[0-9a-fA-F]{" + 2 * DIGEST_BYTES + "}"), key, "is not the 64 digits of a SHA-256 digest");
-        return HexFormat.of().parseHex(value.toLowerCase(Locale.ROOT));
+        check(value.matches("[0-9a-fA-F]{64}"), key, "is not the 64 digits of a SHA-256 digest");
+        return HexFormat.of().parseHex(value);
     }
 
     private Set<Permission> permissions(String key, String value) throws IOException {
         Set<Permission> permissions = EnumSet.noneOf(Permission.class);
-        Map<String, Permission> byName = Arrays.stream(Permission.values())
-                .collect(Collectors.toMap(permission -> permission.name().toLowerCase(Locale.ROOT), any -> any));
         for (String word : words(value)) {
-            Permission permission = byName.get(word.toLowerCase(Locale.ROOT));
-            if (permission == null) {
+            try {
+                permissions.add(Permission.valueOf(word.toUpperCase(Locale.ROOT)));
+            } catch (IllegalArgumentException unknown) {
                 throw wrong(key, "is not a list of read, write and admin");
             }
-            permissions.add(permission);
         }
         return permissions;
     }

@@ -32,11 +32,6 @@ class NetworkTest {
         volatile boolean ended;
 
         @Override
-        public String name() {
-            return "test";
-        }
-
-        @Override
         public Connection connect(Channel accepted, InFlight inFlight, AnswerMemory answers) {
             channel = accepted;
             try {

@@ -56,11 +56,6 @@ public final class HttpProtocol implements WireProtocol {
     }
 
     @Override
-    public String name() {
-        return "HTTP";
-    }
-
-    @Override
     public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight, answers);

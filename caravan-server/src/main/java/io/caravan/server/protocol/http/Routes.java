@@ -14,12 +14,10 @@ import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.DocumentList;
-import io.caravan.server.protocol.http.endpoint.Health;
-import io.caravan.server.protocol.http.endpoint.ReadParts;
+import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
-import io.caravan.server.protocol.http.endpoint.Writes;
 import io.caravan.server.security.Permission;
 import io.netty.channel.group.ChannelGroup;
 import java.time.InstantSource;
@@ -43,10 +41,10 @@ final class Routes {
             ChannelGroup connections) {
         Cursors cursors = new Cursors(
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
-        ReadParts parts = new ReadParts(readiness, readers, config, cursors, !gate.closed());
-        StreamReads reads = new StreamReads(parts);
-        StreamWrites writes = new StreamWrites(new Writes(readiness, readers), config.maxBatchBytes());
-        ServerPages pages = new ServerPages(parts, metrics, connections);
+        Endpoints endpoints = new Endpoints(readiness, readers, config, cursors, !gate.closed());
+        StreamReads reads = new StreamReads(endpoints);
+        StreamWrites writes = new StreamWrites(endpoints);
+        ServerPages pages = new ServerPages(endpoints, metrics, connections);
         return List.of(
                 Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), writes::create)
                         .onDocument(Permission.WRITE)
@@ -60,13 +58,13 @@ final class Routes {
                         .onDocument(Permission.READ),
                 Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 409, 410, 507), writes::delete)
                         .onDocument(Permission.WRITE),
-                Route.of(GET, "/v1/documents", "listDocuments", Set.of(200), new DocumentList(parts))
+                Route.of(GET, "/v1/documents", "listDocuments", Set.of(200), new DocumentList(endpoints))
                         .needing(Permission.READ),
                 Route.of(GET, "/v1/stats", "stats", Set.of(200), pages::stats).needing(Permission.ADMIN),
                 Route.of(GET, "/metrics", "metrics", Set.of(200), pages::metrics)
                         .needing(Permission.ADMIN),
-                Route.of(GET, "/healthz", "alive", Set.of(200), Health::alive),
-                Route.of(GET, "/readyz", "ready", Set.of(200), new Health(readiness)),
+                Route.of(GET, "/healthz", "alive", Set.of(200), ServerPages::alive),
+                Route.of(GET, "/readyz", "ready", Set.of(200), pages::ready),
                 Route.of(GET, "/openapi.json", "openApi", Set.of(200), pages::openApi));
     }
 }

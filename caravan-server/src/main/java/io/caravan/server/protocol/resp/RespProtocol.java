@@ -45,11 +45,6 @@ public final class RespProtocol implements WireProtocol {
     }
 
     @Override
-    public String name() {
-        return "RESP";
-    }
-
-    @Override
     public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
         RespHandler handler = new RespHandler(channel, service, inFlight, answers);
         channel.pipeline().addLast(handler.decoder(), handler);

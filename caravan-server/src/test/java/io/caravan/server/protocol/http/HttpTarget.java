@@ -5,24 +5,28 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import io.caravan.catalog.DocumentName;
 import io.caravan.fuzz.FuzzTarget;
 import io.caravan.fuzz.MemoryUse;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.Problems;
 import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.RequestBody;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
-import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.caravan.server.protocol.http.codec.StreamName;
+import io.caravan.server.protocol.http.connection.IncomingRequest;
+import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.security.Principal;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 
 /**
  * What a client may send: any bytes, whole and in pieces. The first byte of the input is the size of the pieces. The
@@ -33,7 +37,9 @@ final class HttpTarget implements FuzzTarget {
     /** Nothing that a method could begin with. */
     private static final String END = "(end) ";
 
-    private static final int MAX_BODY_BYTES = 1000;
+    private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
+    private static final Route ROUTE =
+            Route.of(HttpMethod.POST, "*", "test", Set.of(), exchange -> {}).withBody();
     /** A channel, its pipeline and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
     /** A head of headers of a few characters each is the dearest. */
@@ -93,7 +99,7 @@ final class HttpTarget implements FuzzTarget {
     /** Does with what the decoder gives what a connection does. */
     private static final class Reader {
         private final List<String> lines = new ArrayList<>();
-        private RequestBody body = new RequestBody(MAX_BODY_BYTES, true);
+        private IncomingRequest incoming;
         private String head = "";
         private boolean ended;
 
@@ -103,18 +109,16 @@ final class HttpTarget implements FuzzTarget {
             }
             try {
                 if (message instanceof HttpRequest request) {
-                    head = describe(request);
-                    body = new RequestBody(MAX_BODY_BYTES, true);
+                    head = describe(Request.of(request));
+                    incoming = new IncomingRequest(request, Request.of(request), ROUTE, Principal.ANYONE, CONFIG);
                 }
                 if (message instanceof HttpContent content) {
                     if (content.decoderResult().isFailure()) {
-                        throw RequestTarget.malformed(content.decoderResult().cause());
+                        throw Request.malformed(content.decoderResult().cause());
                     }
-                    if (!body.add(content.content())) {
-                        throw Problem.badRequest("body_too_large", "too long");
-                    }
+                    incoming.add(content.content());
                     if (content instanceof LastHttpContent) {
-                        lines.add(head + " " + new String(body.take(), ISO_8859_1));
+                        lines.add(head + " " + new String(incoming.complete().body(), ISO_8859_1));
                     }
                 }
             } catch (Problem refused) {
@@ -124,15 +128,13 @@ final class HttpTarget implements FuzzTarget {
             }
         }
 
-        private static String describe(HttpRequest head) {
-            RequestTarget target = RequestTarget.of(head);
-            Request request = new Request(head.method(), target.path(), target.query(), head.headers(), new byte[0]);
+        private static String describe(Request request) {
             return String.join(
                     " ",
-                    head.method().name(),
-                    target.path(),
-                    refusal(() -> name(target.path())),
-                    refusal(() -> Offset.parse(target.query().get("offset"), "offset")),
+                    request.method().name(),
+                    request.path(),
+                    refusal(() -> name(request.path())),
+                    refusal(() -> Offset.parse(request.query().get("offset"), "offset")),
                     refusal(() -> request.producer()),
                     refusal(() -> request.number(StreamHeaders.TTL)),
                     refusal(() -> request.time(StreamHeaders.EXPIRES_AT)),
@@ -154,13 +156,13 @@ final class HttpTarget implements FuzzTarget {
                 reading.run();
                 return "ok";
             } catch (Problem | IllegalArgumentException refused) {
-                requireClients(Problems.of(refused));
+                requireClients(Problem.of(refused));
                 return "refused";
             }
         }
 
         private static void requireClients(Problem problem) {
-            int status = problem.status().code();
+            int status = problem.status();
             if (status < 400 || status >= 500 && status != 501 && status != 505) {
                 throw new AssertionError("a client's bytes are taken for the server's fault: " + problem);
             }

@@ -21,7 +21,6 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpResponseEncoder;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -66,7 +65,7 @@ class PipelineTest {
     }
 
     private static Answer text(String text) {
-        return Answer.of(HttpResponseStatus.OK).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
+        return Answer.of(200).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
     }
 
     private static String get(String path) {

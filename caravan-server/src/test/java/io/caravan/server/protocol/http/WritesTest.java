@@ -18,8 +18,7 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.Cursors;
-import io.caravan.server.protocol.http.endpoint.ReadParts;
-import io.caravan.server.protocol.http.endpoint.Writes;
+import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.security.Principal;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.netty.handler.codec.http.DefaultHttpRequest;
@@ -53,7 +52,7 @@ class WritesTest {
     private final AnswerMemory answers = Unbounded.answers(channel, LIMIT);
     private boolean writable = true;
     private DocumentService documents;
-    private Writes writes;
+    private Endpoints endpoints;
 
     @BeforeEach
     void open() {
@@ -75,7 +74,7 @@ class WritesTest {
         documents = new DocumentService(store, Catalog.open(store, 0));
         Readiness readiness = new Readiness();
         readiness.serve(documents, null);
-        writes = new Writes(readiness, readers::add);
+        endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
     }
 
     @AfterEach
@@ -104,7 +103,7 @@ class WritesTest {
     @Test
     void aChangeThatBreaksIsAnsweredAndTheErrorGoesOn() {
         Exchange exchange = exchange();
-        writes.runApart(exchange, unused -> {
+        endpoints.writeApart(exchange, unused -> {
             throw new StackOverflowError();
         });
         assertThatThrownBy(this::read).isInstanceOf(StackOverflowError.class);
@@ -116,7 +115,7 @@ class WritesTest {
     void aChangeOnAThreadThatMayWaitDoesNotWaitForTheStore() {
         List<String> ran = new ArrayList<>();
         writable = false;
-        writes.runApart(exchange(), unused -> ran.add("changed"));
+        endpoints.writeApart(exchange(), unused -> ran.add("changed"));
         read();
         assertThat(ran).isEmpty();
         writable = true;
@@ -129,9 +128,8 @@ class WritesTest {
     @Test
     void aReadWaitsWhileAllClientsTogetherHaveEnoughToTake() {
         List<String> ran = new ArrayList<>();
-        ReadParts reads = new ReadParts(new Readiness(), readers::add, CONFIG, CURSORS, true);
         answers.hold(LIMIT);
-        reads.read(exchange(), () -> ran.add("read"));
+        endpoints.read(exchange(), () -> ran.add("read"));
         assertThat(readers).isEmpty();
         answers.hold(-LIMIT);
         channel.runPendingTasks();
@@ -147,10 +145,10 @@ class WritesTest {
 
     @Test
     void changesOfOneTurnOfTheLoopShareAForce() {
-        writes.run(exchange(), unused -> calls.add("first"));
-        writes.run(exchange(), unused -> calls.add("second"));
+        endpoints.write(exchange(), unused -> calls.add("first"));
+        endpoints.write(exchange(), unused -> calls.add("second"));
         channel.runPendingTasks();
-        writes.run(exchange(), unused -> calls.add("third"));
+        endpoints.write(exchange(), unused -> calls.add("third"));
         channel.runPendingTasks();
         assertThat(calls).containsExactly("group", "first", "second", "close", "group", "third", "close");
     }

@@ -5,7 +5,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.netty.handler.codec.http.DefaultHttpHeaders;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpResponseStatus;
 
 /** A response, or the head of one that is streamed. Mutable until it is sent; not thread-safe. */
 public final class Answer {
@@ -14,20 +13,20 @@ public final class Answer {
     private static final byte[] NOTHING = {};
     private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
-    private final HttpResponseStatus status;
+    private final int status;
     private final HttpHeaders headers = new DefaultHttpHeaders();
     private byte[] body = NOTHING;
 
-    private Answer(HttpResponseStatus status) {
+    private Answer(int status) {
         this.status = status;
     }
 
-    public static Answer of(HttpResponseStatus status) {
+    public static Answer of(int status) {
         return new Answer(status);
     }
 
     /** A response with a map, list or record as JSON; never cached. */
-    public static Answer json(HttpResponseStatus status, Object value) {
+    public static Answer json(int status, Object value) {
         return of(status).uncached().body(JSON, jsonBytes(value));
     }
 
@@ -60,7 +59,7 @@ public final class Answer {
         return header("Content-Type", contentType);
     }
 
-    public HttpResponseStatus status() {
+    public int status() {
         return status;
     }
 

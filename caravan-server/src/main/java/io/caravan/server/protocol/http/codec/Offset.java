@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
 import io.caravan.server.document.DocumentInfo;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.Locale;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +103,7 @@ public final class Offset {
         if (sequence < info.firstSequence()) {
             String first = of(info.firstSequence());
             throw new Problem(
-                            HttpResponseStatus.GONE,
+                            410,
                             "offset_trimmed",
                             "values from this offset on were trimmed; the first retained one is at " + first)
                     .with(StreamHeaders.FIRST_OFFSET, first);

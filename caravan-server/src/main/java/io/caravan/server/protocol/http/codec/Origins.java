@@ -3,14 +3,12 @@ package io.caravan.server.protocol.http.codec;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.net.InetSocketAddress;
 import java.util.Locale;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which web pages may use the server from within a browser.
@@ -31,6 +29,41 @@ public final class Origins {
     private static final Pattern AUTHORITY = Pattern.compile("(?<host>\\[[0-9a-f:.]+]|[^:\\[\\]]+)(:[0-9]{0,5})?");
     private static final Pattern ORIGIN =
             Pattern.compile("https?://(?<host>\\[[0-9a-f:.]+]|[a-z0-9._-]+)(:[0-9]{1,5})?");
+
+    private static final String ALLOWED_HEADERS = String.join(
+            ", ",
+            "Authorization",
+            "Content-Type",
+            "If-None-Match",
+            StreamHeaders.SEQ,
+            StreamHeaders.TTL,
+            StreamHeaders.EXPIRES_AT,
+            StreamHeaders.CLOSED,
+            StreamHeaders.FORKED_FROM,
+            StreamHeaders.FORK_OFFSET,
+            StreamHeaders.FORK_SUB_OFFSET,
+            StreamHeaders.PRODUCER_ID,
+            StreamHeaders.PRODUCER_EPOCH,
+            StreamHeaders.PRODUCER_SEQ);
+    private static final String EXPOSED_HEADERS = String.join(
+            ", ",
+            "ETag",
+            "Location",
+            "WWW-Authenticate",
+            StreamHeaders.NEXT_OFFSET,
+            StreamHeaders.FIRST_OFFSET,
+            StreamHeaders.UP_TO_DATE,
+            StreamHeaders.CLOSED,
+            StreamHeaders.CURSOR,
+            StreamHeaders.TTL,
+            StreamHeaders.EXPIRES_AT,
+            StreamHeaders.SSE_DATA_ENCODING,
+            StreamHeaders.PRODUCER_EPOCH,
+            StreamHeaders.PRODUCER_SEQ,
+            StreamHeaders.PRODUCER_EXPECTED_SEQ,
+            StreamHeaders.PRODUCER_RECEIVED_SEQ);
+    private static final Set<HttpMethod> READING = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
+    private static final String PREFLIGHT_SECONDS = "86400";
 
     private final boolean any;
     private final boolean anyHost;
@@ -96,7 +129,7 @@ public final class Origins {
                             + " other names");
         }
         String origin = headers.get(HttpHeaderNames.ORIGIN);
-        if (changes(method) && origin != null && !mayUse(origin)) {
+        if (!READING.contains(method) && origin != null && !mayUse(origin)) {
             throw forbidden(
                     "foreign_origin",
                     "pages of this origin may not change anything, because clients need no token here; --allow-origin allows them");
@@ -114,32 +147,36 @@ public final class Origins {
                 || anyAddress && ADDRESS.matcher(host).matches();
     }
 
-    private static boolean changes(HttpMethod method) {
-        return !method.equals(HttpMethod.GET) && !method.equals(HttpMethod.HEAD) && !method.equals(HttpMethod.OPTIONS);
-    }
-
     private boolean mayUse(String origin) {
         Matcher parts = ORIGIN.matcher(origin);
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
     }
 
     private static Problem forbidden(String code, String detail) {
-        return new Problem(HttpResponseStatus.FORBIDDEN, code, detail);
+        return new Problem(403, code, detail);
     }
 
-    /** Whether pages of all origins may use the server. */
-    boolean any() {
-        return any;
-    }
-
-    /** The origin whose pages may read the answer to a request with these headers: {@code *}, one, or null for none. */
-    @Nullable
-    String reader(HttpHeaders request) {
-        if (any) {
-            return ANY;
-        }
+    /** Adds to a response which pages may read it, and that browsers must not guess its type. */
+    void addTo(HttpHeaders response, HttpHeaders request) {
         String origin = request.get(HttpHeaderNames.ORIGIN);
-        return origin != null && mayUse(origin) ? origin : null;
+        if (any || origin != null && mayUse(origin)) {
+            response.set(HttpHeaderNames.ACCESS_CONTROL_ALLOW_ORIGIN, any ? ANY : origin);
+            response.set(HttpHeaderNames.ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+        }
+        if (!any) {
+            response.add(HttpHeaderNames.VARY, HttpHeaderNames.ORIGIN);
+        }
+        // Other pages of this machine are the same site, whatever their port.
+        response.set("Cross-Origin-Resource-Policy", any ? "cross-origin" : "same-site");
+        response.set("X-Content-Type-Options", "nosniff");
+    }
+
+    /** The answer to a browser that checks what a page of another origin may send. */
+    public static Answer preflight() {
+        return Answer.of(204)
+                .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")
+                .header("Access-Control-Allow-Headers", ALLOWED_HEADERS)
+                .header("Access-Control-Max-Age", PREFLIGHT_SECONDS);
     }
 
     private static String lower(String host) {

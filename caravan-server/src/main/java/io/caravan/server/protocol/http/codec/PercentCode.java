@@ -4,11 +4,12 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 /** Decodes and encodes percent codes in URLs, such as {@code %41}. */
 final class PercentCode {
     private static final String UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
-    private static final char[] HEX = "0123456789ABCDEF".toCharArray();
+    private static final HexFormat HEX = HexFormat.of().withUpperCase();
 
     private PercentCode() {}
 
@@ -22,30 +23,25 @@ final class PercentCode {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
-            if (c == '%') {
-                bytes.write(code(text, i + 1, what));
+            if (isCode(text, i)) {
+                bytes.write(HexFormat.fromHexDigits(text, i + 1, i + 3));
                 i += 2;
-            } else if (c > ' ' && c < 0x7F) {
+            } else if (c > ' ' && c < 0x7F && c != '%') {
                 bytes.write(c);
             } else {
-                throw malformed(what);
+                throw Problem.badRequest(
+                        "malformed_url",
+                        what + " is malformed: write bytes other than letters, digits and punctuation as %XX");
             }
         }
         return bytes.toByteArray();
     }
 
-    private static int code(String text, int at, String what) {
-        int high = at + 1 < text.length() ? Character.digit(text.charAt(at), 16) : -1;
-        int low = high < 0 ? -1 : Character.digit(text.charAt(at + 1), 16);
-        if (low < 0) {
-            throw malformed(what);
-        }
-        return high << 4 | low;
-    }
-
-    private static Problem malformed(String what) {
-        return Problem.badRequest(
-                "malformed_url", what + " is malformed: write bytes other than letters, digits and punctuation as %XX");
+    private static boolean isCode(String text, int at) {
+        return text.charAt(at) == '%'
+                && at + 2 < text.length()
+                && HexFormat.isHexDigit(text.charAt(at + 1))
+                && HexFormat.isHexDigit(text.charAt(at + 2));
     }
 
     /** The text that a part of a URL stands for. */
@@ -67,7 +63,7 @@ final class PercentCode {
             if (UNRESERVED.indexOf((char) (b & 0xFF)) >= 0) {
                 text.append((char) b);
             } else {
-                text.append('%').append(HEX[b >> 4 & 0xF]).append(HEX[b & 0xF]);
+                text.append('%').append(HEX.toHexDigits(b));
             }
         }
         return text.toString();

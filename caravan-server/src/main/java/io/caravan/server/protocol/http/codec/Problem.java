@@ -1,16 +1,45 @@
 package io.caravan.server.protocol.http.codec;
 
+import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
+import io.caravan.ValueTooLargeException;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.DocumentException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Ends a request with an error response: RFC 9457's {@code application/problem+json}. */
 public final class Problem extends RuntimeException {
     public static final String CONTENT_TYPE = "application/problem+json";
 
+    private static final Logger LOG = LoggerFactory.getLogger(Problem.class);
     private static final long serialVersionUID = 1L;
+    private static final String ARCHIVE_UNAVAILABLE = "archive_unavailable";
 
-    private final transient HttpResponseStatus status;
+    private record Translation(Class<? extends RuntimeException> type, int status, String code) {}
+
+    private static final List<Translation> TRANSLATIONS = List.of(
+            new Translation(OutOfSpaceException.class, 507, "out_of_space"),
+            new Translation(ValueTooLargeException.class, 413, "value_too_large"),
+            new Translation(CorruptStoreException.class, 500, "corrupt"),
+            new Translation(StoreFailedException.class, 503, "store_failed"),
+            new Translation(StoreIoException.class, 503, "store_failed"),
+            new Translation(StoreClosedException.class, 503, "store_closed"),
+            new Translation(ArchiveException.class, 503, ARCHIVE_UNAVAILABLE),
+            new Translation(ObjectStoreException.class, 503, ARCHIVE_UNAVAILABLE),
+            new Translation(IllegalArgumentException.class, 400, "invalid_request"));
+
+    private final int status;
     private final String code;
     private final transient Map<String, String> headers = new LinkedHashMap<>();
 
@@ -20,14 +49,67 @@ public final class Problem extends RuntimeException {
      * @param code a word for programs; docs/PROTOCOLS.md lists them
      * @param detail a sentence for people: what happened, and what to do
      */
-    public Problem(HttpResponseStatus status, String code, String detail) {
+    public Problem(int status, String code, String detail) {
         super(detail);
         this.status = status;
         this.code = code;
     }
 
     public static Problem badRequest(String code, String detail) {
-        return new Problem(HttpResponseStatus.BAD_REQUEST, code, detail);
+        return new Problem(400, code, detail);
+    }
+
+    /** Translates an exception. One that has no translation is a fault of the server, and is logged. */
+    public static Problem of(Throwable thrown) {
+        if (thrown instanceof Problem refused) {
+            return refused;
+        }
+        if (thrown instanceof DocumentException refused) {
+            return ofDocument(refused);
+        }
+        for (Translation translation : TRANSLATIONS) {
+            if (translation.type().isInstance(thrown)) {
+                Problem problem = new Problem(translation.status(), translation.code(), message(thrown));
+                return problem.code.equals(ARCHIVE_UNAVAILABLE) ? problem.retrySoon() : problem;
+            }
+        }
+        LOG.error("a request failed because of a fault in the server", thrown);
+        String detail = thrown instanceof CaravanException ? message(thrown) : "see the server's log";
+        return new Problem(500, "internal_error", detail);
+    }
+
+    private static String message(Throwable thrown) {
+        return String.valueOf(thrown.getMessage());
+    }
+
+    private static Problem ofDocument(DocumentException refused) {
+        int status = switch (refused.reason()) {
+            case NOT_FOUND, SOURCE_NOT_FOUND -> 404;
+            case GONE -> 410;
+            case NOT_JSON, PRODUCER_EPOCH_START, FORK_POINT -> 400;
+            case PRODUCER_FENCED -> 403;
+            case EXISTS,
+                    CLOSED,
+                    CONTENT_TYPE_MISMATCH,
+                    STREAM_SEQ_REGRESSION,
+                    SEQUENCE_CONFLICT,
+                    PRODUCER_GAP,
+                    SOURCE_GONE,
+                    HAS_FORKS,
+                    CHANGED_MEANWHILE -> 409;
+            case RESTORING -> 503;
+        };
+        Problem problem = new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
+        return switch (refused.reason()) {
+            case CLOSED ->
+                problem.with(StreamHeaders.CLOSED, "true").with(StreamHeaders.NEXT_OFFSET, Offset.of(refused.actual()));
+            case PRODUCER_FENCED -> problem.with(StreamHeaders.PRODUCER_EPOCH, Long.toString(refused.actual()));
+            case PRODUCER_GAP ->
+                problem.with(StreamHeaders.PRODUCER_EXPECTED_SEQ, Long.toString(refused.expected()))
+                        .with(StreamHeaders.PRODUCER_RECEIVED_SEQ, Long.toString(refused.actual()));
+            case RESTORING -> problem.retrySoon();
+            default -> problem;
+        };
     }
 
     /** Adds a header to the response. */
@@ -36,7 +118,12 @@ public final class Problem extends RuntimeException {
         return this;
     }
 
-    public HttpResponseStatus status() {
+    /** For a document that is being fetched from the archive, or an archive that does not answer. */
+    private Problem retrySoon() {
+        return with("Retry-After", "1");
+    }
+
+    public int status() {
         return status;
     }
 
@@ -45,13 +132,13 @@ public final class Problem extends RuntimeException {
     }
 
     public String detail() {
-        return String.valueOf(getMessage());
+        return message(this);
     }
 
     public Answer answer() {
         Map<String, Object> body = new LinkedHashMap<>();
-        body.put("title", status.reasonPhrase());
-        body.put("status", status.code());
+        body.put("title", HttpResponseStatus.valueOf(status).reasonPhrase());
+        body.put("status", status);
         body.put("code", code);
         body.put("detail", detail());
         Answer answer = Answer.json(status, body).header("Content-Type", CONTENT_TYPE);

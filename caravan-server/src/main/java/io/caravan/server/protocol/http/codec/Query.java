@@ -1,16 +1,16 @@
 package io.caravan.server.protocol.http.codec;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The parameters after a URL's question mark. Unknown ones are ignored, as the protocol requires. */
 public final class Query {
     private static final int MAX_PARAMETERS = 64;
 
-    private record Parameter(String name, String value) {}
-
-    private final List<Parameter> parameters = new ArrayList<>();
+    private final Map<String, List<String>> values = new HashMap<>();
 
     /**
      * Parses a query.
@@ -19,24 +19,19 @@ public final class Query {
      * @throws Problem when it is malformed
      */
     public Query(String raw) {
-        for (int from = 0; from < raw.length(); ) {
-            int next = raw.indexOf('&', from);
-            int to = next < 0 ? raw.length() : next;
-            if (to > from) {
-                add(raw.substring(from, to));
+        int count = 0;
+        for (String pair : raw.split("&", -1)) {
+            if (pair.isEmpty()) {
+                continue;
             }
-            from = to + 1;
+            if (++count > MAX_PARAMETERS) {
+                throw Problem.badRequest(
+                        "too_many_parameters", "the URL has more than " + MAX_PARAMETERS + " parameters");
+            }
+            String[] parts = pair.split("=", 2);
+            values.computeIfAbsent(text(parts[0]), unseen -> new ArrayList<>(1))
+                    .add(parts.length == 1 ? "" : text(parts[1]));
         }
-    }
-
-    private void add(String pair) {
-        if (parameters.size() == MAX_PARAMETERS) {
-            throw Problem.badRequest("too_many_parameters", "the URL has more than " + MAX_PARAMETERS + " parameters");
-        }
-        int equals = pair.indexOf('=');
-        String name = equals < 0 ? pair : pair.substring(0, equals);
-        String value = equals < 0 ? "" : pair.substring(equals + 1);
-        parameters.add(new Parameter(text(name), text(value)));
     }
 
     private static String text(String part) {
@@ -49,15 +44,10 @@ public final class Query {
      * @throws Problem when it is repeated
      */
     public @Nullable String get(String name) {
-        String found = null;
-        for (Parameter parameter : parameters) {
-            if (parameter.name().equals(name)) {
-                if (found != null) {
-                    throw Problem.badRequest("repeated_parameter", name + " is given more than once");
-                }
-                found = parameter.value();
-            }
+        List<String> given = values.getOrDefault(name, List.of());
+        if (given.size() > 1) {
+            throw Problem.badRequest("repeated_parameter", name + " is given more than once");
         }
-        return found;
+        return given.isEmpty() ? null : given.get(0);
     }
 }

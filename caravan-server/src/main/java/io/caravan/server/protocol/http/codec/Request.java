@@ -2,22 +2,29 @@ package io.caravan.server.protocol.http.codec;
 
 import io.caravan.server.document.Producer;
 import io.netty.handler.codec.http.HttpHeaderNames;
+import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpRequest;
+import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request that has arrived completely.
+ * A request.
  *
  * @param path the URL's path as it was sent, percent codes included
- * @param body empty when there is none
+ * @param body empty when there is none, or it has not arrived
  */
 public record Request(HttpMethod method, String path, Query query, HttpHeaders headers, byte[] body) {
+    private static final Pattern AUTHORITY = Pattern.compile("https?://[^/?]*", Pattern.CASE_INSENSITIVE);
     private static final Pattern NUMBER = Pattern.compile("0|[1-9][0-9]{0,15}");
     /** The greatest integer that JavaScript can count to. */
     private static final long MAX_NUMBER = (1L << 53) - 1;
@@ -25,6 +32,72 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final Pattern MEDIA_TYPE =
             Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]+/[!#$%&'*+.^_`|~0-9A-Za-z-]+[ \t]*(;[\\x20-\\x7E\t]*)?");
     private static final int MAX_CONTENT_TYPE = 256;
+
+    /**
+     * The request with this head, still without its body.
+     *
+     * @throws Problem when the head is not valid HTTP/1.1 or 1.0
+     */
+    public static Request of(HttpRequest head) {
+        if (head.decoderResult().isFailure()) {
+            throw malformed(head.decoderResult().cause());
+        }
+        HttpVersion version = head.protocolVersion();
+        if (version.majorVersion() != 1 || version.minorVersion() > 1) {
+            throw new Problem(505, "unsupported_version", "this server speaks HTTP/1.1");
+        }
+        int hosts = head.headers().getAll(HttpHeaderNames.HOST).size();
+        if (hosts > 1 || hosts == 0 && version.isKeepAliveDefault()) {
+            throw Problem.badRequest("malformed_request", "a request needs one Host header, this has " + hosts);
+        }
+        checkTransferEncoding(head.headers().getAll(HttpHeaderNames.TRANSFER_ENCODING));
+        String uri = withoutAuthority(head.uri());
+        if (!uri.startsWith("/") && !uri.equals("*")) {
+            throw Problem.badRequest("malformed_url", "a URL's path begins with a slash");
+        }
+        String[] parts = uri.split("\\?", 2);
+        Query query = new Query(parts.length == 1 ? "" : parts[1]);
+        return new Request(head.method(), parts[0], query, head.headers(), new byte[0]);
+    }
+
+    /** The problem with bytes that are not a request. */
+    public static Problem malformed(Throwable cause) {
+        if (cause instanceof TooLongHttpLineException) {
+            return new Problem(414, "url_too_long", "the request's first line is too long");
+        }
+        if (cause instanceof TooLongHttpHeaderException) {
+            return new Problem(431, "headers_too_large", "the request's headers are too large");
+        }
+        return Problem.badRequest("malformed_request", "this is not an HTTP request: " + cause.getMessage());
+    }
+
+    /** A compressed body would be stored compressed, with nothing to say so. */
+    private static void checkTransferEncoding(List<String> encodings) {
+        if (encodings.size() > 1
+                || encodings.size() == 1
+                        && !HttpHeaderValues.CHUNKED.contentEqualsIgnoreCase(
+                                encodings.get(0).strip())) {
+            throw new Problem(
+                    501,
+                    "unsupported_transfer_encoding",
+                    "the only Transfer-Encoding of a body is chunked; this has " + String.join(", ", encodings));
+        }
+    }
+
+    /** The form of a URL that is sent to proxies names the server too. */
+    private static String withoutAuthority(String uri) {
+        Matcher authority = AUTHORITY.matcher(uri);
+        if (!authority.lookingAt()) {
+            return uri;
+        }
+        String rest = uri.substring(authority.end());
+        return rest.startsWith("/") ? rest : "/" + rest;
+    }
+
+    /** The same with its body. */
+    public Request withBody(byte[] arrived) {
+        return new Request(method, path, query, headers, arrived);
+    }
 
     /** The value of a header, or null when there is none. */
     public @Nullable String header(String name) {

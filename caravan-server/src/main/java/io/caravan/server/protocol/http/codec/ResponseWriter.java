@@ -102,23 +102,22 @@ public final class ResponseWriter {
             body.release();
             content = Unpooled.EMPTY_BUFFER;
         }
+        HttpResponseStatus status = HttpResponseStatus.valueOf(answer.status());
         DefaultFullHttpResponse response = new DefaultFullHttpResponse(
-                HttpVersion.HTTP_1_1, answer.status(), content, answer.headers(), EmptyHttpHeaders.INSTANCE);
-        if (mayHaveBody(answer.status()) && !(bodiless && length == 0)) {
+                HttpVersion.HTTP_1_1, status, content, answer.headers(), EmptyHttpHeaders.INSTANCE);
+        boolean mayHaveBody =
+                !status.equals(HttpResponseStatus.NO_CONTENT) && !status.equals(HttpResponseStatus.NOT_MODIFIED);
+        if (mayHaveBody && !(bodiless && length == 0)) {
             response.headers().set(HttpHeaderNames.CONTENT_LENGTH, length);
         }
         complete(response);
         channel.writeAndFlush(response);
     }
 
-    private static boolean mayHaveBody(HttpResponseStatus status) {
-        return status.code() != HttpResponseStatus.NO_CONTENT.code()
-                && status.code() != HttpResponseStatus.NOT_MODIFIED.code();
-    }
-
     /** Starts a response whose length is unknown. */
     public void head(Answer answer) {
-        HttpResponse response = new DefaultHttpResponse(HttpVersion.HTTP_1_1, answer.status(), answer.headers());
+        HttpResponse response = new DefaultHttpResponse(
+                HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
         if (oldVersion) {
             close();
         } else {
@@ -131,7 +130,7 @@ public final class ResponseWriter {
     private void complete(HttpResponse response) {
         keepAlive &= !ending.getAsBoolean();
         HttpHeaders headers = response.headers();
-        CommonHeaders.addTo(headers, origins, request);
+        origins.addTo(headers, request);
         if (!keepAlive) {
             headers.set(HttpHeaderNames.CONNECTION, HttpHeaderValues.CLOSE);
         } else if (oldVersion) {

@@ -1,7 +1,6 @@
 package io.caravan.server.protocol.http.codec;
 
 import io.caravan.catalog.DocumentName;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
 
 /** The names of streams: what follows {@value #PREFIX} in a URL's path, percent codes decoded, byte for byte. */
@@ -22,16 +21,16 @@ public final class StreamName {
         byte[] name = PercentCode.bytes(rest, "the stream's path");
         if (reserved(name)) {
             throw new Problem(
-                    HttpResponseStatus.NOT_IMPLEMENTED,
+                    501,
                     "reserved",
                     "paths below " + RESERVED + " are reserved for subscriptions, which this server does not have");
         }
         if (name.length == 0) {
-            throw new Problem(HttpResponseStatus.NOT_FOUND, "unknown_path", "a stream's path must not be empty");
+            throw new Problem(404, "unknown_path", "a stream's path must not be empty");
         }
         if (name.length > DocumentName.MAX_BYTES) {
             throw new Problem(
-                    HttpResponseStatus.REQUEST_URI_TOO_LONG,
+                    414,
                     "name_too_long",
                     "a stream's name may have at most " + DocumentName.MAX_BYTES + " bytes, this has " + name.length);
         }

@@ -4,7 +4,6 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.Problems;
 import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
 import io.caravan.server.protocol.http.codec.StreamName;
@@ -123,7 +122,7 @@ public final class Exchange {
 
     /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by closing the connection. */
     public void fail(Throwable problem) {
-        Problem response = Problems.of(problem);
+        Problem response = Problem.of(problem);
         onLoop(() -> {
             if (!over && status == 0) {
                 answer(response.answer());
@@ -163,7 +162,7 @@ public final class Exchange {
     }
 
     private void note(Answer answer) {
-        status = answer.status().code();
+        status = answer.status();
         assert route.allStatuses().contains(status) : route.operation() + " does not declare status " + status;
     }
 

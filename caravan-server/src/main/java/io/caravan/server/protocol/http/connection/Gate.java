@@ -8,7 +8,6 @@ import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaders;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
@@ -86,13 +85,10 @@ public final class Gate {
     }
 
     private static Problem unauthorized(String detail) {
-        return new Problem(HttpResponseStatus.UNAUTHORIZED, "unauthorized", detail).with("WWW-Authenticate", CHALLENGE);
+        return new Problem(401, "unauthorized", detail).with("WWW-Authenticate", CHALLENGE);
     }
 
     private static Problem forbidden(Principal principal, Permission permission, String where) {
-        return new Problem(
-                HttpResponseStatus.FORBIDDEN,
-                "forbidden",
-                principal.name() + " lacks permission " + permission + where);
+        return new Problem(403, "forbidden", principal.name() + " lacks permission " + permission + where);
     }
 }

@@ -5,8 +5,8 @@ import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.LingeringClose;
 import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.protocol.http.codec.RequestDecoder;
-import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.protocol.http.codec.ResponseWriter;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -18,12 +18,12 @@ import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -76,7 +76,9 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
         try {
-            take(message);
+            if (!closing) {
+                take(message);
+            }
         } finally {
             ReferenceCountUtil.release(message);
         }
@@ -96,9 +98,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     private void take(Object message) {
-        if (closing) {
-            return;
-        }
         if (message instanceof HttpRequest head) {
             begin(head);
         }
@@ -108,8 +107,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     private void begin(HttpRequest head) {
-        ResponseWriter response =
-                new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
+        ResponseWriter response = writer(head);
         writer = response;
         try {
             incoming = service.admit(head, channel.remoteAddress());
@@ -121,22 +119,25 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         }
     }
 
+    private ResponseWriter writer(HttpRequest head) {
+        return new ResponseWriter(channel, answers, head, service.origins(), service.readiness()::draining);
+    }
+
     /** Answers a request that may not have arrived completely, and ends the connection. */
     private void refuse(ResponseWriter response, Problem problem) {
         incoming = null;
         response.close();
         response.whole(problem.answer());
-        service.refused(problem.status().code());
+        service.refused(problem.status());
         end(true);
     }
 
     private void take(IncomingRequest begun, HttpContent content) {
-        ResponseWriter response = HttpService.required(writer);
-        if (content.decoderResult().isFailure()) {
-            refuse(response, RequestTarget.malformed(content.decoderResult().cause()));
-            return;
-        }
+        ResponseWriter response = Objects.requireNonNull(writer);
         try {
+            if (content.decoderResult().isFailure()) {
+                throw Request.malformed(content.decoderResult().cause());
+            }
             begun.add(content.content());
         } catch (Problem refused) {
             refuse(response, refused);
@@ -158,9 +159,9 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     /** The answer was written: the next request may come. */
     private void answered() {
-        Exchange done = HttpService.required(exchange);
+        Exchange done = Objects.requireNonNull(exchange);
         service.answered(done);
-        if (!HttpService.required(writer).keepAlive() || service.readiness().draining()) {
+        if (!Objects.requireNonNull(writer).keepAlive() || service.readiness().draining()) {
             exchange = null;
             end(false);
             return;
@@ -213,14 +214,12 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void requestTimedOut() {
-        if (!unfinished()) {
+        if (unfinished()) {
+            Problem problem = new Problem(408, "request_timeout", "the rest of the request did not come");
+            refuse(writer(NO_HEAD), problem);
+        } else {
             end(false);
-            return;
         }
-        refuse(
-                new ResponseWriter(channel, answers, NO_HEAD, service.origins(), service.readiness()::draining),
-                new Problem(
-                        HttpResponseStatus.REQUEST_TIMEOUT, "request_timeout", "the rest of the request did not come"));
     }
 
     @Override

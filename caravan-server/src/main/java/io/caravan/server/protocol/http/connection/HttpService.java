@@ -1,31 +1,26 @@
 package io.caravan.server.protocol.http.connection;
 
-import io.caravan.server.metrics.RequestOutcome;
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.protocol.http.codec.CommonHeaders;
+import io.caravan.server.metrics.ServerMetrics.RequestOutcome;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.caravan.server.protocol.http.codec.RequestTarget;
+import io.caravan.server.protocol.http.codec.Request;
 import io.caravan.server.security.Principal;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponseStatus;
+import io.netty.handler.codec.http.HttpStatusClass;
+import io.netty.handler.codec.http.HttpUtil;
 import java.net.SocketAddress;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** What all HTTP connections share: the routes, who may use them, and the request metrics. */
 public final class HttpService {
     private static final String PROTOCOL = "http";
-    private static final int NO_CONTENT = 204;
-    private static final int CLIENT_ERRORS = 400;
-    private static final int SERVER_ERRORS = 500;
 
     private final HttpConfig config;
     private final List<Route> routes;
@@ -34,11 +29,7 @@ public final class HttpService {
     private final Readiness readiness;
     private final ServerMetrics metrics;
     private final Route preflight = Route.of(
-            HttpMethod.OPTIONS,
-            "*",
-            "preflight",
-            Set.of(NO_CONTENT),
-            exchange -> exchange.answer(CommonHeaders.preflight()));
+            HttpMethod.OPTIONS, "*", "preflight", Set.of(204), exchange -> exchange.answer(Origins.preflight()));
 
     public HttpService(HttpConfig config, List<Route> routes, Gate gate, Readiness readiness, ServerMetrics metrics) {
         this.config = config;
@@ -47,10 +38,6 @@ public final class HttpService {
         this.gate = gate;
         this.readiness = readiness;
         this.metrics = metrics;
-    }
-
-    HttpConfig config() {
-        return config;
     }
 
     public List<Route> routes() {
@@ -72,20 +59,20 @@ public final class HttpService {
      * @throws Problem when the request is refused and its connection must end
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
-        RequestTarget target = RequestTarget.of(head);
+        Request request = Request.of(head);
         try {
             origins.check(head.method(), head.headers());
             if (head.method().equals(HttpMethod.OPTIONS)) {
-                return new IncomingRequest(head, target, preflight, Principal.ANYONE, config);
+                return new IncomingRequest(head, request, preflight, Principal.ANYONE, config);
             }
-            Route route = route(head.method(), target.path());
-            Principal principal = gate.check(route, target.path(), head.headers(), peer);
-            return new IncomingRequest(head, target, route, principal, config);
+            Route route = route(head.method(), request.path());
+            Principal principal = gate.check(route, request.path(), head.headers(), peer);
+            return new IncomingRequest(head, request, route, principal, config);
         } catch (Problem refused) {
-            if (IncomingRequest.hasBody(head)) {
+            if (HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0) {
                 throw refused;
             }
-            return new IncomingRequest(head, target, Route.refusing(head.method(), refused), Principal.ANYONE, config);
+            return new IncomingRequest(head, request, Route.refusing(head.method(), refused), Principal.ANYONE, config);
         }
     }
 
@@ -93,10 +80,7 @@ public final class HttpService {
         List<Route> ofPath =
                 routes.stream().filter(route -> route.matches(path)).toList();
         if (ofPath.isEmpty()) {
-            throw new Problem(
-                    HttpResponseStatus.NOT_FOUND,
-                    "unknown_path",
-                    "nothing is served at this path; /openapi.json lists what is");
+            throw new Problem(404, "unknown_path", "nothing is served at this path; /openapi.json lists what is");
         }
         return find(method, ofPath)
                 .or(() -> method.equals(HttpMethod.HEAD) ? find(HttpMethod.GET, ofPath) : Optional.empty())
@@ -112,10 +96,7 @@ public final class HttpService {
                         ofPath.stream().map(route -> route.method().name()), Stream.of("OPTIONS"))
                 .distinct()
                 .collect(Collectors.joining(", "));
-        return new Problem(
-                        HttpResponseStatus.METHOD_NOT_ALLOWED,
-                        "method_not_allowed",
-                        "this path takes " + allowed + ", not " + method.name())
+        return new Problem(405, "method_not_allowed", "this path takes " + allowed + ", not " + method.name())
                 .with("Allow", allowed);
     }
 
@@ -131,14 +112,10 @@ public final class HttpService {
     }
 
     private static RequestOutcome outcome(int status) {
-        if (status >= SERVER_ERRORS) {
-            return RequestOutcome.FAILED;
-        }
-        return status >= CLIENT_ERRORS ? RequestOutcome.REFUSED : RequestOutcome.OK;
-    }
-
-    /** A value that must be present by now. */
-    public static <T> T required(@Nullable T value) {
-        return Objects.requireNonNull(value);
+        return switch (HttpStatusClass.valueOf(status)) {
+            case SERVER_ERROR -> RequestOutcome.FAILED;
+            case CLIENT_ERROR -> RequestOutcome.REFUSED;
+            default -> RequestOutcome.OK;
+        };
     }
 }

@@ -3,65 +3,52 @@ package io.caravan.server.protocol.http.connection;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Request;
-import io.caravan.server.protocol.http.codec.RequestBody;
-import io.caravan.server.protocol.http.codec.RequestTarget;
 import io.caravan.server.security.Principal;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpRequest;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
+import java.io.ByteArrayOutputStream;
 import org.jspecify.annotations.Nullable;
 
-/** A request whose head has arrived and whose body is arriving. */
-final class IncomingRequest {
-    private final HttpRequest head;
-    private final RequestTarget target;
+/** A request whose head has arrived and whose body is arriving; takes about as much memory as has arrived. */
+public final class IncomingRequest {
+    private final Request head;
     private final Route route;
     private final Principal principal;
-    private final HttpConfig config;
-    private final RequestBody body;
+    private final int maxBodyBytes;
     private final boolean expectsContinue;
-    private long bytes;
+    private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    private int bytes;
 
     /**
      * Begins a request that its client may make.
      *
      * @throws Problem when its body is too long, or its expectation is not supported
      */
-    IncomingRequest(HttpRequest head, RequestTarget target, Route route, Principal principal, HttpConfig config) {
+    public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
-        this.target = target;
         this.route = route;
         this.principal = principal;
-        this.config = config;
-        this.body = new RequestBody(config.maxBodyBytes(), route.takesBody());
-        this.expectsContinue = expectation(head.headers().get(HttpHeaderNames.EXPECT));
-        if (HttpUtil.getContentLength(head, 0L) > config.maxBodyBytes()) {
-            throw tooLong();
-        }
-    }
-
-    static boolean hasBody(HttpRequest head) {
-        return HttpUtil.isTransferEncodingChunked(head) || HttpUtil.getContentLength(head, 0L) > 0;
+        this.maxBodyBytes = config.maxBodyBytes();
+        this.expectsContinue = expectation(head.header(HttpHeaderNames.EXPECT.toString()));
+        checkLength(HttpUtil.getContentLength(received, 0L));
     }
 
     private static boolean expectation(@Nullable String expected) {
         if (expected != null && !HttpHeaderValues.CONTINUE.contentEqualsIgnoreCase(expected)) {
-            throw new Problem(
-                    HttpResponseStatus.EXPECTATION_FAILED,
-                    "unknown_expectation",
-                    "the server supports no expectation but 100-continue");
+            throw new Problem(417, "unknown_expectation", "the server supports no expectation but 100-continue");
         }
         return expected != null;
     }
 
-    private Problem tooLong() {
-        return new Problem(
-                HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
-                "body_too_large",
-                "a body may have at most " + config.maxBodyBytes() + " bytes, see --max-value");
+    private void checkLength(long length) {
+        if (length > maxBodyBytes) {
+            throw new Problem(
+                    413, "body_too_large", "a body may have at most " + maxBodyBytes + " bytes, see --max-value");
+        }
     }
 
     /** Whether the client waits for a response before it sends the body. */
@@ -78,7 +65,7 @@ final class IncomingRequest {
     }
 
     /** Number of the body's bytes that have arrived. */
-    long bytes() {
+    int bytes() {
         return bytes;
     }
 
@@ -87,15 +74,16 @@ final class IncomingRequest {
      *
      * @throws Problem when that makes it too long
      */
-    void add(ByteBuf part) {
+    public void add(ByteBuf part) {
+        checkLength((long) bytes + part.readableBytes());
         bytes += part.readableBytes();
-        if (!body.add(part)) {
-            throw tooLong();
+        if (route.takesBody()) {
+            body.writeBytes(ByteBufUtil.getBytes(part));
         }
     }
 
-    /** The complete request; the last call. */
-    Request complete() {
-        return new Request(head.method(), target.path(), target.query(), head.headers(), body.take());
+    /** The complete request. */
+    public Request complete() {
+        return head.withBody(body.toByteArray());
     }
 }

@@ -6,7 +6,6 @@ import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /** Whether the server is ready to serve, and if not, why. Thread-safe. */
@@ -44,11 +43,15 @@ public final class Readiness {
     public DocumentService documents() {
         DocumentService served = documents;
         if (served == null || draining) {
-            throw draining
-                    ? unavailable("draining", "the server stops")
-                    : unavailable("recovering", "the store is being opened");
+            throw notServing();
         }
         return served;
+    }
+
+    private Problem notServing() {
+        return draining
+                ? unavailable("draining", "the server stops")
+                : unavailable("recovering", "the store is being opened");
     }
 
     /**
@@ -57,12 +60,9 @@ public final class Readiness {
      * @param inFull whether to give the store's own message, which may name files
      */
     public @Nullable Problem problem(boolean inFull) {
-        if (draining) {
-            return unavailable("draining", "the server stops");
-        }
         DocumentService served = documents;
-        if (served == null) {
-            return unavailable("recovering", "the store is being opened");
+        if (served == null || draining) {
+            return notServing();
         }
         CaravanException trouble = served.trouble();
         if (trouble == null) {
@@ -75,6 +75,6 @@ public final class Readiness {
     }
 
     public static Problem unavailable(String code, String detail) {
-        return new Problem(HttpResponseStatus.SERVICE_UNAVAILABLE, code, detail);
+        return new Problem(503, code, detail);
     }
 }

@@ -30,6 +30,17 @@ public record Route(
         Endpoint endpoint) {
     public static final String REST = "{path}";
 
+    /** What a route does. */
+    public interface Endpoint {
+        /**
+         * Handles a request that has arrived completely. Called on the connection's event loop, where it must not
+         * block; the answer may come later and from any thread.
+         *
+         * @throws Problem which becomes the answer, as does any other exception, translated by {@link Problem#of}
+         */
+        void handle(Exchange exchange);
+    }
+
     /** Codes with which any request may be answered, whatever its route. */
     static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
 
@@ -39,7 +50,7 @@ public record Route(
 
     /** A route that answers with this refusal. */
     static Route refusing(HttpMethod method, Problem refused) {
-        return of(method, "*", "refused", Set.of(refused.status().code()), exchange -> {
+        return of(method, "*", "refused", Set.of(refused.status()), exchange -> {
             throw refused;
         });
     }

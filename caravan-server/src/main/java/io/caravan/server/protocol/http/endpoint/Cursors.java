@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http.endpoint;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.function.LongUnaryOperator;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,7 +16,7 @@ public final class Cursors {
     private static final long INTERVAL_SECONDS = 20;
     private static final long MAX_JITTER_SECONDS = 3600;
     /** A longer cursor is ignored, so that none overflows. */
-    private static final int MAX_DIGITS = 15;
+    private static final Pattern CURSOR = Pattern.compile("[0-9]{1,15}");
 
     private final InstantSource clock;
     private final LongUnaryOperator random;
@@ -46,14 +47,6 @@ public final class Cursors {
     }
 
     private static long parse(@Nullable String given) {
-        if (given == null || given.isEmpty() || given.length() > MAX_DIGITS) {
-            return -1;
-        }
-        for (int i = 0; i < given.length(); i++) {
-            if (given.charAt(i) < '0' || given.charAt(i) > '9') {
-                return -1;
-            }
-        }
-        return Long.parseLong(given);
+        return given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;
     }
 }

@@ -10,31 +10,29 @@ import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.codec.StreamName;
-import io.caravan.server.protocol.http.connection.Endpoint;
 import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that
  * the client may not read are left out.
  */
-public final class DocumentList implements Endpoint {
+public final class DocumentList implements Route.Endpoint {
     private static final int DEFAULT_LIMIT = 100;
     private static final int MAX_LIMIT = 1000;
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,19}");
 
-    private final ReadParts parts;
+    private final Endpoints endpoints;
 
-    public DocumentList(ReadParts parts) {
-        this.parts = parts;
+    public DocumentList(Endpoints endpoints) {
+        this.endpoints = endpoints;
     }
 
     @Override
@@ -47,11 +45,11 @@ public final class DocumentList implements Endpoint {
         }
         String prefix = query.get("prefix");
         byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
-        DocumentService documents = parts.readiness().documents();
-        parts.read(
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(
                 exchange,
-                () -> exchange.answer(Answer.json(
-                        HttpResponseStatus.OK, page(exchange.principal(), documents.scan(cursor, limit), start))));
+                () -> exchange.answer(
+                        Answer.json(200, page(exchange.principal(), documents.scan(cursor, limit), start))));
     }
 
     private static long number(Query query, String name, long otherwise) {
@@ -64,13 +62,9 @@ public final class DocumentList implements Endpoint {
                 return Long.parseLong(value);
             }
         } catch (NumberFormatException tooGreat) {
-            throw invalid(name);
+            // Refused like what is not a number.
         }
-        throw invalid(name);
-    }
-
-    private static Problem invalid(String name) {
-        return Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
+        throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }
 
     private static Map<String, Object> page(Principal principal, ScanPage page, byte[] prefix) {
@@ -80,13 +74,8 @@ public final class DocumentList implements Endpoint {
                 .toList();
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("documents", listed);
-        answer.put("cursor", cursor(page));
+        answer.put("cursor", page.next() == 0 ? null : Long.toString(page.next()));
         return answer;
-    }
-
-    /** Null for the last page. */
-    private static @Nullable String cursor(ScanPage page) {
-        return page.next() == 0 ? null : Long.toString(page.next());
     }
 
     private static Map<String, Object> entry(DocumentName name, DocumentInfo info) {

@@ -2,16 +2,12 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.EventFormat;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
-import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,29 +15,18 @@ import org.jspecify.annotations.Nullable;
  * is over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in
  * turn.
  */
-final class EventStream {
+final class EventStream extends LiveRead {
     private static final int SLICE_BYTES = 64 * 1024;
 
-    private final ReadRequest request;
-    private final Exchange exchange;
-    private final DocumentService documents;
-    private final LiveWait wait;
     private @Nullable DocumentInfo begun;
     private long next;
 
     EventStream(ReadRequest request) {
-        this.request = request;
-        this.exchange = request.exchange();
-        this.documents = request.documents();
-        this.wait = new LiveWait(request, this::look);
+        super(request);
     }
 
-    /** Starts; on the event loop. */
-    void start() {
-        wait.start(request.parts().config().eventStream());
-    }
-
-    private void look(boolean last) {
+    @Override
+    void look(boolean last) {
         DocumentInfo first = begun;
         DocumentInfo info = first == null ? request.use() : findAgain(first.id());
         if (info == null) {
@@ -59,14 +44,12 @@ final class EventStream {
 
     /** The document, or null when it was deleted or replaced: the client will reconnect, and get the reason. */
     private @Nullable DocumentInfo findAgain(long id) {
-        DocumentInfo info = documents.find(request.name());
+        DocumentInfo info = request.documents().find(request.name());
         return info == null || info.id() != id ? null : info;
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head = Answer.of(HttpResponseStatus.OK)
-                .header("Content-Type", "text/event-stream")
-                .header("Cache-Control", "no-cache");
+        Answer head = Answer.of(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache");
         return ContentTypes.isText(info.attributes().contentType())
                 ? head
                 : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");
@@ -95,16 +78,10 @@ final class EventStream {
         if (next == info.nextSequence()) {
             return false;
         }
-        SliceReader slice = new SliceReader(
-                ByteBufAllocator.DEFAULT, SLICE_BYTES, info.attributes().isJson(), next, true);
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, true);
         try {
-            SequenceRange rest = new SequenceRange(next, info.nextSequence());
-            documents.read(
-                    request.name(),
-                    now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
-                    slice);
-            if (slice.nextSequence() == next) {
-                throw Transfer.changedMeanwhile(request.name());
+            if (!slice.read(request)) {
+                throw SliceReader.changedMeanwhile(request.name());
             }
             slice.end();
             EventFormat.putData(
@@ -121,7 +98,7 @@ final class EventStream {
         if (end) {
             exchange.finish();
         } else {
-            exchange.whenWritable(atTail ? wait::rest : wait::again);
+            exchange.whenWritable(atTail ? this::rest : this::again);
         }
     }
 }

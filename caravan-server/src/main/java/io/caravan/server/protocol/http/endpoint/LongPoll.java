@@ -4,31 +4,20 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
-import io.caravan.server.protocol.http.connection.Exchange;
-import io.netty.handler.codec.http.HttpResponseStatus;
 
 /** A read that waits for a value, for a limited time. Only one look uses the fields at a time. */
-final class LongPoll {
+final class LongPoll extends LiveRead {
     private static final long UNKNOWN = -1;
 
-    private final ReadRequest request;
-    private final Exchange exchange;
-    private final LiveWait wait;
     private long documentId = UNKNOWN;
     private long from;
 
     LongPoll(ReadRequest request) {
-        this.request = request;
-        this.exchange = request.exchange();
-        this.wait = new LiveWait(request, this::look);
+        super(request);
     }
 
-    /** Starts; on the event loop. */
-    void start() {
-        wait.start(request.parts().config().longPoll());
-    }
-
-    private void look(boolean last) {
+    @Override
+    void look(boolean last) {
         DocumentInfo info = document();
         boolean closed = info.attributes().closed();
         if (info.nextSequence() > from) {
@@ -36,7 +25,7 @@ final class LongPoll {
         } else if (closed || last) {
             exchange.answer(nothing(closed));
         } else {
-            exchange.loop().execute(wait::rest);
+            exchange.loop().execute(this::rest);
         }
     }
 
@@ -62,13 +51,13 @@ final class LongPoll {
             // The same URL gives other values the next time.
             return head.uncached();
         }
-        String visibility = request.parts().shared() ? "public" : "private";
+        String visibility = request.endpoints().shared() ? "public" : "private";
         return head.header("ETag", StreamAnswers.etag(info, from))
                 .header("Cache-Control", visibility + ", max-age=60, stale-while-revalidate=300");
     }
 
     private Answer nothing(boolean closed) {
-        return Answer.of(HttpResponseStatus.NO_CONTENT)
+        return Answer.of(204)
                 .uncached()
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
                 .header(StreamHeaders.CURSOR, request.nextCursor())

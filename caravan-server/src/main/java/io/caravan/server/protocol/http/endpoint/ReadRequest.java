@@ -7,39 +7,35 @@ import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Exchange;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A client's read of a stream, and the documents that it is made on.
  *
  * @param cursor the cursor from the last live response, or null
- * @param ifNoneMatch the tags of what the client has already, or null
  */
 record ReadRequest(
         Exchange exchange,
-        ReadParts parts,
+        Endpoints endpoints,
         DocumentService documents,
         DocumentName name,
         Offset offset,
-        @Nullable String cursor,
-        @Nullable String ifNoneMatch) {
+        @Nullable String cursor) {
 
-    static ReadRequest of(Exchange exchange, ReadParts parts) {
+    static ReadRequest of(Exchange exchange, Endpoints endpoints) {
         Query query = exchange.request().query();
         return new ReadRequest(
                 exchange,
-                parts,
-                parts.readiness().documents(),
+                endpoints,
+                endpoints.readiness().documents(),
                 exchange.documentName(),
                 Offset.parse(query.get("offset"), "offset"),
-                query.get("cursor"),
-                exchange.request().header("If-None-Match"));
+                query.get("cursor"));
     }
 
-    /** Runs part of the read on a reading thread; see {@link ReadParts#read}. */
+    /** Runs part of the read on a reading thread; see {@link Endpoints#read}. */
     void run(Runnable part) {
-        parts.read(exchange, part);
+        endpoints.read(exchange, part);
     }
 
     /** The document; extends its sliding expiry, because it is being read. */
@@ -59,7 +55,7 @@ record ReadRequest(
     }
 
     String nextCursor() {
-        return parts.cursors().next(cursor);
+        return endpoints.cursors().next(cursor);
     }
 
     /** The document of this name. */
@@ -75,6 +71,6 @@ record ReadRequest(
     }
 
     static Problem notFound(DocumentName name) {
-        return new Problem(HttpResponseStatus.NOT_FOUND, "not_found", "document '" + name + "' does not exist");
+        return new Problem(404, "not_found", "document '" + name + "' does not exist");
     }
 }

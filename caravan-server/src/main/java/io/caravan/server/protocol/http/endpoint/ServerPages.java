@@ -1,42 +1,87 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.server.archive.push.ArchiveStatus;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Exchange;
-import io.caravan.server.protocol.http.connection.HttpService;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.security.Permission;
 import io.netty.channel.group.ChannelGroup;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 
-/** The server's statistics, for people and for Prometheus, and the description of its HTTP interface. */
+/**
+ * Pages about the server: whether it is alive and ready, its statistics, for people and for Prometheus, and the
+ * description of its HTTP interface.
+ */
 public final class ServerPages {
     private static final String OPEN_API = "openapi.json";
 
-    private final ReadParts parts;
+    private final Endpoints endpoints;
     private final ServerMetrics metrics;
     private final ChannelGroup connections;
     private final byte[] openApi;
 
-    public ServerPages(ReadParts parts, ServerMetrics metrics, ChannelGroup connections) {
-        this.parts = parts;
+    public ServerPages(Endpoints endpoints, ServerMetrics metrics, ChannelGroup connections) {
+        this.endpoints = endpoints;
         this.metrics = metrics;
         this.connections = connections;
         try (InputStream in = ServerPages.class.getResourceAsStream(OPEN_API)) {
-            openApi = HttpService.required(in).readAllBytes();
+            openApi = Objects.requireNonNull(in).readAllBytes();
         } catch (IOException problem) {
             throw new UncheckedIOException("cannot read " + OPEN_API, problem);
         }
     }
 
+    public static void alive(Exchange exchange) {
+        exchange.answer(Answer.json(200, Map.of("status", "alive")));
+    }
+
+    /** Whether the server is ready to serve; if not, clients with the permission {@code ADMIN} also get the reason. */
+    public void ready(Exchange exchange) {
+        Readiness readiness = endpoints.readiness();
+        Problem problem = readiness.problem(exchange.principal().may(Permission.ADMIN));
+        if (problem != null) {
+            exchange.answer(problem.answer());
+            return;
+        }
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("status", "ready");
+        ArchiveStatus archive = readiness.archive();
+        if (archive != null) {
+            fields.put("archive", brief(archive));
+        }
+        exchange.answer(Answer.json(200, fields));
+    }
+
+    /** Without names and places, because this needs no token; the log and the metrics have those. */
+    private static Map<String, Object> brief(ArchiveStatus archive) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("state", archive.state().label());
+        fields.put("lagSeconds", archive.oldestUnarchivedSeconds());
+        fields.put("backlog", archive.backlog());
+        fields.put("lastSuccess", archive.lastSuccessMillis() == 0 ? null : moment(archive.lastSuccessMillis()));
+        LastError last = archive.lastError();
+        fields.put("lastError", last == null ? null : Map.of("kind", last.kind(), "at", moment(last.atMillis())));
+        return fields;
+    }
+
+    private static String moment(long millis) {
+        return Instant.ofEpochMilli(millis).toString();
+    }
+
     public void stats(Exchange exchange) {
-        DocumentService documents = parts.readiness().documents();
-        parts.read(exchange, () -> exchange.answer(Answer.json(HttpResponseStatus.OK, stats(documents))));
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, stats(documents))));
     }
 
     private Map<String, Object> stats(DocumentService documents) {
@@ -45,21 +90,19 @@ public final class ServerPages {
         stats.put("tailedDocuments", documents.tailedDocuments());
         stats.put("httpConnections", connections.size());
         stats.put("store", documents.stats());
-        stats.put("archive", parts.readiness().archive());
+        stats.put("archive", endpoints.readiness().archive());
         return stats;
     }
 
     public void metrics(Exchange exchange) {
-        parts.read(
+        endpoints.read(
                 exchange,
-                () -> exchange.answer(Answer.of(HttpResponseStatus.OK)
+                () -> exchange.answer(Answer.of(200)
                         .uncached()
                         .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8))));
     }
 
     public void openApi(Exchange exchange) {
-        exchange.answer(Answer.of(HttpResponseStatus.OK)
-                .header("Cache-Control", "no-cache")
-                .body(Answer.JSON, openApi));
+        exchange.answer(Answer.of(200).header("Cache-Control", "no-cache").body(Answer.JSON, openApi));
     }
 }

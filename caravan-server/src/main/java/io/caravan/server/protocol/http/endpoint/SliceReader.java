@@ -1,6 +1,10 @@
 package io.caravan.server.protocol.http.endpoint;
 
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.DocumentException;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentReader;
+import io.caravan.server.document.SequenceRange;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
@@ -10,28 +14,45 @@ import java.nio.ByteBuffer;
  * an array. Stops after the value that makes it large enough. Used on the reading thread.
  */
 final class SliceReader implements DocumentReader {
+    private final DocumentInfo info;
     private final int enoughBytes;
     private final boolean json;
-    private final ByteBuf bytes;
+    private final ByteBuf bytes = ByteBufAllocator.DEFAULT.ioBuffer();
     private boolean first;
     private long next;
 
     /**
      * Makes an empty slice.
      *
-     * @param json whether the document is JSON
+     * @param info the document, up to whose tail is read
      * @param from sequence of the first value
      * @param first whether it is the first one in the body
      */
-    SliceReader(ByteBufAllocator allocator, int enoughBytes, boolean json, long from, boolean first) {
+    SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
+        this.info = info;
         this.enoughBytes = enoughBytes;
-        this.json = json;
-        this.bytes = allocator.ioBuffer();
+        this.json = info.attributes().isJson();
         this.next = from;
         this.first = first;
         if (json && first) {
             bytes.writeByte('[');
         }
+    }
+
+    /** Reads; returns false when there was nothing, because the values were trimmed or the document deleted. */
+    boolean read(ReadRequest request) {
+        SequenceRange rest = new SequenceRange(next, info.nextSequence());
+        request.documents()
+                .read(
+                        request.name(),
+                        now -> now.id() == info.id() && now.firstSequence() <= rest.from() ? rest : SequenceRange.EMPTY,
+                        this);
+        return next > rest.from();
+    }
+
+    static DocumentException changedMeanwhile(DocumentName name) {
+        return new DocumentException(
+                DocumentException.Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
     }
 
     @Override

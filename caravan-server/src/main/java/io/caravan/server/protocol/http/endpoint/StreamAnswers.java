@@ -5,7 +5,6 @@ import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeFormatterBuilder;
@@ -22,11 +21,11 @@ final class StreamAnswers {
     private StreamAnswers() {}
 
     /** For a write; never cached. */
-    static Answer written(HttpResponseStatus status, DocumentInfo info) {
+    static Answer written(int status, DocumentInfo info) {
         return of(status, info).uncached();
     }
 
-    private static Answer of(HttpResponseStatus status, DocumentInfo info) {
+    private static Answer of(int status, DocumentInfo info) {
         return Answer.of(status)
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(info.nextSequence()))
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
@@ -35,7 +34,7 @@ final class StreamAnswers {
     /** For {@code HEAD}: all that describes the stream. */
     static Answer metadata(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
-        Answer answer = written(HttpResponseStatus.OK, info)
+        Answer answer = written(200, info)
                 .header("Content-Type", attributes.contentType())
                 .header("ETag", etag(info, info.firstSequence()))
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()));
@@ -46,7 +45,7 @@ final class StreamAnswers {
 
     /** For a read that goes to the tail. */
     static Answer read(DocumentInfo info) {
-        return of(HttpResponseStatus.OK, info)
+        return of(200, info)
                 .header("Content-Type", info.attributes().contentType())
                 .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence()))
                 .flag(StreamHeaders.UP_TO_DATE, true);
@@ -58,13 +57,8 @@ final class StreamAnswers {
 
     /** Identifies the result of a read from {@code from} to the tail. A document that is created again has another id. */
     static String etag(DocumentInfo info, long from) {
-        return '"'
-                + Long.toString(info.id())
-                + ':'
-                + from
-                + ':'
-                + info.nextSequence()
-                + (info.attributes().closed() ? ":c\"" : "\"");
+        String tag = info.id() + ":" + from + ":" + info.nextSequence();
+        return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");
     }
 
     /** Whether the client already has what the tag identifies. */

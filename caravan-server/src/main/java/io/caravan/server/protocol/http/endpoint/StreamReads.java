@@ -7,18 +7,17 @@ import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.codec.Query;
 import io.caravan.server.protocol.http.connection.Exchange;
-import io.netty.handler.codec.http.HttpResponseStatus;
 
 /** Reads of streams: {@code GET} from an offset, up to the end or as values arrive, and {@code HEAD}. */
 public final class StreamReads {
-    private final ReadParts parts;
+    private final Endpoints endpoints;
 
-    public StreamReads(ReadParts parts) {
-        this.parts = parts;
+    public StreamReads(Endpoints endpoints) {
+        this.endpoints = endpoints;
     }
 
     public void read(Exchange exchange) {
-        ReadRequest request = ReadRequest.of(exchange, parts);
+        ReadRequest request = ReadRequest.of(exchange, endpoints);
         Query query = exchange.request().query();
         String live = query.get("live");
         if (live == null) {
@@ -35,9 +34,9 @@ public final class StreamReads {
         }
         exchange.operation(longPoll ? "longPoll" : "eventStream");
         if (longPoll) {
-            new LongPoll(request).start();
+            new LongPoll(request).start(endpoints.config().longPoll());
         } else {
-            new EventStream(request).start();
+            new EventStream(request).start(endpoints.config().eventStream());
         }
     }
 
@@ -53,9 +52,9 @@ public final class StreamReads {
             // A read goes to the tail, which moves: caches must revalidate, which costs little when nothing has
             // changed.
             head.header("Cache-Control", "no-cache").header("ETag", etag);
-            if (StreamAnswers.matches(request.ifNoneMatch(), etag)) {
+            if (StreamAnswers.matches(request.exchange().request().header("If-None-Match"), etag)) {
                 request.exchange()
-                        .answer(Answer.of(HttpResponseStatus.NOT_MODIFIED)
+                        .answer(Answer.of(304)
                                 .header("Cache-Control", "no-cache")
                                 .header("ETag", etag));
                 return;
@@ -67,7 +66,7 @@ public final class StreamReads {
     /** Describes a stream: its attributes and where it ends. Does not extend a sliding expiry. */
     public void describe(Exchange exchange) {
         DocumentName name = exchange.documentName();
-        DocumentService documents = parts.readiness().documents();
-        parts.read(exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> exchange.answer(StreamAnswers.metadata(ReadRequest.find(documents, name))));
     }
 }

@@ -22,7 +22,6 @@ import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.security.Permission;
 import io.netty.handler.codec.http.HttpHeaderNames;
-import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
@@ -40,18 +39,10 @@ public final class StreamWrites {
     /** Longer JSON is split on a reading thread. */
     private static final int SMALL_BYTES = 16 * 1024;
 
-    private final Writes writes;
-    private final long maxBatchBytes;
+    private final Endpoints endpoints;
 
-    /**
-     * Makes the endpoints.
-     *
-     * @param maxBatchBytes what the messages of one body may take in the store's log, each with {@link
-     *     #MESSAGE_OVERHEAD_BYTES}; a single message is not counted, because its length has its own limit
-     */
-    public StreamWrites(Writes writes, long maxBatchBytes) {
-        this.writes = writes;
-        this.maxBatchBytes = maxBatchBytes;
+    public StreamWrites(Endpoints endpoints) {
+        this.endpoints = endpoints;
     }
 
     /** Creates a stream, perhaps as a fork of another, unless it already exists as requested. */
@@ -70,12 +61,12 @@ public final class StreamWrites {
         String contentType = request.contentType();
         boolean closed = request.flag(StreamHeaders.CLOSED);
         // Splitting JSON takes time, and a fork may have to read.
-        writes.runApart(exchange, documents -> {
+        endpoints.writeApart(exchange, documents -> {
             List<byte[]> values = values(name, contentType, request.body());
             documents.create(
                     name,
                     new Creation(contentType, ttl, expiresAt, closed, values, fork),
-                    writes.answering(exchange, created -> created(exchange, created)));
+                    Endpoints.answering(exchange, created -> created(exchange, created)));
         });
     }
 
@@ -99,7 +90,7 @@ public final class StreamWrites {
     private static DocumentName source(String path) {
         if (!path.startsWith(StreamName.PREFIX)) {
             throw new Problem(
-                    HttpResponseStatus.NOT_FOUND,
+                    404,
                     "source_not_found",
                     "Stream-Forked-From is the path of a stream, which begins with " + StreamName.PREFIX);
         }
@@ -109,7 +100,7 @@ public final class StreamWrites {
     private static Answer created(Exchange exchange, Created created) {
         DocumentInfo info = created.info();
         boolean made = created.result() == Creation.Result.CREATED;
-        Answer answer = StreamAnswers.written(made ? HttpResponseStatus.CREATED : HttpResponseStatus.OK, info)
+        Answer answer = StreamAnswers.written(made ? 201 : 200, info)
                 .header("Content-Type", info.attributes().contentType());
         return made ? answer.header("Location", location(exchange)) : answer;
     }
@@ -151,20 +142,19 @@ public final class StreamWrites {
             documents.append(
                     name,
                     new Addition(values, close, empty ? null : contentType, seq, producer),
-                    writes.answering(exchange, added -> appended(added, empty)));
+                    Endpoints.answering(exchange, added -> appended(added, empty)));
         };
         if (request.body().length > SMALL_BYTES && contentType != null && ContentTypes.isJson(contentType)) {
-            writes.runApart(exchange, append);
+            endpoints.writeApart(exchange, append);
         } else {
-            writes.run(exchange, append);
+            endpoints.write(exchange, append);
         }
     }
 
     private static Answer appended(Added added, boolean closeOnly) {
         Producer producer = added.producer();
         boolean numbered = producer != null && added.result() == Addition.Result.DONE && !closeOnly;
-        Answer answer =
-                StreamAnswers.written(numbered ? HttpResponseStatus.OK : HttpResponseStatus.NO_CONTENT, added.info());
+        Answer answer = StreamAnswers.written(numbered ? 200 : 204, added.info());
         if (producer != null) {
             answer.header(StreamHeaders.PRODUCER_EPOCH, Long.toString(producer.epoch()))
                     .header(StreamHeaders.PRODUCER_SEQ, Long.toString(producer.sequence()));
@@ -179,15 +169,19 @@ public final class StreamWrites {
         return contentType != null && ContentTypes.isJson(contentType) ? messages(name, body) : List.of(body);
     }
 
-    /** A JSON body's messages, which must fit in one write because all of them are appended, or none. */
+    /**
+     * A JSON body's messages, which must fit in one write because all of them are appended, or none. A single one
+     * always fits: its length has its own limit.
+     */
     private List<byte[]> messages(DocumentName name, byte[] body) {
+        long maxBatchBytes = endpoints.config().maxBatchBytes();
         List<byte[]> messages = new ArrayList<>();
         long[] bytes = {0};
         JsonMessages.forEach(name, body, message -> {
             bytes[0] += MESSAGE_OVERHEAD_BYTES + message.length;
             if (bytes[0] > maxBatchBytes && !messages.isEmpty()) {
                 throw new Problem(
-                        HttpResponseStatus.REQUEST_ENTITY_TOO_LARGE,
+                        413,
                         "too_many_messages",
                         "only the array's first " + messages.size() + " messages fit in one request: their bytes and "
                                 + MESSAGE_OVERHEAD_BYTES + " more for each may be " + maxBatchBytes
@@ -208,14 +202,14 @@ public final class StreamWrites {
             throw Problem.badRequest("body_not_empty", "a trim has no body; append in a separate request");
         }
         Offset offset = Offset.parse(to, TRIM);
-        writes.run(
+        endpoints.write(
                 exchange,
                 documents -> documents.write(
                         exchange.documentName(),
                         document -> trim(document, offset),
-                        writes.answering(
+                        Endpoints.answering(
                                 exchange,
-                                info -> StreamAnswers.written(HttpResponseStatus.NO_CONTENT, info)
+                                info -> StreamAnswers.written(204, info)
                                         .header(StreamHeaders.FIRST_OFFSET, Offset.of(info.firstSequence())))));
     }
 
@@ -227,16 +221,18 @@ public final class StreamWrites {
 
     public void delete(Exchange exchange) {
         DocumentName name = exchange.documentName();
-        writes.run(
+        endpoints.write(
                 exchange,
                 documents -> documents.write(
-                        name, EditedDocument::delete, writes.answering(exchange, existed -> deleted(name, existed))));
+                        name,
+                        EditedDocument::delete,
+                        Endpoints.answering(exchange, existed -> deleted(name, existed))));
     }
 
     private static Answer deleted(DocumentName name, boolean existed) {
         if (!existed) {
             throw ReadRequest.notFound(name);
         }
-        return Answer.of(HttpResponseStatus.NO_CONTENT).uncached();
+        return Answer.of(204).uncached();
     }
 }

@@ -1,13 +1,9 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.catalog.DocumentName;
-import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 
 /**
  * Sends a document's values, from a sequence up to the tail at the start, in slices. The next slice is read when the
@@ -23,7 +19,6 @@ final class Transfer {
     private final Exchange exchange;
     private final DocumentInfo info;
     private final Answer head;
-    private final boolean json;
     private long next;
     private boolean begun;
 
@@ -38,18 +33,20 @@ final class Transfer {
         this.exchange = request.exchange();
         this.info = info;
         this.head = head;
-        this.json = info.attributes().isJson();
         this.next = from;
     }
 
     /** Reads the next slice; on a reading thread. */
     void read() {
-        SliceReader slice = new SliceReader(ByteBufAllocator.DEFAULT, SLICE_BYTES, json, next, !begun);
+        SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun);
         boolean passedOn = false;
         try {
-            if (next < info.nextSequence()) {
-                request.documents().read(request.name(), this::rest, slice);
-                checkProgress(slice);
+            if (next < info.nextSequence() && !slice.read(request)) {
+                if (!begun) {
+                    // Nothing was sent yet, so the response can still say that the offset was trimmed.
+                    request.offset().in(request.findAgain(info.id()));
+                }
+                throw SliceReader.changedMeanwhile(request.name());
             }
             next = slice.nextSequence();
             boolean last = next == info.nextSequence();
@@ -63,27 +60,6 @@ final class Transfer {
                 slice.bytes().release();
             }
         }
-    }
-
-    private SequenceRange rest(DocumentInfo now) {
-        boolean same = now.id() == info.id() && now.firstSequence() <= next;
-        return same ? new SequenceRange(next, info.nextSequence()) : SequenceRange.EMPTY;
-    }
-
-    private void checkProgress(SliceReader slice) {
-        if (slice.nextSequence() != next) {
-            return;
-        }
-        if (!begun) {
-            // Nothing was sent yet, so the response can still say that the offset was trimmed.
-            request.offset().in(request.findAgain(info.id()));
-        }
-        throw changedMeanwhile(request.name());
-    }
-
-    static DocumentException changedMeanwhile(DocumentName name) {
-        return new DocumentException(
-                DocumentException.Reason.CHANGED_MEANWHILE, name, "was trimmed or deleted while it was being read");
     }
 
     private void send(ByteBuf bytes, boolean last) {

@@ -8,36 +8,32 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at a document, on a reading thread, whenever it has changed; in between it is only a timer and an entry in the
- * list of those who wait for the document. One look at a time. Used only on the event loop.
+ * A read that goes on as values arrive: looks at the document, on a reading thread, whenever it has changed; in between
+ * it is only a timer and an entry in the list of those who wait for the document. One look at a time. Used only on the
+ * event loop, except for {@link #look}.
  */
-final class LiveWait {
-    private final ReadRequest request;
-    private final Exchange exchange;
-    private final Look look;
+abstract class LiveRead {
+    final ReadRequest request;
+    final Exchange exchange;
     private @Nullable Tail tail;
     private boolean changed = true;
     private boolean looking;
     private boolean ended;
 
-    /** Called after each change. */
-    interface Look {
-        /**
-         * Looks at the document, on a reading thread. The next look comes after {@link #rest} or {@link #again}.
-         *
-         * @param last whether the time is over, so that this look must finish the answer
-         */
-        void look(boolean last);
-    }
-
-    LiveWait(ReadRequest request, Look look) {
+    LiveRead(ReadRequest request) {
         this.request = request;
         this.exchange = request.exchange();
-        this.look = look;
     }
 
+    /**
+     * Looks at the document, on a reading thread. The next look comes after {@link #rest} or {@link #again}.
+     *
+     * @param last whether the time is over, so that this look must finish the answer
+     */
+    abstract void look(boolean last);
+
     /** Starts with a first look; the last one comes after {@code limit}, or when the server stops. */
-    void start(Duration limit) {
+    final void start(Duration limit) {
         Future<?> timer = exchange.loop().schedule(this::expire, limit.toNanos(), TimeUnit.NANOSECONDS);
         exchange.onDrain(this::expire);
         exchange.atEnd(() -> {
@@ -67,7 +63,7 @@ final class LiveWait {
                     .onChange(request.name(), () -> exchange.loop().execute(this::documentChanged));
         }
         boolean last = ended;
-        request.run(() -> look.look(last));
+        request.run(() -> look(last));
     }
 
     private void documentChanged() {
@@ -77,13 +73,13 @@ final class LiveWait {
     }
 
     /** The look is done; the next one comes with the next change. */
-    void rest() {
+    final void rest() {
         looking = false;
         lookIfChanged();
     }
 
     /** The look is done; the next one follows immediately. */
-    void again() {
+    final void again() {
         changed = true;
         rest();
     }

@@ -1,0 +1,109 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Gate;
+import io.caravan.server.protocol.http.connection.Readiness;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * What the endpoints share, and how they run work that may have to wait: reads for room for their answers, changes for
+ * room in the store.
+ *
+ * @param readers runs what may block
+ * @param shared whether shared caches may keep what documents hold
+ */
+public record Endpoints(Readiness readiness, Executor readers, HttpConfig config, Cursors cursors, boolean shared) {
+
+    /**
+     * Runs part of a read on a reading thread, once there is room for its answer, and if the client's token has not
+     * been withdrawn since the last part. An exception ends the exchange.
+     */
+    public void read(Exchange exchange, Runnable part) {
+        if (!exchange.answers().room()) {
+            awaitRoom(exchange, part);
+            return;
+        }
+        readers.execute(() -> exchange.run(() -> {
+            if (!exchange.answers().room()) {
+                // Others, who were let in with it, have taken it meanwhile.
+                awaitRoom(exchange, part);
+                return;
+            }
+            Gate.checkStillKnown(exchange.principal());
+            part.run();
+        }));
+    }
+
+    private void awaitRoom(Exchange exchange, Runnable part) {
+        exchange.answers().whenRoom(() -> {
+            if (!exchange.over()) {
+                read(exchange, part);
+            }
+        });
+    }
+
+    /**
+     * Runs a change on the event loop, where it must not wait. While the store has no room, nothing more is read from
+     * the client. Changes of one turn of the loop share a force.
+     */
+    public void write(Exchange exchange, Consumer<DocumentService> change) {
+        DocumentService documents = readiness.documents();
+        if (documents.writable()) {
+            documents.willWrite(exchange.loop());
+            apply(exchange, change, documents);
+        } else {
+            whenWritable(documents, exchange, () -> write(exchange, change));
+        }
+    }
+
+    /**
+     * Runs a change that takes long, or reads, on a reading thread. It does not wait there for room in the store,
+     * because it would hold the document's lock, and changes on the event loop would wait for that.
+     */
+    public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
+        DocumentService documents = readiness.documents();
+        readers.execute(() -> exchange.run(() -> {
+            if (documents.writable()) {
+                apply(exchange, change, documents);
+            } else {
+                whenWritable(documents, exchange, () -> writeApart(exchange, change));
+            }
+        }));
+    }
+
+    /** Checks again that the client is known: its token may have been withdrawn since the request began. */
+    private static void apply(Exchange exchange, Consumer<DocumentService> change, DocumentService documents) {
+        Gate.checkStillKnown(exchange.principal());
+        change.accept(documents);
+    }
+
+    private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
+        documents.onWritable(() -> exchange.loop().execute(() -> {
+            if (!exchange.over()) {
+                exchange.run(again);
+            }
+        }));
+    }
+
+    /** Answers a change when it is durable. */
+    static <T> Outcome<T> answering(Exchange exchange, Function<T, Answer> answer) {
+        return new Outcome<>() {
+            @Override
+            public void success(T result) {
+                // Not on the store's thread, which has others to notify.
+                exchange.loop().execute(() -> exchange.run(() -> exchange.answer(answer.apply(result))));
+            }
+
+            @Override
+            public void failure(RuntimeException problem) {
+                exchange.fail(problem);
+            }
+        };
+    }
+}
