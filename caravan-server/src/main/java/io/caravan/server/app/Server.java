@@ -49,9 +49,7 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet.
-     *
-     * @throws IOException when it cannot listen on the address
+     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet. Throws {@link IOException} when it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
         this.config = config;
@@ -60,33 +58,23 @@ public final class Server implements AutoCloseable {
         this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
         HttpConfig httpConfig = config.http();
         this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
-        boolean started = false;
         try {
             httpAddress =
                     http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
-            started = true;
-        } finally {
-            if (!started) {
-                stopThreads();
-            }
+        } catch (Throwable problem) {
+            stopThreads();
+            throw problem;
         }
     }
 
-    /**
-     * Starts to serve.
-     *
-     * @throws IOException when it cannot listen on an address
-     */
+    /** Starts to serve. Throws {@link IOException} when it cannot listen on an address. */
     public static Server start(ListStore store, ServerConfig config) throws IOException {
         Server server = new Server(config);
-        boolean started = false;
         try {
             server.serve(store);
-            started = true;
-        } finally {
-            if (!started) {
-                server.close();
-            }
+        } catch (Throwable problem) {
+            server.close();
+            throw problem;
         }
         return server;
     }
@@ -103,25 +91,14 @@ public final class Server implements AutoCloseable {
         DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
         documents = opened;
         StoreMetrics.register(metrics, opened::stats, opened::documents);
-        Archiver archives = startArchiver(opened, store);
-        archiver = archives;
-        RestoreService restoring =
-                archives == null ? null : startRestores(opened, archives).service();
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archives);
-        respAddress = network.listen(
-                config.resp(),
-                "--resp",
-                new RespProtocol(
-                        config.limits(),
-                        opened,
-                        archives,
-                        restoring,
-                        status,
-                        readers,
-                        config.authenticator(),
-                        metrics));
+        ArchiveConfig archive = config.archive();
+        RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver);
+        RespProtocol resp = new RespProtocol(
+                config.limits(), opened, archiver, restoring, status, readers, config.authenticator(), metrics);
+        respAddress = network.listen(config.resp(), "--resp", resp);
         if (http != null) {
-            http.serve(opened, archives);
+            http.serve(opened, archiver);
         }
     }
 
@@ -135,21 +112,14 @@ public final class Server implements AutoCloseable {
         }
     }
 
-    private @Nullable Archiver startArchiver(DocumentService opened, ListStore store) {
-        ArchiveConfig archive = config.archive();
-        if (archive == null) {
-            return null;
-        }
-        Archiver started = Archiver.start(opened, store, archive);
-        ArchiveMetrics.register(metrics, started::status);
-        return started;
-    }
-
-    private ServerRestores startRestores(DocumentService opened, Archiver archives) {
+    private RestoreService startArchive(ArchiveConfig archive, DocumentService opened, ListStore store) {
+        Archiver archives = Archiver.start(opened, store, archive);
+        archiver = archives;
+        ArchiveMetrics.register(metrics, archives::status);
         ServerRestores started = ServerRestores.start(archives::readable, opened, config.restore(), config.readers());
-        ArchiveMetrics.register(metrics, started);
         restores = started;
-        return started;
+        ArchiveMetrics.register(metrics, started);
+        return started.service();
     }
 
     /** Where it listens for RESP. Only after {@link #serve}. */
@@ -192,6 +162,7 @@ public final class Server implements AutoCloseable {
         stopThreads();
     }
 
+    /** Readers report to the event loops, which must outlive them. */
     private void stopThreads() {
         metrics.close();
         if (restores != null) {
@@ -204,12 +175,6 @@ public final class Server implements AutoCloseable {
             documents.close();
         }
         readers.shutdownNow();
-        awaitReaders();
-        network.close();
-    }
-
-    /** Readers report to the event loops, which must outlive them. */
-    private void awaitReaders() {
         try {
             if (!readers.awaitTermination(READERS_PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
                 LOG.warn("a read did not end in {}", READERS_PATIENCE);
@@ -217,5 +182,6 @@ public final class Server implements AutoCloseable {
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }
+        network.close();
     }
 }

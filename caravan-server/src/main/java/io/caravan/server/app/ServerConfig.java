@@ -69,17 +69,14 @@ public record ServerConfig(
         return Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     }
 
-    /** The same with another network. */
     public ServerConfig withNetwork(NetworkConfig other) {
         return new ServerConfig(resp, http, limits, durability, other, authenticator, readers, archive, restore);
     }
 
-    /** The same with other means to tell who clients are. */
     public ServerConfig withAuthenticator(Authenticator other) {
         return new ServerConfig(resp, http, limits, durability, network, other, readers, archive, restore);
     }
 
-    /** The same with other limits for RESP requests. */
     public ServerConfig withLimits(RespLimits other) {
         return new ServerConfig(resp, http, other, durability, network, authenticator, readers, archive, restore);
     }
@@ -90,17 +87,14 @@ public record ServerConfig(
                 || http != null && !http.address().getAddress().isLoopbackAddress();
     }
 
-    /** The same with HTTP. */
     public ServerConfig withHttp(HttpConfig other) {
         return new ServerConfig(resp, other, limits, durability, network, authenticator, readers, archive, restore);
     }
 
-    /** The same with an archive. */
     public ServerConfig withArchive(ArchiveConfig other) {
         return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, other, restore);
     }
 
-    /** The same with other things to restore. */
     public ServerConfig withRestore(RestoreConfig other) {
         return new ServerConfig(resp, http, limits, durability, network, authenticator, readers, archive, other);
     }

@@ -14,20 +14,12 @@ import org.slf4j.LoggerFactory;
  */
 public final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
-    /** Tenths of the time that the connections may take. */
-    private static final int DRAIN_TENTHS = 6;
-    /** Tenths that the connections and the archive may take together; the store gets the rest. */
-    private static final int ARCHIVE_TENTHS = 9;
 
     private final Server server;
     private final ListStore store;
     private final Duration timeout;
 
-    /**
-     * Makes a shutdown.
-     *
-     * @param timeout how long the stop may take; then the process ends, whatever is unfinished
-     */
+    /** A shutdown that may take so long; then the process ends, whatever is unfinished. */
     public Shutdown(Server server, ListStore store, Duration timeout) {
         this.server = server;
         this.store = store;
@@ -44,13 +36,11 @@ public final class Shutdown implements Runnable {
         Runtime.getRuntime().halt(exitCode);
     }
 
-    private Duration tenths(int count) {
-        return timeout.multipliedBy(count).dividedBy(10);
-    }
-
     private int stop() {
         try {
-            server.stop(tenths(DRAIN_TENTHS), tenths(ARCHIVE_TENTHS));
+            // The connections get six tenths of the time, the archive three, and the store the rest.
+            Duration tenth = timeout.dividedBy(10);
+            server.stop(tenth.multipliedBy(6), tenth.multipliedBy(9));
             // Unlike close(), this throws if the store has failed.
             store.flush();
             store.close();

@@ -16,6 +16,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 
@@ -56,11 +57,7 @@ public final class ServerMetrics implements AutoCloseable {
         ABANDONED
     }
 
-    /**
-     * Figures of one source.
-     *
-     * @param source asked anew for each figure
-     */
+    /** Figures of one source, which is asked anew for each. */
     record Figures<T>(MeterRegistry registry, Supplier<T> source) {
         /** Registers a gauge; {@code tags} are names, each with its value behind it. */
         void gauge(String name, String description, ToDoubleFunction<T> figure, String... tags) {
@@ -68,6 +65,11 @@ public final class ServerMetrics implements AutoCloseable {
                     .description(description)
                     .tags(tags)
                     .register(registry);
+        }
+
+        /** The figures of a part of the source. */
+        <P> Figures<P> part(Function<T, P> part) {
+            return new Figures<>(registry, () -> part.apply(source.get()));
         }
 
         /** Registers a counter; as {@link #gauge}. */

@@ -1,6 +1,8 @@
 package io.caravan.server.metrics;
 
 import io.caravan.StoreStats;
+import io.caravan.StoreStats.Distribution;
+import io.caravan.StoreStats.HeapUse;
 import io.caravan.server.metrics.ServerMetrics.Figures;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -21,11 +23,7 @@ public final class StoreMetrics {
         this.lastNanos = System.nanoTime();
     }
 
-    /**
-     * Registers the figures.
-     *
-     * @param documents the number of documents
-     */
+    /** Registers the figures, and the number of documents. */
     public static void register(ServerMetrics metrics, Supplier<StoreStats> source, LongSupplier documents) {
         metrics.of(() -> documents).gauge("caravan.documents", "Documents", LongSupplier::getAsLong);
         Figures<StoreStats> store = metrics.of(new StoreMetrics(source)::fresh);
@@ -39,54 +37,23 @@ public final class StoreMetrics {
         store.counter("caravan.store.forces", "Forces of the log", StoreStats::forces);
         store.counter("caravan.store.log.bytes", "Bytes written to the log", StoreStats::logBytes);
         store.counter("caravan.store.checkpoints", "Checkpoints published", StoreStats::checkpoints);
-        seconds(
-                store,
-                "force.p50",
-                "Force of the log, median",
-                s -> s.forceNanos().p50());
-        seconds(
-                store,
-                "force.p99",
-                "Force of the log, 99th percentile",
-                s -> s.forceNanos().p99());
-        seconds(
-                store,
-                "ack.p50",
-                "From a write to its acknowledgement, median",
-                s -> s.ackNanos().p50());
-        seconds(
-                store,
-                "ack.p99",
-                "From a write to its acknowledgement, 99th percentile",
-                s -> s.ackNanos().p99());
-        seconds(
-                store,
-                "lock.p99",
-                "Hold of the store's lock, 99th percentile",
-                s -> s.lockNanos().p99());
-        seconds(
-                store,
-                "lock.max",
-                "Longest hold of the store's lock since it was opened",
-                s -> s.lockNanos().max());
+        Figures<Distribution> forces = store.part(StoreStats::forceNanos);
+        seconds(forces, "force.p50", "Force of the log, median", Distribution::p50);
+        seconds(forces, "force.p99", "Force of the log, 99th percentile", Distribution::p99);
+        Figures<Distribution> acks = store.part(StoreStats::ackNanos);
+        seconds(acks, "ack.p50", "From a write to its acknowledgement, median", Distribution::p50);
+        seconds(acks, "ack.p99", "From a write to its acknowledgement, 99th percentile", Distribution::p99);
+        Figures<Distribution> holds = store.part(StoreStats::lockNanos);
+        seconds(holds, "lock.p99", "Hold of the store's lock, 99th percentile", Distribution::p99);
+        seconds(holds, "lock.max", "Longest hold of the store's lock since it was opened", Distribution::max);
         seconds(store, "checkpoint.last", "Duration of the last checkpoint", StoreStats::lastCheckpointNanos);
-        store.gauge(
-                "caravan.store.batch.records.mean",
-                "Records a flush, mean",
-                s -> s.batchRecords().mean());
+        Figures<Distribution> batches = store.part(StoreStats::batchRecords);
+        batches.gauge("caravan.store.batch.records.mean", "Records a flush, mean", Distribution::mean);
         store.gauge("caravan.store.lists", "Lists", StoreStats::lists);
-        store.gauge(
-                "caravan.store.heap.total.bytes",
-                "The heap's files",
-                s -> s.heap().totalBytes());
-        store.gauge(
-                "caravan.store.heap.used.bytes",
-                "The heap's live bytes",
-                s -> s.heap().usedBytes());
-        store.gauge(
-                "caravan.store.heap.free.bytes",
-                "The heap's free bytes",
-                s -> s.heap().freeBytes());
+        Figures<HeapUse> heap = store.part(StoreStats::heap);
+        heap.gauge("caravan.store.heap.total.bytes", "The heap's files", HeapUse::totalBytes);
+        heap.gauge("caravan.store.heap.used.bytes", "The heap's live bytes", HeapUse::usedBytes);
+        heap.gauge("caravan.store.heap.free.bytes", "The heap's free bytes", HeapUse::freeBytes);
         store.gauge(
                 "caravan.store.log.replay.bytes",
                 "Log that a recovery would replay",
@@ -94,9 +61,8 @@ public final class StoreMetrics {
         store.gauge("caravan.store.pinned.readers", "Reads under way", StoreStats::pinnedReaders);
     }
 
-    private static void seconds(
-            Figures<StoreStats> store, String name, String description, ToLongFunction<StoreStats> nanos) {
-        store.gauge("caravan.store." + name + ".seconds", description, s -> nanos.applyAsLong(s) / 1e9);
+    private static <T> void seconds(Figures<T> source, String name, String description, ToLongFunction<T> nanos) {
+        source.gauge("caravan.store." + name + ".seconds", description, s -> nanos.applyAsLong(s) / 1e9);
     }
 
     private synchronized StoreStats fresh() {

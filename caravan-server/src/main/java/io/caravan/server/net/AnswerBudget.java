@@ -30,11 +30,7 @@ final class AnswerBudget {
     private final Queue<Runnable> waiting = new ConcurrentLinkedQueue<>();
     private final LongAdder closed = new LongAdder();
 
-    /**
-     * Makes a budget of which nothing is held.
-     *
-     * @param timer looks after clients that take nothing
-     */
+    /** A budget of which nothing is held; {@code timer} looks after clients that take nothing. */
     AnswerBudget(long limitBytes, EventExecutor timer) {
         this.limitBytes = limitBytes;
         this.freeAgainBytes = limitBytes - limitBytes / 8;

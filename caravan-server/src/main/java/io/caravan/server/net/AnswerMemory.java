@@ -60,7 +60,6 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         budget.add(bytes);
     }
 
-    /** What is held now. */
     public synchronized long heldBytes() {
         return heldBytes;
     }

@@ -20,10 +20,8 @@ final class Deadlines {
     private Deadlines() {}
 
     /**
-     * Adds the handlers of one connection.
-     *
-     * @param before the name of the handler that they stand behind; those of the protocol come after them
-     * @param idle after which the connection is closed when it is idle; zero is never
+     * Adds the handlers of one connection behind the one named {@code before}; those of the protocol come after them.
+     * An idle connection is closed after {@code idle}; zero is never.
      */
     static void add(
             ChannelPipeline pipeline, String before, Connection connection, NetworkLimits limits, Duration idle) {

@@ -62,16 +62,11 @@ public final class InFlight extends ChannelDuplexHandler {
         }
     }
 
-    /** A request has come whole. */
     public void requestCame() {
         cameWhole = true;
     }
 
-    /**
-     * Every request that has come whole has been answered.
-     *
-     * @param unfinishedBytes what is held of one that has not
-     */
+    /** Every request that has come whole has been answered; {@code unfinishedBytes} are held of one that has not. */
     public void settle(long unfinishedBytes) {
         if (closed) {
             return;

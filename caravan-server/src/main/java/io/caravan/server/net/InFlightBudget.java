@@ -38,11 +38,7 @@ final class InFlightBudget {
         return heldBytes.get() >= limitBytes;
     }
 
-    /**
-     * Whether the connection may read on.
-     *
-     * @param begun whether it holds part of a request and nothing else, so that it may be the exception
-     */
+    /** Whether the connection may read on; if it holds {@code begun} requests only, it may be the exception. */
     boolean admits(InFlight connection, boolean begun) {
         return !full() || begun && (excepted.get() == connection || excepted.compareAndSet(null, connection));
     }

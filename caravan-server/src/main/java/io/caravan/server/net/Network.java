@@ -47,7 +47,6 @@ public final class Network implements AutoCloseable {
     private final List<Channel> listeners = new CopyOnWriteArrayList<>();
     private volatile boolean draining;
 
-    /** Starts the event loops. */
     public Network(NetworkConfig config) {
         this.config = config;
         this.loops = new MultiThreadIoEventLoopGroup(
@@ -61,12 +60,8 @@ public final class Network implements AutoCloseable {
     }
 
     /**
-     * Starts to listen.
-     *
-     * @param address port 0 is any
-     * @param option the setting that names the address, for the message of an error
-     * @return where it listens, with the real port
-     * @throws IOException when it cannot listen on the address
+     * Starts to listen, and returns where, with the real port if the address has port 0, which is any. Throws {@link
+     * IOException} when it cannot, with a message that names the setting that is the {@code option} for the address.
      */
     public InetSocketAddress listen(InetSocketAddress address, String option, WireProtocol protocol)
             throws IOException {
@@ -142,7 +137,6 @@ public final class Network implements AutoCloseable {
         }
     }
 
-    /** All open connections. */
     public ChannelGroup connections() {
         return connections;
     }
@@ -172,7 +166,6 @@ public final class Network implements AutoCloseable {
         return slots.refusedByAddress();
     }
 
-    /** The config that it was made with. */
     public NetworkConfig config() {
         return config;
     }

@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -34,12 +33,11 @@ public final class Tls implements FileWatch.Reloadable {
     private volatile SslContext context;
 
     /**
-     * Reads the files.
+     * Reads the files. Throws {@link IOException} when one cannot be read or they are wrong; the message says which.
      *
      * @param certificate the server's certificate, followed by the intermediate ones
      * @param key its private key, in PKCS #8, without a password
      * @param clientAuthority the authorities that sign clients' certificates, of which each client then needs one; or null
-     * @throws IOException when one cannot be read or they are wrong; the message says which
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;
@@ -74,13 +72,7 @@ public final class Tls implements FileWatch.Reloadable {
 
     @Override
     public List<Path> files() {
-        return Stream.of(certificate, key, clientAuthority)
-                .<Path>mapMulti((file, into) -> {
-                    if (file != null) {
-                        into.accept(file);
-                    }
-                })
-                .toList();
+        return clientAuthority == null ? List.of(certificate, key) : List.of(certificate, key, clientAuthority);
     }
 
     @Override

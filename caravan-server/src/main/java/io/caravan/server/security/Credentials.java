@@ -22,7 +22,6 @@ final class Credentials {
         this.all = List.copyOf(all);
     }
 
-    /** One secret that allows everything. */
     static Credentials ofPassword(byte[] password) {
         Principal everything = new Principal(Authenticator.DEFAULT_USER, EnumSet.allOf(Permission.class), List.of());
         return new Credentials(List.of(new Credential(digest(password), everything)));

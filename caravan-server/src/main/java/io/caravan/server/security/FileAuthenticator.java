@@ -32,18 +32,14 @@ public final class FileAuthenticator extends CredentialsAuthenticator implements
     }
 
     /**
-     * Reads a file of credentials.
-     *
-     * @throws IOException when it cannot be read, or is wrong; the message says where, and holds no secret
+     * Reads a file of credentials. Throws {@link IOException} when it cannot be read, or is wrong; the message says where, and holds no secret.
      */
     public static FileAuthenticator ofSecrets(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::read);
     }
 
     /**
-     * Reads a file whose one line is a secret that allows everything.
-     *
-     * @throws IOException when it cannot be read, or holds none
+     * Reads a file whose one line is a secret that allows everything. Throws {@link IOException} when it cannot be read, or holds none.
      */
     public static FileAuthenticator ofPassword(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::readPassword);

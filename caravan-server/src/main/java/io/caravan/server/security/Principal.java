@@ -23,11 +23,7 @@ public final class Principal {
     private final byte[][] prefixBytes;
     private volatile boolean revoked;
 
-    /**
-     * Makes a principal.
-     *
-     * @param prefixes its documents are those whose names start with one of these; an empty list is every document
-     */
+    /** Its documents are those whose names start with one of the prefixes; an empty list is every document. */
     Principal(String name, Set<Permission> permissions, List<String> prefixes) {
         this.name = name;
         this.permissions = Set.copyOf(permissions);
@@ -44,21 +40,20 @@ public final class Principal {
 
     /** Whether it may do this to this document. */
     public boolean may(Permission permission, DocumentName document) {
-        return may(permission) && hasPrefix(document);
-    }
-
-    /** Whether it may do this at all, apart from any document. */
-    public boolean may(Permission permission) {
-        return !revoked && permissions.contains(permission);
-    }
-
-    private boolean hasPrefix(DocumentName document) {
+        if (!may(permission)) {
+            return false;
+        }
         for (byte[] prefix : prefixBytes) {
             if (document.startsWith(prefix)) {
                 return true;
             }
         }
         return prefixBytes.length == 0;
+    }
+
+    /** Whether it may do this at all, apart from any document. */
+    public boolean may(Permission permission) {
+        return !revoked && permissions.contains(permission);
     }
 
     /** Whether its secret has been withdrawn: it may do nothing, and the client must authenticate again. */

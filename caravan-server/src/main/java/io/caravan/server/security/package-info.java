@@ -1,7 +1,5 @@
 /**
- * Authentication and permissions.
- *
- * <p>A client shows a secret; an {@link io.caravan.server.security.Authenticator} finds its
+ * Authentication and permissions: a client shows a secret; an {@link io.caravan.server.security.Authenticator} finds its
  * {@link io.caravan.server.security.Principal}, which the protocols consult before they do anything. Secrets come from
  * a file that is read again when it changes ({@link io.caravan.server.security.FileAuthenticator}), and are kept as
  * digests only ({@link io.caravan.server.security.Credentials}).

@@ -28,9 +28,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/**
- * HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}.
- */
+/** HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}. */
 public final class HttpProtocol implements WireProtocol {
     private static final String TOO_MANY_CONNECTIONS = "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n"
             + "Content-Type: " + Problem.CONTENT_TYPE + "\r\nContent-Length: ";
@@ -41,12 +39,7 @@ public final class HttpProtocol implements WireProtocol {
     private final HttpService service;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-    /**
-     * Makes the protocol without documents.
-     *
-     * @param readers runs reads, which may wait
-     * @param authenticator authenticates clients
-     */
+    /** Makes the protocol without documents; {@code readers} runs what may block. */
     public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
         Readiness readiness = new Readiness();
         Gate gate = new Gate(authenticator);
@@ -77,11 +70,7 @@ public final class HttpProtocol implements WireProtocol {
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /**
-     * Serves documents from now on.
-     *
-     * @param archiver null when they are not archived
-     */
+    /** Serves documents from now on; {@code archiver} is null when they are not archived. */
     public void serve(DocumentService documents, @Nullable Archiver archiver) {
         service.readiness().serve(documents, archiver);
     }
@@ -91,7 +80,6 @@ public final class HttpProtocol implements WireProtocol {
         service.readiness().drain();
     }
 
-    /** Number of open connections. */
     int connections() {
         return connections.size();
     }

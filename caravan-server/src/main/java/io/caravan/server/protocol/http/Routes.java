@@ -1,5 +1,8 @@
 package io.caravan.server.protocol.http;
 
+import static io.caravan.server.security.Permission.ADMIN;
+import static io.caravan.server.security.Permission.READ;
+import static io.caravan.server.security.Permission.WRITE;
 import static io.netty.handler.codec.http.HttpMethod.DELETE;
 import static io.netty.handler.codec.http.HttpMethod.GET;
 import static io.netty.handler.codec.http.HttpMethod.HEAD;
@@ -18,7 +21,6 @@ import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
-import io.caravan.server.security.Permission;
 import io.netty.channel.group.ChannelGroup;
 import java.time.InstantSource;
 import java.util.List;
@@ -46,25 +48,16 @@ final class Routes {
         StreamWrites writes = new StreamWrites(endpoints);
         ServerPages pages = new ServerPages(endpoints, metrics, connections);
         return List.of(
-                Route.of(PUT, STREAM, "createStream", Set.of(200, 201, 404, 409, 507), writes::create)
-                        .onDocument(Permission.WRITE)
-                        .withBody(),
-                Route.of(POST, STREAM, "appendToStream", Set.of(200, 204, 404, 409, 410, 507), writes::append)
-                        .onDocument(Permission.WRITE)
-                        .withBody(),
-                Route.of(GET, STREAM, "readStream", Set.of(200, 204, 304, 404, 409, 410), reads::read)
-                        .onDocument(Permission.READ),
-                Route.of(HEAD, STREAM, "describeStream", Set.of(200, 404, 410), reads::describe)
-                        .onDocument(Permission.READ),
-                Route.of(DELETE, STREAM, "deleteStream", Set.of(204, 404, 409, 410, 507), writes::delete)
-                        .onDocument(Permission.WRITE),
-                Route.of(GET, "/v1/documents", "listDocuments", Set.of(200), new DocumentList(endpoints))
-                        .needing(Permission.READ),
-                Route.of(GET, "/v1/stats", "stats", Set.of(200), pages::stats).needing(Permission.ADMIN),
-                Route.of(GET, "/metrics", "metrics", Set.of(200), pages::metrics)
-                        .needing(Permission.ADMIN),
-                Route.of(GET, "/healthz", "alive", Set.of(200), ServerPages::alive),
-                Route.of(GET, "/readyz", "ready", Set.of(200), pages::ready),
-                Route.of(GET, "/openapi.json", "openApi", Set.of(200), pages::openApi));
+                new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 507), writes::create),
+                new Route(POST, STREAM, "appendToStream", WRITE, Set.of(200, 204, 404, 409, 410, 507), writes::append),
+                new Route(GET, STREAM, "readStream", READ, Set.of(200, 204, 304, 404, 409, 410), reads::read),
+                new Route(HEAD, STREAM, "describeStream", READ, Set.of(200, 404, 410), reads::describe),
+                new Route(DELETE, STREAM, "deleteStream", WRITE, Set.of(204, 404, 409, 410, 507), writes::delete),
+                new Route(GET, "/v1/documents", "listDocuments", READ, Set.of(200), new DocumentList(endpoints)),
+                new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats),
+                new Route(GET, "/metrics", "metrics", ADMIN, Set.of(200), pages::metrics),
+                new Route(GET, "/healthz", "alive", null, Set.of(200), ServerPages::alive),
+                new Route(GET, "/readyz", "ready", null, Set.of(200), pages::ready),
+                new Route(GET, "/openapi.json", "openApi", null, Set.of(200), pages::openApi));
     }
 }

@@ -41,7 +41,7 @@ final class HttpFixture implements AutoCloseable {
     static final int MAX_BATCH_BYTES = 256 * 1024;
     static final Duration LONG = Duration.ofSeconds(60);
     /** For responses that any page may read. */
-    static final Origins ANY_ORIGIN = Origins.of(
+    static final Origins ANY_ORIGIN = new Origins(
             HttpConfig.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), MAX_BODY_BYTES, MAX_BODY_BYTES),
             true);
 

@@ -38,8 +38,7 @@ final class HttpTarget implements FuzzTarget {
     private static final String END = "(end) ";
 
     private static final HttpConfig CONFIG = HttpConfig.of(new InetSocketAddress(0), 1000, 1 << 20);
-    private static final Route ROUTE =
-            Route.of(HttpMethod.POST, "*", "test", Set.of(), exchange -> {}).withBody();
+    private static final Route ROUTE = new Route(HttpMethod.POST, "*", "test", null, Set.of(), exchange -> {});
     /** A channel, its pipeline and its buffers. */
     private static final long FIXED_BYTES = 1 << 20;
     /** A head of headers of a few characters each is the dearest. */

@@ -139,7 +139,7 @@ class OriginsTest {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(listensOn), 0);
             HttpConfig config = HttpConfig.of(address, 1, 1 << 20).withAllowedHosts(List.of(allowedHosts));
-            Origins.of(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
+            new Origins(config, false).check(HttpMethod.GET, new DefaultHttpHeaders().set("Host", host));
             return true;
         } catch (Problem refused) {
             assertThat(refused.code()).isEqualTo("foreign_host");

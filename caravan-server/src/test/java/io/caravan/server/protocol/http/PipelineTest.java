@@ -46,9 +46,9 @@ class PipelineTest {
     void connect() {
         HttpConfig config = new HttpConfig(new InetSocketAddress(0), 1000, 1000, LONG, LONG, Set.of(), Set.of());
         List<Route> routes = List.of(
-                Route.of(HttpMethod.GET, "/now", "now", Set.of(200), exchange -> exchange.answer(text("now"))),
-                Route.of(HttpMethod.GET, "/later", "later", Set.of(200), waiting::add),
-                Route.of(HttpMethod.GET, "/broken", "broken", Set.of(200), exchange -> {
+                new Route(HttpMethod.GET, "/now", "now", null, Set.of(200), exchange -> exchange.answer(text("now"))),
+                new Route(HttpMethod.GET, "/later", "later", null, Set.of(200), waiting::add),
+                new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
                     throw new StackOverflowError();
                 }));
         HttpService service = new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(), metrics);
@@ -65,7 +65,7 @@ class PipelineTest {
     }
 
     private static Answer text(String text) {
-        return Answer.of(200).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
+        return new Answer(200).body("text/plain", text.getBytes(StandardCharsets.US_ASCII));
     }
 
     private static String get(String path) {

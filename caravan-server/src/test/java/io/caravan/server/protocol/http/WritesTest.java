@@ -86,10 +86,10 @@ class WritesTest {
 
     private Exchange exchange() {
         HttpRequest head = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
-        Route route = Route.of(HttpMethod.GET, "/", "test", Set.of(), exchange -> {});
+        Route route = new Route(HttpMethod.GET, "/", "test", null, Set.of(), exchange -> {});
         Request request = new Request(HttpMethod.GET, "/", new Query(""), head.headers(), new byte[0]);
         return new Exchange(
-                new ResponseWriter(channel, answers, head, Origins.of(CONFIG, true), () -> false),
+                new ResponseWriter(channel, answers, head, new Origins(CONFIG, true), () -> false),
                 route,
                 Principal.ANYONE,
                 request,

@@ -10,24 +10,19 @@ import io.netty.handler.codec.http.HttpHeaders;
 public final class Answer {
     public static final String JSON = "application/json";
 
-    private static final byte[] NOTHING = {};
     private static final ObjectMapper MAPPER = new ObjectMapper().disable(SerializationFeature.FAIL_ON_EMPTY_BEANS);
 
     private final int status;
     private final HttpHeaders headers = new DefaultHttpHeaders();
-    private byte[] body = NOTHING;
+    private byte[] body = {};
 
-    private Answer(int status) {
+    public Answer(int status) {
         this.status = status;
-    }
-
-    public static Answer of(int status) {
-        return new Answer(status);
     }
 
     /** A response with a map, list or record as JSON; never cached. */
     public static Answer json(int status, Object value) {
-        return of(status).uncached().body(JSON, jsonBytes(value));
+        return new Answer(status).uncached().body(JSON, jsonBytes(value));
     }
 
     static byte[] jsonBytes(Object value) {
@@ -38,7 +33,6 @@ public final class Answer {
         }
     }
 
-    /** Sets a header. */
     public Answer header(String name, String value) {
         headers.set(name, value);
         return this;

@@ -64,13 +64,7 @@ public final class EventFormat {
         out.writeByte('\n');
     }
 
-    /**
-     * Adds the event that gives the client its position.
-     *
-     * @param offset of the next value
-     * @param cursor for the client to send with its next request; unused when the stream is closed
-     * @param closed whether the stream is closed and the client has all of it
-     */
+    /** Adds the event that gives the client its position; {@code closed} if it has all of a closed stream. */
     public static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("streamNextOffset", offset);

@@ -26,26 +26,26 @@ public record HttpConfig(
         Duration eventStream,
         Set<String> allowedOrigins,
         Set<String> allowedHosts) {
-    private static final Duration LONG_POLL = Duration.ofSeconds(20);
-    private static final Duration EVENT_STREAM = Duration.ofSeconds(60);
     /** Room for what a write holds in addition to its messages: the document's attributes, and frames. */
     private static final int BATCH_ROOM_BYTES = 64 * 1024;
 
     /**
-     * Makes a configuration with the usual times.
-     *
-     * @param maxBodyBytes the store's limit for a value, because a body is one value, or several of JSON
-     * @param logBufferBytes length of the store's log buffers; a write must fit in one
+     * A configuration with the usual times, for a store with these limits: a body is one value, or several of JSON, and
+     * a write must fit in a log buffer.
      */
-    public static HttpConfig of(InetSocketAddress address, int maxBodyBytes, int logBufferBytes) {
+    public static HttpConfig of(InetSocketAddress address, int maxValueBytes, int logBufferBytes) {
         return new HttpConfig(
-                address, maxBodyBytes, logBufferBytes - BATCH_ROOM_BYTES, LONG_POLL, EVENT_STREAM, Set.of(), Set.of());
+                address,
+                maxValueBytes,
+                logBufferBytes - BATCH_ROOM_BYTES,
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(60),
+                Set.of(),
+                Set.of());
     }
 
     /**
-     * The same with pages of these origins allowed too.
-     *
-     * @throws IllegalArgumentException when one is neither an origin nor {@code *}
+     * The same with pages of these origins allowed too. Throws {@link IllegalArgumentException} when one is neither an origin nor {@code *}.
      */
     public HttpConfig withAllowedOrigins(Collection<String> origins) {
         for (String origin : origins) {
@@ -60,9 +60,7 @@ public record HttpConfig(
     }
 
     /**
-     * The same where the {@code Host} header may have other names too.
-     *
-     * @throws IllegalArgumentException when one is neither a host's name nor {@code *}
+     * The same where the {@code Host} header may have other names too. Throws {@link IllegalArgumentException} when one is neither a host's name nor {@code *}.
      */
     public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {

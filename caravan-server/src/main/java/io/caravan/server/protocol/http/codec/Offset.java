@@ -33,10 +33,8 @@ public final class Offset {
     }
 
     /**
-     * The sequence of the value that an offset names; {@code -1} and {@code now} are not such offsets.
-     *
-     * @param parameter where the client gave it, for the message
-     * @throws Problem when it is malformed
+     * The sequence of the value that an offset names, given in this parameter; {@code -1} and {@code now} name none.
+     * Throws {@link Problem} when it is malformed.
      */
     public static long sequence(String text, String parameter) {
         if (!VALUE.matcher(text).matches()) {
@@ -47,11 +45,8 @@ public final class Offset {
     }
 
     /**
-     * An offset, {@code -1} for the first retained value, or {@code now} for the end.
-     *
-     * @param text null for the first retained value
-     * @param parameter where the client gave it, for the message
-     * @throws Problem when it is malformed
+     * An offset given in this parameter, {@code -1} or null for the first retained value, or {@code now} for the end.
+     * Throws {@link Problem} when it is malformed.
      */
     public static Offset parse(@Nullable String text, String parameter) {
         if (text == null || text.equals("-1")) {
@@ -65,18 +60,14 @@ public final class Offset {
     }
 
     /**
-     * The sequence that this stands for in a stream, or the first retained one when it was trimmed.
-     *
-     * @throws Problem when the stream has not reached this offset
+     * The sequence that this stands for in a stream, or the first retained one when it was trimmed. Throws {@link Problem} when the stream has not reached this offset.
      */
     public long atLeastFirstIn(DocumentInfo info) {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
     }
 
     /**
-     * The sequence of the value to read first.
-     *
-     * @throws Problem when it was trimmed, or the stream has not reached this offset
+     * The sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has not reached this offset.
      */
     public long in(DocumentInfo info) {
         if (this == BEGINNING) {
@@ -94,11 +85,7 @@ public final class Offset {
         return sequence;
     }
 
-    /**
-     * Checks that no value was trimmed from this sequence on.
-     *
-     * @throws Problem when one was
-     */
+    /** Checks that no value was trimmed from this sequence on. Throws {@link Problem} when one was. */
     public static void checkRetained(long sequence, DocumentInfo info) {
         if (sequence < info.firstSequence()) {
             String first = of(info.firstSequence());

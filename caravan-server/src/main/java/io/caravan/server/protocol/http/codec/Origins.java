@@ -66,40 +66,23 @@ public final class Origins {
     private static final String PREFLIGHT_SECONDS = "86400";
 
     private final boolean any;
-    private final boolean anyHost;
     private final boolean anyAddress;
     private final Set<String> allowed;
     private final Set<String> hosts;
 
-    private Origins(boolean any, boolean anyHost, boolean anyAddress, Set<String> allowed, Set<String> hosts) {
-        this.any = any;
-        this.anyHost = anyHost;
-        this.anyAddress = anyAddress;
-        this.allowed = allowed;
-        this.hosts = hosts;
-    }
-
-    /**
-     * The rules for a listener.
-     *
-     * @param authenticated whether clients need a token
-     */
-    public static Origins of(HttpConfig config, boolean authenticated) {
+    /** The rules for a listener, whose clients need a token if they are {@code authenticated}. */
+    public Origins(HttpConfig config, boolean authenticated) {
         InetSocketAddress address = config.address();
-        Set<String> allowed = config.allowedOrigins();
-        Set<String> hosts = allowed.stream()
+        allowed = config.allowedOrigins();
+        hosts = allowed.stream()
                 .map(ORIGIN::matcher)
                 .filter(Matcher::matches)
                 .map(origin -> origin.group("host"))
                 .collect(Collectors.toSet());
         hosts.add(lower(address.getHostString()));
         hosts.addAll(config.allowedHosts());
-        return new Origins(
-                authenticated || allowed.contains(ANY),
-                hosts.contains(ANY),
-                !address.getAddress().isLoopbackAddress(),
-                allowed,
-                hosts);
+        any = authenticated || allowed.contains(ANY);
+        anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
     /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all. */
@@ -112,31 +95,32 @@ public final class Origins {
         return host.equals(ANY) || NAME.matcher(host).matches();
     }
 
-    /**
-     * Checks that no foreign page made a request.
-     *
-     * @throws Problem when one did, or may have
-     */
+    /** Checks that no foreign page made a request. Throws {@link Problem} when one did, or may have. */
     public void check(HttpMethod method, HttpHeaders headers) {
         if (any) {
             return;
         }
         String host = headers.get(HttpHeaderNames.HOST);
-        if (!anyHost && host != null && !own(lower(host))) {
-            throw forbidden(
+        if (host != null && !own(lower(host))) {
+            throw new Problem(
+                    403,
                     "foreign_host",
                     "this server asks for no token, so the Host header must name it by its address; --allow-host allows"
                             + " other names");
         }
         String origin = headers.get(HttpHeaderNames.ORIGIN);
         if (!READING.contains(method) && origin != null && !mayUse(origin)) {
-            throw forbidden(
+            throw new Problem(
+                    403,
                     "foreign_origin",
                     "pages of this origin may not change anything, because clients need no token here; --allow-origin allows them");
         }
     }
 
     private boolean own(String authority) {
+        if (hosts.contains(ANY)) {
+            return true;
+        }
         Matcher parts = AUTHORITY.matcher(authority);
         if (!parts.matches()) {
             return false;
@@ -150,10 +134,6 @@ public final class Origins {
     private boolean mayUse(String origin) {
         Matcher parts = ORIGIN.matcher(origin);
         return parts.matches() && (LOOPBACK_HOST.matcher(parts.group("host")).matches() || allowed.contains(origin));
-    }
-
-    private static Problem forbidden(String code, String detail) {
-        return new Problem(403, code, detail);
     }
 
     /** Adds to a response which pages may read it, and that browsers must not guess its type. */
@@ -173,7 +153,7 @@ public final class Origins {
 
     /** The answer to a browser that checks what a page of another origin may send. */
     public static Answer preflight() {
-        return Answer.of(204)
+        return new Answer(204)
                 .header("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, DELETE, OPTIONS")
                 .header("Access-Control-Allow-Headers", ALLOWED_HEADERS)
                 .header("Access-Control-Max-Age", PREFLIGHT_SECONDS);

@@ -14,10 +14,8 @@ final class PercentCode {
     private PercentCode() {}
 
     /**
-     * The bytes that a part of a URL stands for.
-     *
-     * @param what names the part, for the message
-     * @throws Problem when it holds a character that is not allowed in a URL, or half a code
+     * The bytes that a part of a URL, called {@code what} in messages, stands for. Throws {@link Problem} when it holds
+     * a character that is not allowed in a URL, or half a code.
      */
     static byte[] bytes(String text, String what) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(text.length());

@@ -44,7 +44,7 @@ public final class Problem extends RuntimeException {
     private final transient Map<String, String> headers = new LinkedHashMap<>();
 
     /**
-     * Makes a problem without headers of its own.
+     * A refusal without headers of its own.
      *
      * @param code a word for programs; docs/PROTOCOLS.md lists them
      * @param detail a sentence for people: what happened, and what to do
@@ -112,7 +112,6 @@ public final class Problem extends RuntimeException {
         };
     }
 
-    /** Adds a header to the response. */
     public Problem with(String header, String value) {
         headers.put(header, value);
         return this;

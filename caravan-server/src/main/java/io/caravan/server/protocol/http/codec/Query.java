@@ -12,12 +12,7 @@ public final class Query {
 
     private final Map<String, List<String>> values = new HashMap<>();
 
-    /**
-     * Parses a query.
-     *
-     * @param raw what follows the question mark
-     * @throws Problem when it is malformed
-     */
+    /** Parses what follows the question mark. Throws {@link Problem} when it is malformed. */
     public Query(String raw) {
         int count = 0;
         for (String pair : raw.split("&", -1)) {
@@ -38,11 +33,7 @@ public final class Query {
         return PercentCode.text(part.replace("+", "%20"), "the URL's query");
     }
 
-    /**
-     * The value of a parameter, or null when it is absent.
-     *
-     * @throws Problem when it is repeated
-     */
+    /** The value of a parameter, or null when it is absent. Throws {@link Problem} when it is repeated. */
     public @Nullable String get(String name) {
         List<String> given = values.getOrDefault(name, List.of());
         if (given.size() > 1) {

@@ -34,9 +34,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final int MAX_CONTENT_TYPE = 256;
 
     /**
-     * The request with this head, still without its body.
-     *
-     * @throws Problem when the head is not valid HTTP/1.1 or 1.0
+     * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or 1.0.
      */
     public static Request of(HttpRequest head) {
         if (head.decoderResult().isFailure()) {
@@ -109,11 +107,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return "true".equalsIgnoreCase(headers.get(name));
     }
 
-    /**
-     * A header's number, from 0 to 2^53-1, if the header is present.
-     *
-     * @throws Problem when it is malformed
-     */
+    /** A header's number, from 0 to 2^53-1, if the header is present. Throws {@link Problem} when it is malformed. */
     public OptionalLong number(String header) {
         String value = header(header);
         if (value == null) {
@@ -126,9 +120,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * A header's time in milliseconds since 1970, if the header is present.
-     *
-     * @throws Problem when it is malformed
+     * A header's time in milliseconds since 1970, if the header is present. Throws {@link Problem} when it is malformed.
      */
     public OptionalLong time(String header) {
         String value = header(header);
@@ -143,9 +135,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * The content type, or null when there is none.
-     *
-     * @throws Problem when there is more than one, or it is malformed
+     * The content type, or null when there is none. Throws {@link Problem} when there is more than one, or it is malformed.
      */
     public @Nullable String contentType() {
         List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
@@ -163,9 +153,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * The request's producer and its number for this request, or null when it has none.
-     *
-     * @throws Problem when some of the three headers are missing, or one is malformed
+     * The request's producer and its number for this request, or null when it has none. Throws {@link Problem} when some of the three headers are missing, or one is malformed.
      */
     public @Nullable Producer producer() {
         String id = header(StreamHeaders.PRODUCER_ID);

@@ -34,12 +34,7 @@ public final class ResponseWriter {
     private final BooleanSupplier ending;
     private boolean keepAlive;
 
-    /**
-     * Makes a writer.
-     *
-     * @param origins which pages may read the response
-     * @param ending whether the connection shall end with this response
-     */
+    /** A writer for the response to a request, with which the connection ends if {@code ending} says so then. */
     public ResponseWriter(
             Channel channel, AnswerMemory answers, HttpRequest head, Origins origins, BooleanSupplier ending) {
         this.channel = channel;

@@ -11,12 +11,7 @@ public final class StreamName {
 
     private StreamName() {}
 
-    /**
-     * The document that a path names.
-     *
-     * @param rest what follows the prefix
-     * @throws Problem when it cannot be the name of a document
-     */
+    /** The document that a path names, by what follows the prefix. Throws {@link Problem} when it cannot be a name. */
     public static DocumentName of(String rest) {
         byte[] name = PercentCode.bytes(rest, "the stream's path");
         if (reserved(name)) {

@@ -39,11 +39,7 @@ public final class Exchange {
     private @Nullable Runnable onWritable;
     private @Nullable Runnable onDrain;
 
-    /**
-     * Makes an exchange without an answer yet.
-     *
-     * @param ended runs on the event loop when the answer has been written
-     */
+    /** An exchange without an answer yet; {@code ended} runs on the event loop when the answer has been written. */
     public Exchange(ResponseWriter writer, Route route, Principal principal, Request request, Runnable ended) {
         this.writer = writer;
         this.route = route;
@@ -74,7 +70,6 @@ public final class Exchange {
         return writer.loop();
     }
 
-    /** The memory that the connection's answers take. */
     public AnswerMemory answers() {
         return writer.answers();
     }
@@ -175,7 +170,6 @@ public final class Exchange {
         }
     }
 
-    /** Ends a body. */
     public void finish() {
         if (!over) {
             writer.last();
@@ -203,7 +197,6 @@ public final class Exchange {
         onDrain = action;
     }
 
-    /** Called when the server stops. */
     void drain() {
         if (onDrain != null && !over) {
             onDrain.run();
@@ -230,7 +223,6 @@ public final class Exchange {
         ended.run();
     }
 
-    /** Whether the answer is complete. */
     boolean finished() {
         return finished;
     }

@@ -29,9 +29,7 @@ public final class Gate {
     }
 
     /**
-     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a token.
-     *
-     * @throws Problem when it has no valid token, or lacks the permission
+     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a token. Throws {@link Problem} when it has no valid token, or lacks the permission.
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         if (!authenticator.required()) {
@@ -54,9 +52,7 @@ public final class Gate {
     }
 
     /**
-     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a request.
-     *
-     * @throws Problem when it was withdrawn
+     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a request. Throws {@link Problem} when it was withdrawn.
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
@@ -64,11 +60,7 @@ public final class Gate {
         }
     }
 
-    /**
-     * Checks that a client has a permission for a document.
-     *
-     * @throws Problem when it has not
-     */
+    /** Checks that a client has a permission for a document. Throws {@link Problem} when it has not. */
     public static void checkDocument(Principal principal, Permission permission, DocumentName name) {
         if (!principal.may(permission, name)) {
             throw forbidden(principal, permission, " on document '" + name + "'");

@@ -36,7 +36,6 @@ import org.slf4j.LoggerFactory;
 public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
-    private static final long FIRST_REQUEST = 1;
     private static final Duration LINGER = Duration.ofSeconds(2);
     private static final HttpRequest NO_HEAD = new DefaultHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, "/");
 
@@ -48,8 +47,8 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     private @Nullable IncomingRequest incoming;
     private @Nullable Exchange exchange;
     private @Nullable ResponseWriter writer;
-    /** The number of the current or next request. */
-    private long request = FIRST_REQUEST;
+    /** The number of the current or next request; the first has 1. */
+    private long request = 1;
 
     private boolean inputEnded;
     private boolean closing;
@@ -178,10 +177,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         exchange = null;
         decoder.resume();
         readMore();
-        closeAfterLast();
-    }
-
-    private void closeAfterLast() {
         if (inputEnded && exchange == null) {
             end(false);
         }
@@ -189,11 +184,10 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        Exchange current = exchange;
-        if (current != null && current.over() && channel.isWritable()) {
+        if (exchange != null && !exchange.over()) {
+            exchange.writable();
+        } else {
             next();
-        } else if (current != null) {
-            current.writable();
         }
     }
 
@@ -204,7 +198,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
 
     @Override
     public long unfinishedRequest() {
-        boolean owed = unfinished() || request == FIRST_REQUEST;
+        boolean owed = unfinished() || request == 1;
         return exchange == null && owed && !closing ? request : 0;
     }
 
@@ -231,7 +225,7 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         if (exchange != null) {
             exchange.drain();
         } else {
-            closeAfterLast();
+            end(false);
         }
     }
 

@@ -28,13 +28,13 @@ public final class HttpService {
     private final Gate gate;
     private final Readiness readiness;
     private final ServerMetrics metrics;
-    private final Route preflight = Route.of(
-            HttpMethod.OPTIONS, "*", "preflight", Set.of(204), exchange -> exchange.answer(Origins.preflight()));
+    private final Route preflight = new Route(
+            HttpMethod.OPTIONS, "*", "preflight", null, Set.of(204), exchange -> exchange.answer(Origins.preflight()));
 
     public HttpService(HttpConfig config, List<Route> routes, Gate gate, Readiness readiness, ServerMetrics metrics) {
         this.config = config;
         this.routes = List.copyOf(routes);
-        this.origins = Origins.of(config, gate.closed());
+        this.origins = new Origins(config, gate.closed());
         this.gate = gate;
         this.readiness = readiness;
         this.metrics = metrics;
@@ -53,10 +53,7 @@ public final class HttpService {
     }
 
     /**
-     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a
-     * route that answers with the refusal, so the connection stays usable.
-     *
-     * @throws Problem when the request is refused and its connection must end
+     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a route that answers with the refusal, so the connection stays usable. Throws {@link Problem} when the request is refused and its connection must end.
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
         Request request = Request.of(head);

@@ -24,9 +24,7 @@ public final class IncomingRequest {
     private int bytes;
 
     /**
-     * Begins a request that its client may make.
-     *
-     * @throws Problem when its body is too long, or its expectation is not supported
+     * Begins a request that its client may make. Throws {@link Problem} when its body is too long, or its expectation is not supported.
      */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
@@ -69,11 +67,7 @@ public final class IncomingRequest {
         return bytes;
     }
 
-    /**
-     * Adds the next part of the body.
-     *
-     * @throws Problem when that makes it too long
-     */
+    /** Adds the next part of the body. Throws {@link Problem} when that makes it too long. */
     public void add(ByteBuf part) {
         checkLength((long) bytes + part.readableBytes());
         bytes += part.readableBytes();

@@ -26,7 +26,6 @@ public final class Readiness {
         return archives == null ? null : archives.status();
     }
 
-    /** Refuses requests from now on, because the server stops. */
     public void drain() {
         draining = true;
     }
@@ -35,11 +34,7 @@ public final class Readiness {
         return draining;
     }
 
-    /**
-     * The documents.
-     *
-     * @throws Problem when the store is still being opened, or the server stops
-     */
+    /** The documents. Throws {@link Problem} when the store is still being opened, or the server stops. */
     public DocumentService documents() {
         DocumentService served = documents;
         if (served == null || draining) {
@@ -54,11 +49,7 @@ public final class Readiness {
                 : unavailable("recovering", "the store is being opened");
     }
 
-    /**
-     * Why the server is not ready, or null when it is.
-     *
-     * @param inFull whether to give the store's own message, which may name files
-     */
+    /** Why the server is not ready, or null when it is; {@code inFull} with the store's own message, which may name files. */
     public @Nullable Problem problem(boolean inFull) {
         DocumentService served = documents;
         if (served == null || draining) {

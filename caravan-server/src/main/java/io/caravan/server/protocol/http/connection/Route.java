@@ -12,11 +12,9 @@ import org.jspecify.annotations.Nullable;
  * /openapi.json}.
  *
  * @param method a {@code GET} route also answers {@code HEAD}, unless there is a route for that
- * @param path the URL's path; one that ends in <code>{path}</code> matches any rest
+ * @param path the URL's path; one that ends in <code>{path}</code> matches any rest, which names a document
  * @param operation its name in metrics and in the description
- * @param permission the permission that the client needs, or null for none
- * @param aboutDocument whether it is about the document that the path names
- * @param takesBody whether the body is kept; otherwise it is discarded
+ * @param permission the permission that the client needs, for the document if the path names one; null for none
  * @param statuses the codes that it answers with, in addition to {@link #COMMON_STATUSES}
  */
 public record Route(
@@ -24,11 +22,12 @@ public record Route(
         String path,
         String operation,
         @Nullable Permission permission,
-        boolean aboutDocument,
-        boolean takesBody,
         Set<Integer> statuses,
         Endpoint endpoint) {
     public static final String REST = "{path}";
+
+    /** Codes with which any request may be answered, whatever its route. */
+    static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
 
     /** What a route does. */
     public interface Endpoint {
@@ -41,46 +40,32 @@ public record Route(
         void handle(Exchange exchange);
     }
 
-    /** Codes with which any request may be answered, whatever its route. */
-    static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
-
-    public static Route of(HttpMethod method, String path, String operation, Set<Integer> statuses, Endpoint endpoint) {
-        return new Route(method, path, operation, null, false, false, statuses, endpoint);
-    }
-
     /** A route that answers with this refusal. */
     static Route refusing(HttpMethod method, Problem refused) {
-        return of(method, "*", "refused", Set.of(refused.status()), exchange -> {
+        return new Route(method, "*", "refused", null, Set.of(refused.status()), exchange -> {
             throw refused;
         });
     }
 
-    /** The same for clients with this permission. */
-    public Route needing(Permission needed) {
-        return new Route(method, path, operation, needed, aboutDocument, takesBody, statuses, endpoint);
+    /** Whether it is about the document that the path names. */
+    boolean aboutDocument() {
+        return path.endsWith(REST);
     }
 
-    /** The same about the document that the path names. */
-    public Route onDocument(Permission needed) {
-        return new Route(method, path, operation, needed, true, takesBody, statuses, endpoint);
-    }
-
-    /** The same with a body. */
-    public Route withBody() {
-        return new Route(method, path, operation, permission, aboutDocument, true, statuses, endpoint);
+    /** Whether the body is kept; otherwise it is discarded. */
+    boolean takesBody() {
+        return method.equals(HttpMethod.PUT) || method.equals(HttpMethod.POST);
     }
 
     boolean matches(String requested) {
-        return path.endsWith(REST) ? requested.startsWith(prefix()) : requested.equals(path);
-    }
-
-    private String prefix() {
-        return path.substring(0, path.length() - REST.length());
+        return aboutDocument()
+                ? requested.regionMatches(0, path, 0, path.length() - REST.length())
+                : requested.equals(path);
     }
 
     /** The part of a requested path that matches {@link #REST}. */
     public String rest(String requested) {
-        return requested.substring(prefix().length());
+        return requested.substring(path.length() - REST.length());
     }
 
     /** All codes that it answers with. */

@@ -1,10 +1,4 @@
-/**
- * Connections and requests: {@link io.caravan.server.protocol.http.connection.HttpConnection} reads requests in turn,
- * finds the {@link io.caravan.server.protocol.http.connection.Route}, lets the
- * {@link io.caravan.server.protocol.http.connection.Gate} check the permission, and passes an
- * {@link io.caravan.server.protocol.http.connection.Exchange} to the route's
- * {@link io.caravan.server.protocol.http.connection.Endpoint}.
- */
+/** Connections and requests: from the bytes of a request to the endpoint that handles it. */
 @NullMarked
 package io.caravan.server.protocol.http.connection;
 

@@ -21,32 +21,20 @@ public final class Cursors {
     private final InstantSource clock;
     private final LongUnaryOperator random;
 
-    /**
-     * Makes cursors.
-     *
-     * @param random returns a number of 0 or more that is less than its argument
-     */
+    /** Makes cursors; {@code random} returns a number of 0 or more that is less than its argument. */
     public Cursors(InstantSource clock, LongUnaryOperator random) {
         this.clock = clock;
         this.random = random;
     }
 
-    /**
-     * The cursor of a response.
-     *
-     * @param given what the client sent, or null; text that is not a cursor is ignored
-     */
+    /** The cursor of a response to a client that sent this one, or null; text that is not a cursor is ignored. */
     String next(@Nullable String given) {
         long current = Math.floorDiv(clock.instant().getEpochSecond() - EPOCH_SECONDS, INTERVAL_SECONDS);
-        long last = parse(given);
+        long last = given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;
         if (last < current) {
             return Long.toString(current);
         }
         long jitterSeconds = 1 + random.applyAsLong(MAX_JITTER_SECONDS);
         return Long.toString(last + (jitterSeconds + INTERVAL_SECONDS - 1) / INTERVAL_SECONDS);
-    }
-
-    private static long parse(@Nullable String given) {
-        return given != null && CURSOR.matcher(given).matches() ? Long.parseLong(given) : -1;
     }
 }

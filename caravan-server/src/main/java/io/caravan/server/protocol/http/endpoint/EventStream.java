@@ -49,7 +49,8 @@ final class EventStream extends LiveRead {
     }
 
     private Answer head(DocumentInfo info) {
-        Answer head = Answer.of(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache");
+        Answer head =
+                new Answer(200).header("Content-Type", "text/event-stream").header("Cache-Control", "no-cache");
         return ContentTypes.isText(info.attributes().contentType())
                 ? head
                 : head.header(StreamHeaders.SSE_DATA_ENCODING, "base64");

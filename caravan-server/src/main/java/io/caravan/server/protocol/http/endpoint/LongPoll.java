@@ -57,7 +57,7 @@ final class LongPoll extends LiveRead {
     }
 
     private Answer nothing(boolean closed) {
-        return Answer.of(204)
+        return new Answer(204)
                 .uncached()
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(from))
                 .header(StreamHeaders.CURSOR, request.nextCursor())

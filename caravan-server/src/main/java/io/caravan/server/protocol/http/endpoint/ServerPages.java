@@ -97,12 +97,12 @@ public final class ServerPages {
     public void metrics(Exchange exchange) {
         endpoints.read(
                 exchange,
-                () -> exchange.answer(Answer.of(200)
+                () -> exchange.answer(new Answer(200)
                         .uncached()
                         .body(ServerMetrics.CONTENT_TYPE, metrics.scrape().getBytes(StandardCharsets.UTF_8))));
     }
 
     public void openApi(Exchange exchange) {
-        exchange.answer(Answer.of(200).header("Cache-Control", "no-cache").body(Answer.JSON, openApi));
+        exchange.answer(new Answer(200).header("Cache-Control", "no-cache").body(Answer.JSON, openApi));
     }
 }

@@ -21,13 +21,7 @@ final class SliceReader implements DocumentReader {
     private boolean first;
     private long next;
 
-    /**
-     * Makes an empty slice.
-     *
-     * @param info the document, up to whose tail is read
-     * @param from sequence of the first value
-     * @param first whether it is the first one in the body
-     */
+    /** An empty slice, of values from a sequence to the tail that {@code info} has; perhaps the first of a body. */
     SliceReader(DocumentInfo info, int enoughBytes, long from, boolean first) {
         this.info = info;
         this.enoughBytes = enoughBytes;
@@ -76,7 +70,6 @@ final class SliceReader implements DocumentReader {
         }
     }
 
-    /** Sequence of the next value. */
     long nextSequence() {
         return next;
     }

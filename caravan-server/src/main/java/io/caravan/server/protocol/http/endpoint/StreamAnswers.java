@@ -26,7 +26,7 @@ final class StreamAnswers {
     }
 
     private static Answer of(int status, DocumentInfo info) {
-        return Answer.of(status)
+        return new Answer(status)
                 .header(StreamHeaders.NEXT_OFFSET, Offset.of(info.nextSequence()))
                 .flag(StreamHeaders.CLOSED, info.attributes().closed());
     }

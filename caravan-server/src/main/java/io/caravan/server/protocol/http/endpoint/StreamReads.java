@@ -54,7 +54,7 @@ public final class StreamReads {
             head.header("Cache-Control", "no-cache").header("ETag", etag);
             if (StreamAnswers.matches(request.exchange().request().header("If-None-Match"), etag)) {
                 request.exchange()
-                        .answer(Answer.of(304)
+                        .answer(new Answer(304)
                                 .header("Cache-Control", "no-cache")
                                 .header("ETag", etag));
                 return;

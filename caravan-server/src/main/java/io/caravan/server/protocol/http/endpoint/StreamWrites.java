@@ -233,6 +233,6 @@ public final class StreamWrites {
         if (!existed) {
             throw ReadRequest.notFound(name);
         }
-        return Answer.of(204).uncached();
+        return new Answer(204).uncached();
     }
 }

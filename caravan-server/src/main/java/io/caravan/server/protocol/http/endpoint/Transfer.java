@@ -22,12 +22,7 @@ final class Transfer {
     private long next;
     private boolean begun;
 
-    /**
-     * Makes a transfer that has not started.
-     *
-     * @param info the document, up to whose tail is read
-     * @param from sequence of the first value
-     */
+    /** A transfer of the values from a sequence to the tail that {@code info} has. */
     Transfer(ReadRequest request, DocumentInfo info, long from, Answer head) {
         this.request = request;
         this.exchange = request.exchange();

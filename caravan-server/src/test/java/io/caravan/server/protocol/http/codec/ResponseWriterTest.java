@@ -21,7 +21,7 @@ class ResponseWriterTest {
                         channel,
                         Unbounded.answers(channel),
                         head,
-                        Origins.of(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
+                        new Origins(HttpConfig.of(new InetSocketAddress(0), 1, 1 << 20), true),
                         () -> false)
                 .scheme();
     }
