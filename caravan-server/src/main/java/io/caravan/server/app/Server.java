@@ -49,7 +49,8 @@ public final class Server implements AutoCloseable {
     private @Nullable InetSocketAddress respAddress;
 
     /**
-     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet. Throws {@link IOException} when it cannot listen on the address.
+     * Starts to listen for HTTP, if configured. Until {@link #serve}, it answers that there are no documents yet.
+     * Throws {@link IOException} when it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
         this.config = config;

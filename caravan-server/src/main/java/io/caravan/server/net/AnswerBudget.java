@@ -114,7 +114,6 @@ final class AnswerBudget {
         return heldBytes.get();
     }
 
-    /** How many connections were closed because they took nothing while the budget was spent. */
     long closedConnections() {
         return closed.sum();
     }

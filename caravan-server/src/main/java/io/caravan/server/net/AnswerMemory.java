@@ -73,7 +73,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return !budget.spent();
     }
 
-    /** As {@link #room}; if there is none, what {@link #onRoom} was given is run when there is. The event loop's alone. */
+    /** As {@link #room}; if there is none, {@link #onRoom}'s action is run when there is. The event loop's alone. */
     public boolean roomOrWake() {
         if (room()) {
             return true;

@@ -2,7 +2,6 @@ package io.caravan.server.net;
 
 /** A protocol's side of one connection. The event loop's alone. */
 public interface Connection {
-
     /** Whether nothing is under way: no request is coming in or waits for its answer, and no document is followed. */
     boolean idle();
 

@@ -51,12 +51,10 @@ final class ConnectionSlots {
         takenByAddress.computeIfPresent(peer, (same, count) -> count == 1 ? null : count - 1);
     }
 
-    /** How many connections were refused because all places were taken. */
     long refused() {
         return refused.sum();
     }
 
-    /** How many connections were refused because their address had its share. */
     long refusedByAddress() {
         return refusedByAddress.sum();
     }

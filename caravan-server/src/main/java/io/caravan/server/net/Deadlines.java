@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Closes connections that only hold a place: whose request does not come, whose answers nobody takes, or that are idle. */
+/** Closes connections that only hold a place: their request does not come, nobody takes answers, or they are idle. */
 final class Deadlines {
     private static final Logger LOG = LoggerFactory.getLogger(Deadlines.class);
 

@@ -22,7 +22,7 @@ public final class LingeringClose extends ChannelInboundHandlerAdapter {
         this.channel = channel;
     }
 
-    /** Closes the connection, which has written all that it will; on its event loop. Its handlers get no more messages. */
+    /** Closes a connection that has written all that it will; on its event loop. Its handlers get no more messages. */
     public static void start(Channel channel, Duration patience) {
         DuplexChannel duplex = (DuplexChannel) channel;
         if (!channel.isActive() || duplex.isInputShutdown()) {

@@ -37,7 +37,7 @@ public final class Tls implements FileWatch.Reloadable {
      *
      * @param certificate the server's certificate, followed by the intermediate ones
      * @param key its private key, in PKCS #8, without a password
-     * @param clientAuthority the authorities that sign clients' certificates, of which each client then needs one; or null
+     * @param clientAuthority authorities that sign clients' certificates, of which each client then needs one; or null
      */
     public Tls(Path certificate, Path key, @Nullable Path clientAuthority) throws IOException {
         this.certificate = certificate;

@@ -8,7 +8,7 @@ import java.time.Duration;
 public interface WireProtocol {
 
     /**
-     * Sets a new connection up: adds the protocol's handlers to the end of the pipeline, where they get the decrypted bytes.
+     * Sets a new connection up: adds the protocol's handlers to the end of the pipeline, which has decrypted bytes.
      *
      * @param inFlight the connection's share of the memory for requests, which the handlers ask before they read on
      * @param answers its share of the memory for answers, which they ask before they make another one

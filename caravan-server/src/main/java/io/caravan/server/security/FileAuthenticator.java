@@ -14,7 +14,7 @@ import org.slf4j.LoggerFactory;
  * Authenticates by a file of secrets, which is read again when it changes. If the new contents are wrong, that is
  * logged and the old secrets stay valid.
  */
-public final class FileAuthenticator extends CredentialsAuthenticator implements FileWatch.Reloadable {
+public final class FileAuthenticator extends Authenticator implements FileWatch.Reloadable {
     private static final Logger LOG = LoggerFactory.getLogger(FileAuthenticator.class);
 
     private final Path file;
@@ -32,14 +32,16 @@ public final class FileAuthenticator extends CredentialsAuthenticator implements
     }
 
     /**
-     * Reads a file of credentials. Throws {@link IOException} when it cannot be read, or is wrong; the message says where, and holds no secret.
+     * Reads a file of credentials. Throws {@link IOException} when it cannot be read, or is wrong; the message says
+     * where, and holds no secret.
      */
     public static FileAuthenticator ofSecrets(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::read);
     }
 
     /**
-     * Reads a file whose one line is a secret that allows everything. Throws {@link IOException} when it cannot be read, or holds none.
+     * Reads a file whose one line is a secret that allows everything. Throws {@link IOException} when it cannot be
+     * read, or holds none.
      */
     public static FileAuthenticator ofPassword(Path file) throws IOException {
         return new FileAuthenticator(file, SecretsFile::readPassword);

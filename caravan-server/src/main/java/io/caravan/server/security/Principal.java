@@ -2,6 +2,7 @@ package io.caravan.server.security;
 
 import io.caravan.catalog.DocumentName;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -19,16 +20,14 @@ public final class Principal {
 
     private final String name;
     private final Set<Permission> permissions;
-    private final List<String> prefixes;
-    private final byte[][] prefixBytes;
+    private final byte[][] prefixes;
     private volatile boolean revoked;
 
     /** Its documents are those whose names start with one of the prefixes; an empty list is every document. */
     Principal(String name, Set<Permission> permissions, List<String> prefixes) {
         this.name = name;
         this.permissions = Set.copyOf(permissions);
-        this.prefixes = List.copyOf(prefixes);
-        this.prefixBytes = prefixes.stream()
+        this.prefixes = prefixes.stream()
                 .map(prefix -> prefix.getBytes(StandardCharsets.UTF_8))
                 .toArray(byte[][]::new);
     }
@@ -43,12 +42,12 @@ public final class Principal {
         if (!may(permission)) {
             return false;
         }
-        for (byte[] prefix : prefixBytes) {
+        for (byte[] prefix : prefixes) {
             if (document.startsWith(prefix)) {
                 return true;
             }
         }
-        return prefixBytes.length == 0;
+        return prefixes.length == 0;
     }
 
     /** Whether it may do this at all, apart from any document. */
@@ -66,7 +65,9 @@ public final class Principal {
     }
 
     boolean sameRights(Principal other) {
-        return name.equals(other.name) && permissions.equals(other.permissions) && prefixes.equals(other.prefixes);
+        return name.equals(other.name)
+                && permissions.equals(other.permissions)
+                && Arrays.deepEquals(prefixes, other.prefixes);
     }
 
     @Override

@@ -4,7 +4,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.local.LocalAddress;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -13,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Secrets are rotated while clients are connected. */
 class ReloadTest {
+    private static final SocketAddress NOWHERE = new LocalAddress("test");
+
     private static final String OLD = "a.secret = old\na.permissions = read\n";
     private static final String BOTH = OLD + "a.secret.next = new\n";
     private static final String NEW = "a.secret.next = new\na.permissions = read\n";
@@ -30,7 +34,7 @@ class ReloadTest {
     }
 
     private Principal principal(String secret) {
-        return authenticator.authenticate(secret.getBytes(UTF_8));
+        return authenticator.authenticate(NOWHERE, Authenticator.DEFAULT_USER, secret.getBytes(UTF_8));
     }
 
     private void change(String text) throws IOException {

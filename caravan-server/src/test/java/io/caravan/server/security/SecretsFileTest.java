@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
+import io.netty.channel.local.LocalAddress;
 import java.io.IOException;
+import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -15,6 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a file of secrets says, and what is said of one that is wrong. */
 class SecretsFileTest {
+    private static final SocketAddress NOWHERE = new LocalAddress("test");
+
     private static final String SECRET = "hunter2hunter2";
 
     @TempDir
@@ -29,7 +33,7 @@ class SecretsFileTest {
     }
 
     private static Principal principal(Authenticator authenticator, String secret) {
-        return authenticator.authenticate(secret.getBytes(UTF_8));
+        return authenticator.authenticate(NOWHERE, Authenticator.DEFAULT_USER, secret.getBytes(UTF_8));
     }
 
     @Test
@@ -80,11 +84,17 @@ class SecretsFileTest {
                 b.secret = of-b
                 b.permissions = read
                 """);
-        assertThat(authenticator.authenticate("a", "of-a".getBytes(UTF_8)).name())
+        assertThat(authenticator
+                        .authenticate(NOWHERE, "a", "of-a".getBytes(UTF_8))
+                        .name())
                 .isEqualTo("a");
-        assertThat(authenticator.authenticate("b", "of-a".getBytes(UTF_8))).isNull();
-        assertThat(authenticator.authenticate("nobody", "of-a".getBytes(UTF_8))).isNull();
-        assertThat(authenticator.authenticate("default", "of-a".getBytes(UTF_8)).name())
+        assertThat(authenticator.authenticate(NOWHERE, "b", "of-a".getBytes(UTF_8)))
+                .isNull();
+        assertThat(authenticator.authenticate(NOWHERE, "nobody", "of-a".getBytes(UTF_8)))
+                .isNull();
+        assertThat(authenticator
+                        .authenticate(NOWHERE, "default", "of-a".getBytes(UTF_8))
+                        .name())
                 .isEqualTo("a");
     }
 

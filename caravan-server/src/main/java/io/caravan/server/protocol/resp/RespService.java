@@ -111,11 +111,7 @@ public final class RespService {
 
     /** A session for a new connection, known to others until {@link #forget}. */
     Session newSession(Channel channel) {
-        Session session = new Session(
-                clients.newId(),
-                channel.remoteAddress(),
-                channel.localAddress(),
-                authenticator.forPeer(channel.remoteAddress()));
+        Session session = new Session(clients.newId(), channel.remoteAddress(), channel.localAddress(), authenticator);
         clients.add(session, channel::close);
         return session;
     }

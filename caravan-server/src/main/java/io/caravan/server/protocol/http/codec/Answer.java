@@ -25,7 +25,8 @@ public final class Answer {
         return new Answer(status).uncached().body(JSON, jsonBytes(value));
     }
 
-    static byte[] jsonBytes(Object value) {
+    /** A map, list or record as JSON. */
+    public static byte[] jsonBytes(Object value) {
         try {
             return MAPPER.writeValueAsBytes(value);
         } catch (JsonProcessingException impossible) {

@@ -45,7 +45,8 @@ public record HttpConfig(
     }
 
     /**
-     * The same with pages of these origins allowed too. Throws {@link IllegalArgumentException} when one is neither an origin nor {@code *}.
+     * The same with pages of these origins allowed too. Throws {@link IllegalArgumentException} when one is neither an
+     * origin nor {@code *}.
      */
     public HttpConfig withAllowedOrigins(Collection<String> origins) {
         for (String origin : origins) {
@@ -60,7 +61,8 @@ public record HttpConfig(
     }
 
     /**
-     * The same where the {@code Host} header may have other names too. Throws {@link IllegalArgumentException} when one is neither a host's name nor {@code *}.
+     * The same where the {@code Host} header may have other names too. Throws {@link IllegalArgumentException} when one
+     * is neither a host's name nor {@code *}.
      */
     public HttpConfig withAllowedHosts(Collection<String> hosts) {
         for (String host : hosts) {

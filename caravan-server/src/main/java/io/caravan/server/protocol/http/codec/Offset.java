@@ -60,14 +60,16 @@ public final class Offset {
     }
 
     /**
-     * The sequence that this stands for in a stream, or the first retained one when it was trimmed. Throws {@link Problem} when the stream has not reached this offset.
+     * The sequence that this stands for in a stream, or the first retained one when it was trimmed. Throws {@link
+     * Problem} when the stream has not reached this offset.
      */
     public long atLeastFirstIn(DocumentInfo info) {
         return sequence >= 0 && sequence < info.firstSequence() ? info.firstSequence() : in(info);
     }
 
     /**
-     * The sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has not reached this offset.
+     * The sequence of the value to read first. Throws {@link Problem} when it was trimmed, or the stream has not
+     * reached this offset.
      */
     public long in(DocumentInfo info) {
         if (this == BEGINNING) {

@@ -30,38 +30,12 @@ public final class Origins {
     private static final Pattern ORIGIN =
             Pattern.compile("https?://(?<host>\\[[0-9a-f:.]+]|[a-z0-9._-]+)(:[0-9]{1,5})?");
 
-    private static final String ALLOWED_HEADERS = String.join(
-            ", ",
-            "Authorization",
-            "Content-Type",
-            "If-None-Match",
-            StreamHeaders.SEQ,
-            StreamHeaders.TTL,
-            StreamHeaders.EXPIRES_AT,
-            StreamHeaders.CLOSED,
-            StreamHeaders.FORKED_FROM,
-            StreamHeaders.FORK_OFFSET,
-            StreamHeaders.FORK_SUB_OFFSET,
-            StreamHeaders.PRODUCER_ID,
-            StreamHeaders.PRODUCER_EPOCH,
-            StreamHeaders.PRODUCER_SEQ);
-    private static final String EXPOSED_HEADERS = String.join(
-            ", ",
-            "ETag",
-            "Location",
-            "WWW-Authenticate",
-            StreamHeaders.NEXT_OFFSET,
-            StreamHeaders.FIRST_OFFSET,
-            StreamHeaders.UP_TO_DATE,
-            StreamHeaders.CLOSED,
-            StreamHeaders.CURSOR,
-            StreamHeaders.TTL,
-            StreamHeaders.EXPIRES_AT,
-            StreamHeaders.SSE_DATA_ENCODING,
-            StreamHeaders.PRODUCER_EPOCH,
-            StreamHeaders.PRODUCER_SEQ,
-            StreamHeaders.PRODUCER_EXPECTED_SEQ,
-            StreamHeaders.PRODUCER_RECEIVED_SEQ);
+    private static final String ALLOWED_HEADERS = "Authorization, Content-Type, If-None-Match, Stream-Seq, Stream-TTL,"
+            + " Stream-Expires-At, Stream-Closed, Stream-Forked-From, Stream-Fork-Offset, Stream-Fork-Sub-Offset,"
+            + " Producer-Id, Producer-Epoch, Producer-Seq";
+    private static final String EXPOSED_HEADERS = "ETag, Location, WWW-Authenticate, Stream-Next-Offset,"
+            + " Stream-First-Offset, Stream-Up-To-Date, Stream-Closed, Stream-Cursor, Stream-TTL, Stream-Expires-At,"
+            + " Stream-SSE-Data-Encoding, Producer-Epoch, Producer-Seq, Producer-Expected-Seq, Producer-Received-Seq";
     private static final Set<HttpMethod> READING = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
     private static final String PREFLIGHT_SECONDS = "86400";
 
@@ -85,7 +59,9 @@ public final class Origins {
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
-    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all. */
+    /**
+     * Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all.
+     */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }

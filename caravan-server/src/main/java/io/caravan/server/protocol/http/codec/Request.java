@@ -34,7 +34,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     private static final int MAX_CONTENT_TYPE = 256;
 
     /**
-     * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or 1.0.
+     * The request with this head, still without its body. Throws {@link Problem} when the head is not valid HTTP/1.1 or
+     * 1.0.
      */
     public static Request of(HttpRequest head) {
         if (head.decoderResult().isFailure()) {
@@ -119,9 +120,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return OptionalLong.of(Long.parseLong(value));
     }
 
-    /**
-     * A header's time in milliseconds since 1970, if the header is present. Throws {@link Problem} when it is malformed.
-     */
+    /** A header's time in milliseconds since 1970, if present. Throws {@link Problem} when it is malformed. */
     public OptionalLong time(String header) {
         String value = header(header);
         if (value == null) {
@@ -134,9 +133,7 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         }
     }
 
-    /**
-     * The content type, or null when there is none. Throws {@link Problem} when there is more than one, or it is malformed.
-     */
+    /** The content type, or null. Throws {@link Problem} when there is more than one, or it is malformed. */
     public @Nullable String contentType() {
         List<String> values = headers.getAll(HttpHeaderNames.CONTENT_TYPE);
         if (values.isEmpty()) {
@@ -153,7 +150,8 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
     }
 
     /**
-     * The request's producer and its number for this request, or null when it has none. Throws {@link Problem} when some of the three headers are missing, or one is malformed.
+     * The request's producer and its number for this request, or null when it has none. Throws {@link Problem} when
+     * some of the three headers are missing, or one is malformed.
      */
     public @Nullable Producer producer() {
         String id = header(StreamHeaders.PRODUCER_ID);

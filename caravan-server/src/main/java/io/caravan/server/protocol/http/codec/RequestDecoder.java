@@ -28,7 +28,7 @@ public final class RequestDecoder extends HttpRequestDecoder {
 
     private boolean begun;
 
-    /** Makes a decoder that asks whether a request is being handled, so that the next must wait until {@link #resume}. */
+    /** A decoder that asks whether a request is being handled, so that the next must wait until {@link #resume}. */
     public RequestDecoder(BooleanSupplier busy) {
         super(new HttpDecoderConfig()
                 .setMaxInitialLineLength(MAX_LINE_BYTES)

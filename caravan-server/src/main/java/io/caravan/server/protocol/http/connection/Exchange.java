@@ -115,7 +115,7 @@ public final class Exchange {
         });
     }
 
-    /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by closing the connection. */
+    /** Ends the request, on any thread: with an error, or, when part of the answer was sent, by disconnecting. */
     public void fail(Throwable problem) {
         Problem response = Problem.of(problem);
         onLoop(() -> {
@@ -203,7 +203,7 @@ public final class Exchange {
         }
     }
 
-    /** Adds an action for the end of the exchange; runs it immediately if that has come. Both on the event loop only. */
+    /** Adds an action for the end of the exchange, or runs it if that has come; on the event loop only. */
     public void atEnd(Runnable action) {
         if (over) {
             action.run();

@@ -29,7 +29,8 @@ public final class Gate {
     }
 
     /**
-     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a token. Throws {@link Problem} when it has no valid token, or lacks the permission.
+     * The client, if it may use the route. Routes that need no permission are open to all, and say more to those with a
+     * token. Throws {@link Problem} when it has no valid token, or lacks the permission.
      */
     Principal check(Route route, String path, HttpHeaders headers, SocketAddress peer) {
         if (!authenticator.required()) {
@@ -52,7 +53,8 @@ public final class Gate {
     }
 
     /**
-     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a request. Throws {@link Problem} when it was withdrawn.
+     * Checks that a client's token is still valid: once withdrawn, it allows nothing more, not even the rest of a
+     * request. Throws {@link Problem} when it was withdrawn.
      */
     public static void checkStillKnown(Principal principal) {
         if (principal.revoked()) {
@@ -73,7 +75,7 @@ public final class Gate {
             return null;
         }
         byte[] token = authorization.substring(SCHEME.length()).strip().getBytes(StandardCharsets.UTF_8);
-        return authenticator.forPeer(peer).authenticate(token);
+        return authenticator.authenticate(peer, Authenticator.DEFAULT_USER, token);
     }
 
     private static Problem unauthorized(String detail) {

@@ -53,7 +53,9 @@ public final class HttpService {
     }
 
     /**
-     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a route that answers with the refusal, so the connection stays usable. Throws {@link Problem} when the request is refused and its connection must end.
+     * Finds the route of a request and checks that the client may use it. A refused request that has no body gets a
+     * route that answers with the refusal, so the connection stays usable. Throws {@link Problem} when the request is
+     * refused and its connection must end.
      */
     IncomingRequest admit(HttpRequest head, SocketAddress peer) {
         Request request = Request.of(head);

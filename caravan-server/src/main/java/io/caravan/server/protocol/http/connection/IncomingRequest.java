@@ -23,9 +23,7 @@ public final class IncomingRequest {
     private final ByteArrayOutputStream body = new ByteArrayOutputStream();
     private int bytes;
 
-    /**
-     * Begins a request that its client may make. Throws {@link Problem} when its body is too long, or its expectation is not supported.
-     */
+    /** Begins a request. Throws {@link Problem} when its body is too long, or its expectation is not supported. */
     public IncomingRequest(HttpRequest received, Request head, Route route, Principal principal, HttpConfig config) {
         this.head = head;
         this.route = route;

@@ -49,7 +49,7 @@ public final class Readiness {
                 : unavailable("recovering", "the store is being opened");
     }
 
-    /** Why the server is not ready, or null when it is; {@code inFull} with the store's own message, which may name files. */
+    /** Why the server is not ready, or null; {@code inFull} gives the store's own message, which may name files. */
     public @Nullable Problem problem(boolean inFull) {
         DocumentService served = documents;
         if (served == null || draining) {

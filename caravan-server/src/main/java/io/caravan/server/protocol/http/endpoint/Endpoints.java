@@ -26,26 +26,22 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      */
     public void read(Exchange exchange, Runnable part) {
         if (!exchange.answers().room()) {
-            awaitRoom(exchange, part);
+            exchange.answers().whenRoom(() -> {
+                if (!exchange.over()) {
+                    read(exchange, part);
+                }
+            });
             return;
         }
         readers.execute(() -> exchange.run(() -> {
             if (!exchange.answers().room()) {
                 // Others, who were let in with it, have taken it meanwhile.
-                awaitRoom(exchange, part);
+                read(exchange, part);
                 return;
             }
             Gate.checkStillKnown(exchange.principal());
             part.run();
         }));
-    }
-
-    private void awaitRoom(Exchange exchange, Runnable part) {
-        exchange.answers().whenRoom(() -> {
-            if (!exchange.over()) {
-                read(exchange, part);
-            }
-        });
     }
 
     /**

@@ -3,20 +3,30 @@ package io.caravan.server.protocol.http.endpoint;
 import io.caravan.server.document.ContentTypes;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.http.codec.Answer;
-import io.caravan.server.protocol.http.codec.EventFormat;
 import io.caravan.server.protocol.http.codec.Offset;
 import io.caravan.server.protocol.http.codec.StreamHeaders;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Server-sent events with a stream's values, first those present, then new ones, until the stream is closed or the time
  * is over. The next values are read when the client has read the last ones. Looks and the event loop use the fields in
  * turn.
+ *
+ * <p>Each line of data gets its own field, wherever a client may see a line end (LF, CR or both), so no value can end
+ * its event and begin another.
  */
 final class EventStream extends LiveRead {
     private static final int SLICE_BYTES = 64 * 1024;
+    private static final byte[] DATA_EVENT = ascii("event: data\n");
+    private static final byte[] CONTROL_EVENT = ascii("event: control\n");
+    private static final byte[] FIELD = ascii("data:");
 
     private @Nullable DocumentInfo begun;
     private long next;
@@ -58,20 +68,17 @@ final class EventStream extends LiveRead {
 
     private void send(DocumentInfo info, boolean first, boolean last) {
         ByteBuf events = ByteBufAllocator.DEFAULT.ioBuffer();
-        boolean passedOn = false;
         try {
             boolean some = putValues(info, events);
             boolean atTail = next == info.nextSequence();
             boolean closed = atTail && info.attributes().closed();
             if (some || first || closed) {
-                EventFormat.putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
+                putControl(events, Offset.of(next), request.nextCursor(), atTail, closed);
             }
             exchange.loop().execute(() -> write(events, atTail, closed || last));
-            passedOn = true;
-        } finally {
-            if (!passedOn) {
-                events.release();
-            }
+        } catch (Throwable problem) {
+            events.release();
+            throw problem;
         }
     }
 
@@ -85,8 +92,7 @@ final class EventStream extends LiveRead {
                 throw SliceReader.changedMeanwhile(request.name());
             }
             slice.end();
-            EventFormat.putData(
-                    events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
+            putData(events, slice.bytes(), ContentTypes.isText(info.attributes().contentType()));
             next = slice.nextSequence();
             return true;
         } finally {
@@ -101,5 +107,71 @@ final class EventStream extends LiveRead {
         } else {
             exchange.whenWritable(atTail ? this::rest : this::again);
         }
+    }
+
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Adds an event of values, as text or in base64. */
+    private static void putData(ByteBuf out, ByteBuf values, boolean text) {
+        out.writeBytes(DATA_EVENT);
+        if (text) {
+            putLines(out, values);
+        } else {
+            out.writeBytes(FIELD);
+            out.writeBytes(Base64.getEncoder().encode(ByteBufUtil.getBytes(values)));
+            out.writeByte('\n');
+        }
+        out.writeByte('\n');
+    }
+
+    private static void putLines(ByteBuf out, ByteBuf values) {
+        int end = values.writerIndex();
+        int from = values.readerIndex();
+        while (true) {
+            int to = lineEnd(values, from, end);
+            putField(out, values, from, to);
+            if (to == end) {
+                return;
+            }
+            boolean both = values.getByte(to) == '\r' && to + 1 < end && values.getByte(to + 1) == '\n';
+            from = to + (both ? 2 : 1);
+        }
+    }
+
+    private static int lineEnd(ByteBuf values, int from, int end) {
+        int found = values.forEachByte(from, end - from, b -> b != '\n' && b != '\r');
+        return found < 0 ? end : found;
+    }
+
+    /** A client drops one space after the colon, so a line that begins with a space gets another. */
+    private static void putField(ByteBuf out, ByteBuf values, int from, int to) {
+        out.writeBytes(FIELD);
+        if (to > from && values.getByte(from) == ' ') {
+            out.writeByte(' ');
+        }
+        out.writeBytes(values, from, to - from);
+        out.writeByte('\n');
+    }
+
+    /** Adds the event that gives the client its position; {@code closed} if it has all of a closed stream. */
+    private static void putControl(ByteBuf out, String offset, String cursor, boolean upToDate, boolean closed) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("streamNextOffset", offset);
+        if (!closed) {
+            fields.put("streamCursor", cursor);
+        }
+        if (upToDate) {
+            fields.put("upToDate", true);
+        }
+        if (closed) {
+            fields.put("streamClosed", true);
+        }
+        out.writeBytes(CONTROL_EVENT);
+        out.writeBytes(FIELD);
+        out.writeBytes(Answer.jsonBytes(fields));
+        out.writeByte('\n');
+        out.writeByte('\n');
     }
 }

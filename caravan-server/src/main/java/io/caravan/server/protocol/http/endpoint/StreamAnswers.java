@@ -55,7 +55,7 @@ final class StreamAnswers {
         return RFC3339.format(Instant.ofEpochMilli(millis));
     }
 
-    /** Identifies the result of a read from {@code from} to the tail. A document that is created again has another id. */
+    /** Identifies a read from {@code from} to the tail. A document that is created again has another id. */
     static String etag(DocumentInfo info, long from) {
         String tag = info.id() + ":" + from + ":" + info.nextSequence();
         return '"' + tag + (info.attributes().closed() ? ":c\"" : "\"");

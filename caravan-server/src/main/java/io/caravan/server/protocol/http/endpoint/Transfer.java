@@ -34,7 +34,6 @@ final class Transfer {
     /** Reads the next slice; on a reading thread. */
     void read() {
         SliceReader slice = new SliceReader(info, SLICE_BYTES, next, !begun);
-        boolean passedOn = false;
         try {
             if (next < info.nextSequence() && !slice.read(request)) {
                 if (!begun) {
@@ -49,11 +48,9 @@ final class Transfer {
                 slice.end();
             }
             exchange.loop().execute(() -> send(slice.bytes(), last));
-            passedOn = true;
-        } finally {
-            if (!passedOn) {
-                slice.bytes().release();
-            }
+        } catch (Throwable problem) {
+            slice.bytes().release();
+            throw problem;
         }
     }
 

@@ -41,10 +41,9 @@ public final class AuthCommands {
                     "ERR AUTH <password> called without any password configured for the default user."
                             + " Are you sure your configuration is correct?");
         }
-        session.principal(checked(
-                command.size() == 2
-                        ? authenticator.authenticate(command.word(1))
-                        : authenticator.authenticate(command.text(1), command.word(2))));
+        String user = command.size() == 2 ? Authenticator.DEFAULT_USER : command.text(1);
+        byte[] secret = command.word(command.size() - 1);
+        session.principal(checked(authenticator.authenticate(session.remote(), user, secret)));
         return Reply.OK;
     }
 
@@ -62,7 +61,8 @@ public final class AuthCommands {
         String name = null;
         for (int i = 2; i < command.size(); i++) {
             if (command.is(i, "AUTH") && i + 2 < command.size()) {
-                principal = checked(session.authenticator().authenticate(command.text(i + 1), command.word(i + 2)));
+                principal = checked(session.authenticator()
+                        .authenticate(session.remote(), command.text(i + 1), command.word(i + 2)));
                 i += 2;
             } else if (command.is(i, "SETNAME") && i + 1 < command.size()) {
                 name = ClientCommands.checkedName(command.text(++i));
