@@ -145,7 +145,7 @@ public final class Server implements AutoCloseable {
     }
 
     /**
-     * Accepts nothing more, answers what was accepted, and closes the connections, when the time is over those of slow
+     * Accepts nothing more, answers what was accepted, and closes the connections; when the time is over, those of slow
      * clients too. Then archives what has changed, if configured.
      *
      * @param connections how long the clients may take

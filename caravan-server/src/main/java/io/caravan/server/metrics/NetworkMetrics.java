@@ -4,7 +4,7 @@ import io.caravan.server.metrics.ServerMetrics.Figures;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Authenticator;
 
-/** What clients hold of the server together, and whom it refuses. */
+/** What all clients together hold of the server's memory, and which connections and logins it refuses. */
 public final class NetworkMetrics {
     private static final String REFUSED = "Connections refused, by the limit that they met: of all, or of one address";
     private static final String FAILED =

@@ -1,4 +1,4 @@
-/** What the server counts of itself, for whoever scrapes it. */
+/** The server's metrics, in the format of Prometheus. */
 @NullMarked
 package io.caravan.server.metrics;
 

@@ -11,11 +11,12 @@ import org.slf4j.LoggerFactory;
 /**
  * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol
  * counts what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an
- * answer that may be large. Threads share it, but for what is said to be the event loop's.
+ * answer that may be large. Thread-safe, except
+ * for methods that are for the event loop only.
  */
 public final class AnswerMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(AnswerMemory.class);
-    /** Who holds less may have small answers though the budget is spent: writes go on while others do not read. */
+    /** A connection that holds less gets small answers even when the budget is spent, so its writes go on. */
     private static final int LITTLE_BYTES = 4 * 1024;
 
     private final Channel channel;
@@ -32,7 +33,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         budget.opened(this);
     }
 
-    /** Sets what is run, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} is to be asked again. */
+    /** Sets what runs, on the event loop, when {@link #roomOrWake} or {@link #mayAnswer} should be called again. */
     public void onRoom(Runnable action) {
         onRoom = action;
     }
@@ -73,7 +74,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return !budget.spent();
     }
 
-    /** As {@link #room}; if there is none, {@link #onRoom}'s action is run when there is. The event loop's alone. */
+    /** As {@link #room}; if there is none, {@link #onRoom}'s action is run when there is. On the event loop only. */
     public boolean roomOrWake() {
         if (room()) {
             return true;
@@ -88,7 +89,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         return false;
     }
 
-    /** Whether a small answer may be made: there is room, or this connection holds little. The event loop's alone. */
+    /** Whether a small answer may be made: there is room, or this connection holds little. On the event loop only. */
     public boolean mayAnswer() {
         return heldBytes() < LITTLE_BYTES || roomOrWake();
     }
@@ -102,7 +103,7 @@ public final class AnswerMemory extends ChannelDuplexHandler {
         });
     }
 
-    /** The client takes nothing, while others wait for what it holds. */
+    /** Closes the connection: its client takes nothing, while others wait for the memory that it holds. */
     void closeStalled() {
         LOG.warn(
                 "closing {}: it has taken nothing of {} bytes of answers for {}, and the answers of all connections are at"

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A number of places, each for one open connection, of which one address may have a share. Threads share it. */
+/** Places for open connections, of which one address may take a share. Threads share it. */
 final class ConnectionSlots {
     private final int max;
     private final int maxPerAddress;

@@ -33,9 +33,9 @@ final class Deadlines {
     }
 
     /**
-     * Ends a connection whose request does not come whole in time, however it trickles; a new one's also when none has
-     * begun. Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the server itself
-     * does not read, time stands still.
+     * Ends a connection whose request does not arrive completely in time, even if it trickles in, and a new connection
+     * on which none begins. Looks {@value #LOOKS} times within that time, so it may take a quarter longer; while the
+     * server itself does not read, time stands still.
      */
     private static final class Request extends ChannelInboundHandlerAdapter {
         private static final int LOOKS = 4;
@@ -97,7 +97,7 @@ final class Deadlines {
     }
 
     /**
-     * Closes a connection whose client takes nothing of what was written, however little would do. It is noticed after
+     * Closes a connection whose client takes nothing of what was written; a single byte would do. It is noticed after
      * the timeout, and before twice that.
      */
     private static final class Stall extends IdleStateHandler {

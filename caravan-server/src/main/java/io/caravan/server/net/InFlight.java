@@ -7,9 +7,10 @@ import io.netty.channel.ChannelHandlerContext;
 
 /**
  * The bytes of one connection's requests that have been read and not answered. Counts what comes in. The protocol
- * reports each request that has come whole ({@link #requestCame}) and that all of them have been answered
+ * reports each request that has arrived completely ({@link #requestCame}) and that all of them have been answered
  * ({@link #settle}), and reads on only when it may ({@link #mayRead}). So a connection at a limit has its answers
- * before it is read from again. The event loop's alone, but for {@link #wake}.
+ * before it is read from again. Used only on the event
+ * loop, except for {@link #wake}.
  */
 public final class InFlight extends ChannelDuplexHandler {
     private final Channel channel;
@@ -18,11 +19,11 @@ public final class InFlight extends ChannelDuplexHandler {
     private Runnable onRoom = () -> {};
     private long heldBytes;
     private boolean onlyUnfinished;
-    /** Whether a request has come whole since the last {@link #settle}. */
+    /** Whether a request has arrived completely since the last {@link #settle}. */
     private boolean cameWhole;
 
     private boolean waiting;
-    /** Whether it waits with part of a request and nothing else; for the others once it is among those who wait. */
+    /** Whether it waits with part of a request and nothing else. Others read it only once this is in the queue. */
     private boolean waitsBegun;
 
     private boolean paused;
@@ -34,7 +35,7 @@ public final class InFlight extends ChannelDuplexHandler {
         this.limitBytes = limitBytes;
     }
 
-    /** Sets what is run, on the event loop, when {@link #mayRead} has said no and is to be asked again. */
+    /** Sets what runs, on the event loop, when {@link #mayRead} has returned false and should be called again. */
     public void onRoom(Runnable action) {
         onRoom = action;
     }
@@ -66,7 +67,10 @@ public final class InFlight extends ChannelDuplexHandler {
         cameWhole = true;
     }
 
-    /** Every request that has come whole has been answered; {@code unfinishedBytes} are held of one that has not. */
+    /**
+     * Every request that has arrived completely has been answered; {@code unfinishedBytes} are held of one that has
+     * not.
+     */
     public void settle(long unfinishedBytes) {
         if (closed) {
             return;
@@ -133,7 +137,7 @@ public final class InFlight extends ChannelDuplexHandler {
         if (closed) {
             return;
         }
-        // First, so that who makes this the exception meanwhile sees it.
+        // First, so that a thread that makes this the exception meanwhile sees it.
         closed = true;
         budget.give(heldBytes);
         heldBytes = 0;

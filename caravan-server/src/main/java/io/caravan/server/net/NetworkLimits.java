@@ -12,10 +12,10 @@ import org.jspecify.annotations.Nullable;
  *     nothing more is read from it until they are
  * @param totalInFlightBytes the same for all connections together
  * @param totalAnswerBytes bytes of answers that clients have not taken, of all connections together; then reads wait
- * @param requestTimeout within which a request that has begun must have come whole, and a new connection's first
+ * @param requestTimeout how long a request may take to arrive, from its first byte; a new connection's first request
+ *     from when it was accepted
  * @param stallTimeout how long a client may take nothing of an answer
- * @param idleTimeout after which a connection is closed on which nothing is under way; zero is never, and null is what
- *     suits the protocol
+ * @param idleTimeout how long a connection may be idle; zero is forever, and null leaves it to the protocol
  */
 public record NetworkLimits(
         int maxConnections,
@@ -29,7 +29,7 @@ public record NetworkLimits(
     private static final int MAX_CONNECTIONS = 10_000;
     private static final long MIN_TOTAL_BYTES = 64L << 20;
 
-    /** The usual limits: half of the connections for one address, a quarter of the memory each for requests and answers. */
+    /** Half of the connections for one address, and a quarter of the JVM's memory each for requests and answers. */
     public static NetworkLimits defaults() {
         long totalBytes = Math.max(MIN_TOTAL_BYTES, Runtime.getRuntime().maxMemory() / 4);
         return new NetworkLimits(

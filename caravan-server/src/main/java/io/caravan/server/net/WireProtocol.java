@@ -15,9 +15,9 @@ public interface WireProtocol {
      */
     Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers);
 
-    /** After which an idle connection is closed when nothing else is configured; zero is never. */
+    /** How long a connection may be idle when nothing else is configured; zero is forever. */
     Duration idleTimeout();
 
-    /** What a connection is sent that is refused for want of a place. */
+    /** What the server sends to a connection that it refuses because there are too many. */
     ByteBuf tooManyConnections();
 }

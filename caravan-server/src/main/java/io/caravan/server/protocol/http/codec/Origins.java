@@ -59,9 +59,7 @@ public final class Origins {
         anyAddress = !address.getAddress().isLoopbackAddress();
     }
 
-    /**
-     * Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *} for all.
-     */
+    /** Whether this is an origin as browsers send it, such as {@code https://app.example:8443}, or {@code *}. */
     static boolean valid(String origin) {
         return origin.equals(ANY) || ORIGIN.matcher(origin).matches();
     }
