@@ -11,8 +11,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What one connection's answers take in memory until the client has taken them. Counts what is written; the protocol
  * counts what it {@linkplain #hold holds} besides, and asks whether there is {@linkplain #room room} before it makes an
- * answer that may be large. Thread-safe, except
- * for methods that are for the event loop only.
+ * answer that may be large. Thread-safe, except for methods that are for the event loop only.
  */
 public final class AnswerMemory extends ChannelDuplexHandler {
     private static final Logger LOG = LoggerFactory.getLogger(AnswerMemory.class);

@@ -9,8 +9,7 @@ import io.netty.channel.ChannelHandlerContext;
  * The bytes of one connection's requests that have been read and not answered. Counts what comes in. The protocol
  * reports each request that has arrived completely ({@link #requestCame}) and that all of them have been answered
  * ({@link #settle}), and reads on only when it may ({@link #mayRead}). So a connection at a limit has its answers
- * before it is read from again. Used only on the event
- * loop, except for {@link #wake}.
+ * before it is read from again. Used only on the event loop, except for {@link #wake}.
  */
 public final class InFlight extends ChannelDuplexHandler {
     private final Channel channel;
@@ -67,10 +66,7 @@ public final class InFlight extends ChannelDuplexHandler {
         cameWhole = true;
     }
 
-    /**
-     * Every request that has arrived completely has been answered; {@code unfinishedBytes} are held of one that has
-     * not.
-     */
+    /** All requests that arrived completely have been answered; {@code unfinishedBytes} are held of one that has not. */
     public void settle(long unfinishedBytes) {
         if (closed) {
             return;
@@ -85,8 +81,8 @@ public final class InFlight extends ChannelDuplexHandler {
     }
 
     /**
-     * Whether more may be read. A request that has begun may come whole, which the limit of its length bounds, whatever
-     * the connection's limit; when all connections together are at theirs, only one at a time goes on.
+     * Whether more may be read. A request that has begun may be finished, up to the limit of its length, whatever the
+     * connection's limit; when all connections together are at theirs, only one at a time goes on.
      */
     public boolean mayRead() {
         boolean begun = onlyUnfinished && heldBytes > 0;

@@ -212,13 +212,14 @@ class LiveTest {
 
     @Test
     void liveReadsEndWhenTheServerStops() throws Exception {
+        server.create("/v1/stream/b", TEXT);
         CompletableFuture<HttpResponse<String>> poll =
-                server.sendAsync("GET", "/v1/stream/a?live=long-poll&offset=now");
+                server.sendAsync("GET", "/v1/stream/b?live=long-poll&offset=now");
         try (RawClient raw = server.raw()) {
             listen(raw, "/v1/stream/a?live=sse&offset=now");
             skipHead(raw);
             raw.chunk();
-            server.awaitTailedDocuments(1);
+            server.awaitTailedDocuments(2);
             CompletableFuture<Void> drained = CompletableFuture.runAsync(server::drain);
             assertThat(raw.chunk()).isEmpty();
             assertThat(raw.atEnd()).isTrue();
