@@ -12,15 +12,15 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http.DefaultHttpRequest;
 import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
-import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * read while something waits. Otherwise the socket is always read, because only a read notices that the client has
  * disconnected.
  */
-public final class HttpConnection extends ChannelInboundHandlerAdapter implements Connection {
+public final class HttpConnection extends SimpleChannelInboundHandler<HttpObject> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(HttpConnection.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
@@ -73,13 +73,15 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
     }
 
     @Override
-    public void channelRead(ChannelHandlerContext context, Object message) {
-        try {
-            if (!closing) {
-                take(message);
-            }
-        } finally {
-            ReferenceCountUtil.release(message);
+    protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
+        if (closing) {
+            return;
+        }
+        if (message instanceof HttpRequest head) {
+            begin(head);
+        }
+        if (message instanceof HttpContent content && incoming != null) {
+            take(incoming, content);
         }
     }
 
@@ -94,15 +96,6 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
             inFlight.settle(incoming == null ? 0 : incoming.bytes());
         }
         channel.config().setAutoRead(!closing && !decoder.holding() && inFlight.mayRead());
-    }
-
-    private void take(Object message) {
-        if (message instanceof HttpRequest head) {
-            begin(head);
-        }
-        if (message instanceof HttpContent content && incoming != null) {
-            take(incoming, content);
-        }
     }
 
     private void begin(HttpRequest head) {
@@ -144,16 +137,12 @@ public final class HttpConnection extends ChannelInboundHandlerAdapter implement
         }
         if (content instanceof LastHttpContent) {
             incoming = null;
-            run(begun, response);
+            inFlight.requestCame();
+            Exchange whole = new Exchange(response, begun.route(), begun.principal(), begun.complete(), this::answered);
+            exchange = whole;
+            request++;
+            whole.run(() -> whole.route().endpoint().handle(whole));
         }
-    }
-
-    private void run(IncomingRequest whole, ResponseWriter response) {
-        inFlight.requestCame();
-        Exchange begun = new Exchange(response, whole.route(), whole.principal(), whole.complete(), this::answered);
-        exchange = begun;
-        request++;
-        begun.run(() -> begun.route().endpoint().handle(begun));
     }
 
     /** The answer was written: the next request may come. */

@@ -50,12 +50,11 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      */
     public void write(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
-        if (documents.writable()) {
+        Runnable grouped = () -> {
             documents.willWrite(exchange.loop());
-            apply(exchange, change, documents);
-        } else {
-            whenWritable(documents, exchange, () -> write(exchange, change));
-        }
+            change.accept(documents);
+        };
+        apply(documents, exchange, grouped, () -> write(exchange, change));
     }
 
     /**
@@ -64,22 +63,17 @@ public record Endpoints(Readiness readiness, Executor readers, HttpConfig config
      */
     public void writeApart(Exchange exchange, Consumer<DocumentService> change) {
         DocumentService documents = readiness.documents();
-        readers.execute(() -> exchange.run(() -> {
-            if (documents.writable()) {
-                apply(exchange, change, documents);
-            } else {
-                whenWritable(documents, exchange, () -> writeApart(exchange, change));
-            }
-        }));
+        Runnable again = () -> writeApart(exchange, change);
+        readers.execute(() -> exchange.run(() -> apply(documents, exchange, () -> change.accept(documents), again)));
     }
 
-    /** Checks again that the client is known: its token may have been withdrawn since the request began. */
-    private static void apply(Exchange exchange, Consumer<DocumentService> change, DocumentService documents) {
-        Gate.checkStillKnown(exchange.principal());
-        change.accept(documents);
-    }
-
-    private static void whenWritable(DocumentService documents, Exchange exchange, Runnable again) {
+    private static void apply(DocumentService documents, Exchange exchange, Runnable change, Runnable again) {
+        if (documents.writable()) {
+            // The token may have been withdrawn since the request began.
+            Gate.checkStillKnown(exchange.principal());
+            change.run();
+            return;
+        }
         documents.onWritable(() -> exchange.loop().execute(() -> {
             if (!exchange.over()) {
                 exchange.run(again);
