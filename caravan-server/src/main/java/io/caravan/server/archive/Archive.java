@@ -19,23 +19,23 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The archived documents of one store, in one place for objects. It is either {@link #claim claimed} by the one server
- * that archives to it, its owner, or {@link #open opened} to read it.
+ * The archived documents of one store. It is either {@link #claim claimed} by the one server that archives to it, its
+ * owner, or {@link #open opened} to read it.
  *
  * <p>A document is archived by {@link #manifest reading its manifest}, {@link #putSnapshot putting a snapshot} with the
  * next generation's number, and {@link #commit committing} a manifest that names it. Only the last step makes it part
- * of the archive, all at once, and only when nobody has changed the manifest meanwhile; what was put and not committed
- * means nothing, and is removed by pruning.
+ * of the archive, all at once, and only if nobody has changed the manifest meanwhile; a snapshot that was put and not
+ * committed means nothing, and pruning removes it.
  *
- * <p>Owners are told apart by the root's epoch. An owner that another has succeeded finds out by {@link #checkOwner},
- * before it writes after its last look at the root has run out ({@link Lease}), or when it commits to a manifest that
- * the other has written: it is fenced, and must archive no more.
+ * <p>The root's epoch tells owners apart. An owner that another has succeeded finds out by {@link #checkOwner}, before
+ * a write when its {@link Lease} has run out, or when it commits to a manifest that the other has written: it is
+ * fenced, and must archive no more.
  *
- * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. No lock is held during a write:
- * what must not be mixed up is put on a condition.
+ * <p><b>Threading.</b> Any number of threads; all methods wait for the object store. Conditional puts, not locks, keep
+ * writes apart.
  *
- * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with what is there, {@link ObjectStoreException} that
- * the place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
+ * <p><b>Errors.</b> {@link ArchiveException} says what is wrong with the objects, {@link ObjectStoreException} that the
+ * place does not answer as it should. Neither leaves anything half done, and the call may be repeated.
  */
 public final class Archive {
     private final ObjectStore objects;
@@ -66,8 +66,8 @@ public final class Archive {
     }
 
     /**
-     * Makes the place a store's archive, or takes the store's archive over from its last owner. What is taken over can
-     * be read at once; the first write waits for {@link Lease#HAND_OVER}.
+     * Makes the place a store's archive, or takes the store's archive over from its last owner. It can then be read at
+     * once; the first write waits for {@link Lease#HAND_OVER}.
      *
      * @param store the identity of the store whose documents are archived
      * @param owner the host and process, for people
@@ -113,9 +113,9 @@ public final class Archive {
     }
 
     /**
-     * Returns when this owner may write. It waits until the last owner has handed the archive over, and looks at the
-     * root unless it did so within {@link Lease#LENGTH}. All writes do this by themselves; to do it before reading what
-     * a write depends on saves work that would be in vain.
+     * Returns when this owner may write: the last owner has handed the archive over, and this one has looked at the
+     * root within {@link Lease#LENGTH}. All writes call this; to call it before reading what a write depends on saves
+     * vain work.
      *
      * @throws ArchiveException as {@link #checkOwner}
      */
@@ -140,8 +140,8 @@ public final class Archive {
     }
 
     /**
-     * Passes on the keys of manifests above this one, or all keys if it is empty, in the order of their bytes. Keys
-     * that come or go meanwhile may or may not be among them.
+     * Passes on the keys of manifests above this one, or of all if it is empty, in the order of their bytes. Those that
+     * come or go meanwhile may or may not be among them.
      *
      * @param action returns false to end
      */
@@ -157,9 +157,9 @@ public final class Archive {
     /**
      * Puts a snapshot. It is not archived before a manifest names it.
      *
-     * @param header what the document is; when the source begins, it may have gone on
+     * @param header what the document is; it may have gone on when the source begins
      * @param source the values, streamed
-     * @return what the manifest has to say of the snapshot
+     * @return the manifest's entry for it
      */
     public Generation putSnapshot(SnapshotHeader header, SnapshotSource source) {
         requireLease();
@@ -172,12 +172,12 @@ public final class Archive {
     }
 
     /**
-     * Puts a document's manifest in the place of the one that was read, adding a generation or a tombstone. Has
-     * succeeded also when the answer was lost and the manifest turns out to be there.
+     * Replaces the manifest that was read, adding a generation or a tombstone. Succeeds also when the answer was lost
+     * and the manifest turns out to be there.
      *
-     * @param before the manifest that {@link #manifest} told, or null when it told of none
-     * @param after what shall be in its place: all of {@code before}'s generations, and more
-     * @return the manifest that is there now, which the next commit depends on
+     * @param before what {@link #manifest} returned
+     * @param after all of {@code before}'s generations, and more
+     * @return the manifest that is there now, for the next commit
      * @throws ArchiveException {@code FENCED} when a later owner has written the manifest; {@code BACK_IN_TIME} when
      *     the archive has a later state of the same incarnation
      * @throws ObjectStoreException {@code CONFLICT} when somebody has changed the manifest since it was read, as
@@ -190,16 +190,16 @@ public final class Archive {
                     + root.epoch() + ": of store " + after.store() + ", epoch " + after.epoch());
         }
         checkNotFenced(before);
-        ManifestChange change = new ManifestChange(before == null ? null : before.manifest(), after);
+        Manifests.Change change = new Manifests.Change(before == null ? null : before.manifest(), after);
         change.check();
         ensureOwner();
         try {
             return manifests.replace(before, after);
         } catch (ObjectStoreException problem) {
-            if (!problem.leavesOutcomeOpen()) {
-                throw problem;
+            if (problem.leavesOutcomeOpen()) {
+                return resolve(change, problem);
             }
-            return resolve(change, problem);
+            throw problem;
         }
     }
 
@@ -213,7 +213,7 @@ public final class Archive {
     }
 
     /** The put may have taken place in spite of its error: the manifest tells. */
-    private KeptManifest resolve(ManifestChange change, ObjectStoreException problem) {
+    private KeptManifest resolve(Manifests.Change change, ObjectStoreException problem) {
         KeptManifest now;
         try {
             now = manifests.find(change.after().name());
@@ -240,28 +240,27 @@ public final class Archive {
     }
 
     /**
-     * Removes what a policy does not keep, beside the archive's owner. Ended at any point it leaves nothing behind that
-     * a second run does not remove.
+     * Removes what a policy does not keep, beside the archive's owner. If it is ended, the next run removes the rest.
      *
-     * @param dryRun tell of it, and remove nothing
+     * @param dryRun report it, and remove nothing
      * @param jobs how many documents at a time
-     * @param nowMillis the time, in milliseconds since 1970, that ages are told by
+     * @param nowMillis from which ages are counted, in milliseconds since 1970
      */
     public PruneReport prune(PrunePolicy policy, boolean dryRun, int jobs, long nowMillis, PruneListener listener) {
         return pruning(policy, dryRun, nowMillis, listener).run(jobs, -1);
     }
 
     /**
-     * Prunes, one at a time, the documents that have more snapshots than the policy keeps by their number: those that
-     * have changed often of late. It reads no manifest of any other document.
+     * Prunes, one at a time, only documents that have more snapshots than the policy keeps by their number: those that
+     * have changed often of late. It reads no other manifest.
      */
     public PruneReport thin(PrunePolicy policy, long nowMillis, PruneListener listener) {
         return pruning(policy, false, nowMillis, listener).run(1, policy.most());
     }
 
     private Pruning pruning(PrunePolicy policy, boolean dryRun, long nowMillis, PruneListener listener) {
-        DocumentPruner pruner = new DocumentPruner(objects, manifests, root.epoch(), policy, nowMillis, dryRun);
-        return new Pruning(objects, pruner, listener);
+        return new Pruning(
+                new DocumentPruner.Run(objects, manifests, root.epoch(), policy, nowMillis, dryRun), listener);
     }
 
     /**
@@ -273,12 +272,11 @@ public final class Archive {
     public record KeptManifest(Manifest manifest, String tag) {}
 
     /**
-     * What a store remembers of its claims of an archive. A store that another copy of it has succeeded as the
-     * archive's owner knows by this that it must not take the archive back. Owners are those of roots; null stands for
-     * an archive that is not there.
+     * What a store remembers of its claims of an archive: by this, a store that another copy of it has succeeded knows
+     * that it must not take the archive back. Owners are those of roots; null is for an archive that is not there.
      */
     public interface ClaimMemory {
-        /** Whether the store may claim the archive from this owner: none has come in between since it last did. */
+        /** Whether the store may claim the archive from this owner: no other copy has claimed it in between. */
         boolean expects(@Nullable String owner);
 
         /**
@@ -298,9 +296,9 @@ public final class Archive {
         @FunctionalInterface
         interface Target {
             /**
-             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header says what the document
-             * is at the moment whose values follow, which may be a later one than when the put was asked for: its
-             * sequences, attributes and time may have gone on, its name, incarnation, generation and epoch may not.
+             * Begins the snapshot, once per call of {@link SnapshotSource#writeTo}. The header is of the moment whose
+             * values follow: sequences, attributes and time may have gone on since the put was asked for, but not name,
+             * incarnation, generation and epoch.
              *
              * @throws IllegalArgumentException when the header is of another document, or goes back
              */
@@ -308,10 +306,10 @@ public final class Archive {
         }
 
         /**
-         * Writes all values of one moment, on the caller's thread or one of the object store's. It is called again when
-         * the put has to start over, and then may write those of a later moment. The writer is finished by whoever
-         * called. What this throws ends the put, with nothing put: an {@link IOException} of the target must go
-         * through, and a runtime exception reaches who asked for the put as it is.
+         * Writes all values of one moment, on the caller's thread or one of the object store's. If the put has to start
+         * over, it is called again, and may write those of a later moment. The caller finishes the writer. An exception
+         * ends the put, with nothing put: it must pass on an {@link IOException} of the target, and a runtime exception
+         * reaches the one who asked for the put.
          */
         void writeTo(Target target) throws IOException;
     }

@@ -1,22 +1,24 @@
 package io.caravan.server.archive;
 
 import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.Iterator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through all objects of an archive, name by name: lists manifests and snapshots at the same time and joins them.
- * In memory are a few pages of both, and the objects of one name.
+ * Goes through all objects of an archive, name by name: lists manifests and snapshots side by side and joins them. In
+ * memory are a few thousand of both, and the objects of one name.
  *
  * <p>Both lists are in the order of their keys' bytes, but not in the same: {@code a} is before {@code a-b}, and {@code
  * a-b/} before {@code a/}. So a manifest waits until no name follows that begins with its own and goes before it as a
@@ -121,27 +123,33 @@ final class ArchiveWalk {
         String manifestKey() {
             return ArchiveKeys.MANIFESTS + form;
         }
+
+        /** The objects in the folder that the name's manifest does not name. */
+        List<Listed> unnamed(@Nullable Manifest kept) {
+            Set<String> named = new HashSet<>();
+            if (kept != null) {
+                kept.generations().forEach(generation -> named.add(generation.key()));
+            }
+            return snapshots.stream()
+                    .filter(snapshot -> !named.contains(snapshot.key()))
+                    .toList();
+        }
     }
 
     /**
-     * The objects of a folder, one after the other. A thread lists them a few pages ahead, so that two folders can be
-     * read side by side. Close it to end the thread. For one thread.
+     * The objects of a folder, one after the other. A thread lists them ahead, so that two folders can be read side by
+     * side. Close it to end the thread. For one thread.
      */
     static final class Listing implements AutoCloseable {
-        private static final int PAGE = 1_000;
-        private static final int PAGES_AHEAD = 4;
+        private static final int AHEAD = 4_000;
 
-        private final BlockingQueue<Page> pages = new ArrayBlockingQueue<>(PAGES_AHEAD);
+        /** An empty one is the end. */
+        private final BlockingQueue<Optional<Listed>> listed = new ArrayBlockingQueue<>(AHEAD);
+
         private final Thread thread;
         private volatile boolean closed;
-        private Iterator<Listed> page = List.<Listed>of().iterator();
-        private boolean last;
-
-        /** Some objects; the last page says whether there are no more, or why they could not be told. */
-        private record Page(
-                List<Listed> objects,
-                boolean last,
-                @Nullable Throwable problem) {}
+        private @Nullable Throwable failure;
+        private boolean ended;
 
         Listing(ObjectStore objects, String folder) {
             thread = new Thread(() -> list(objects, folder), "caravan-archive-list");
@@ -150,56 +158,36 @@ final class ArchiveWalk {
         }
 
         private void list(ObjectStore objects, String folder) {
-            List<Listed> gathered = new ArrayList<>();
-            Throwable problem = null;
             try {
-                objects.list(folder, "", listed -> {
-                    gathered.add(listed);
-                    if (gathered.size() == PAGE) {
-                        hand(new Page(List.copyOf(gathered), false, null));
-                        gathered.clear();
-                    }
-                    return !closed;
-                });
+                objects.list(folder, "", next -> hand(Optional.of(next)));
             } catch (RuntimeException | Error failed) {
-                problem = failed;
+                failure = failed;
             }
-            hand(new Page(gathered, true, problem));
+            hand(Optional.empty());
         }
 
-        private void hand(Page next) {
+        /** Returns false when nobody wants more. */
+        private boolean hand(Optional<Listed> next) {
             try {
-                while (!closed && !pages.offer(next, 1, TimeUnit.SECONDS)) {
-                    // The other side is slow, or about to close this.
+                if (!closed) {
+                    listed.put(next);
                 }
-            } catch (InterruptedException interrupted) {
+            } catch (InterruptedException end) {
                 closed = true;
             }
+            return !closed;
         }
 
         /** The next object, or null when there is none. Throws what listing threw. */
         @Nullable
         Listed next() {
-            while (!page.hasNext()) {
-                if (last) {
-                    return null;
-                }
-                take();
-            }
-            return page.next();
-        }
-
-        private void take() {
             try {
-                Page taken = pages.take();
-                if (taken.problem() instanceof Error error) {
-                    throw error;
+                Listed next = ended ? null : listed.take().orElse(null);
+                ended = next == null;
+                if (failure != null && ended) {
+                    throw Pipeline.unchecked(failure);
                 }
-                if (taken.problem() instanceof RuntimeException failed) {
-                    throw failed;
-                }
-                page = taken.objects().iterator();
-                last = taken.last();
+                return next;
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
                 throw new IllegalStateException("interrupted while an archive was listed", interrupted);

@@ -3,7 +3,6 @@ package io.caravan.server.archive;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.ArchiveWalk.NamedObjects;
-import io.caravan.server.archive.Pruning.Pruned;
 import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveKeys;
@@ -14,117 +13,137 @@ import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, on the
- * condition that nobody has changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can
- * be ended between any two steps: what it leaves behind no manifest names, and the next run deletes it.
+ * Prunes one name, beside a server that may be archiving it. First the manifest gives up what is to go, if nobody has
+ * changed it; then the snapshots are deleted; a manifest that is to go goes last. So it can be ended between any two
+ * steps: no manifest names what is left, and the next run deletes it.
  *
- * <p>Which snapshots that no manifest names can be deleted:
+ * <p>Snapshots that no manifest names are deleted in two cases:
  *
  * <ol>
- *   <li>Those whose generation is not above the manifest's last one, as the manifest has changed since they were put,
- *   and no attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent
- *   could: then only those that are settled.
- *   <li>Those of an earlier owner that are settled, as it was fenced long ago.
+ *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, and no
+ *   attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent could: then
+ *   only if they are settled.
+ *   <li>An earlier owner put them, which was fenced long ago, and they are settled.
  * </ol>
  *
  * Settled is what was put more than a day before the newest object of the archive, by the object store's own clock: no
- * attempt takes that long. For any thread.
+ * attempt takes that long. For any thread, one at a time.
  */
 final class DocumentPruner {
     /** Each conflict means that a server has just archived the document. So many in a row are not bad luck. */
     private static final int ATTEMPTS = 5;
 
-    private final ObjectStore objects;
-    private final Manifests manifests;
-    private final long rootEpoch;
-    private final PrunePolicy policy;
-    private final long nowMillis;
-    private final boolean dryRun;
+    private final Run run;
+    private final String form;
+    private final Set<String> removedKeys = new HashSet<>();
+    private final List<Removal> removals = new ArrayList<>();
+    private long waiting;
+    private @Nullable String problem;
 
-    DocumentPruner(
+    /**
+     * A pruner of one name.
+     *
+     * @param form the name as it is in keys
+     */
+    DocumentPruner(Run run, String form) {
+        this.run = run;
+        this.form = form;
+    }
+
+    /** What all names have in common. */
+    record Run(
             ObjectStore objects,
             Manifests manifests,
             long rootEpoch,
             PrunePolicy policy,
             long nowMillis,
-            boolean dryRun) {
-        this.objects = objects;
-        this.manifests = manifests;
-        this.rootEpoch = rootEpoch;
-        this.policy = policy;
-        this.nowMillis = nowMillis;
-        this.dryRun = dryRun;
-    }
+            boolean dryRun) {}
 
     /**
-     * Prunes a name.
+     * Prunes the name; again, when it is known later what is settled.
      *
      * @param listed its objects, listed before now
      * @param settledMillis what was put before this time is settled
-     * @param pruned takes what came of it, and has what came of it before
-     * @return {@code pruned}
+     * @return this
      */
-    Pruned prune(NamedObjects listed, long settledMillis, Pruned pruned) {
+    DocumentPruner prune(NamedObjects listed, long settledMillis) {
         for (int left = ATTEMPTS; ; left--) {
             try {
-                prune(listed, settledMillis, manifests.at(listed.manifestKey()), pruned);
-                return pruned;
-            } catch (ObjectStoreException problem) {
-                if (problem.kind() != Kind.CONFLICT) {
-                    throw problem;
+                prune(listed, settledMillis, run.manifests.at(listed.manifestKey()));
+                return this;
+            } catch (ObjectStoreException conflict) {
+                if (conflict.kind() != Kind.CONFLICT) {
+                    throw conflict;
                 }
                 if (left == 1) {
-                    pruned.problem(problem.getMessage() + "; it keeps changing: prune again later");
-                    return pruned;
+                    problem = conflict.getMessage() + "; it keeps changing: prune again later";
+                    return this;
                 }
             } catch (ArchiveException damaged) {
-                pruned.problem(String.valueOf(damaged.getMessage()));
-                return pruned;
+                problem = String.valueOf(damaged.getMessage());
+                return this;
             }
         }
     }
 
-    private void prune(NamedObjects listed, long settledMillis, @Nullable KeptManifest kept, Pruned pruned) {
+    String form() {
+        return form;
+    }
+
+    /** What was removed, or would be, since this was last asked. */
+    List<Removal> takeRemovals() {
+        List<Removal> taken = List.copyOf(removals);
+        removals.clear();
+        return taken;
+    }
+
+    /** The number of snapshots that no manifest names and that a server may still commit. */
+    long waiting() {
+        return waiting;
+    }
+
+    /** Why the name could not be pruned, or null. */
+    @Nullable
+    String problem() {
+        return problem;
+    }
+
+    private void prune(NamedObjects listed, long settledMillis, @Nullable KeptManifest kept) {
         if (kept == null) {
-            pruned.waiting(removeLeftovers(listed, null, false, settledMillis, pruned));
+            removeLeftovers(listed, null, false, settledMillis);
             return;
         }
         Manifest manifest = kept.manifest();
-        boolean expired = policy.expired(manifest, nowMillis);
-        KeptManifest rest = giveUp(kept, expired ? List.of() : policy.kept(manifest, nowMillis), pruned);
-        long waiting = removeLeftovers(listed, manifest, expired, settledMillis, pruned);
-        pruned.waiting(waiting);
+        boolean expired = run.policy.expired(manifest, run.nowMillis);
+        KeptManifest rest = giveUp(kept, expired ? List.of() : run.policy.kept(manifest, run.nowMillis));
+        removeLeftovers(listed, manifest, expired, settledMillis);
         if (expired && waiting == 0) {
-            if (!dryRun) {
-                manifests.delete(rest);
+            if (!run.dryRun) {
+                run.manifests.delete(rest);
             }
-            pruned.add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
+            add(new Removal(Removal.Kind.DOCUMENT, manifest.name().text(), listed.manifestKey(), 0));
         }
     }
 
     /** Takes the generations that do not stay out of the manifest, then deletes them. */
-    private KeptManifest giveUp(KeptManifest kept, List<Generation> stay, Pruned pruned) {
+    private KeptManifest giveUp(KeptManifest kept, List<Generation> stay) {
         Manifest manifest = kept.manifest();
         if (stay.size() == manifest.generations().size()) {
             return kept;
         }
-        KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));
+        KeptManifest rest = run.dryRun ? kept : run.manifests.replace(kept, with(manifest, stay));
         Set<Generation> staying = new HashSet<>(stay);
         for (Generation generation : manifest.generations()) {
             if (!staying.contains(generation)) {
-                remove(
-                        new Removal(
-                                Removal.Kind.GENERATION,
-                                manifest.name().text(),
-                                generation.key(),
-                                generation.objectBytes()),
-                        pruned);
+                remove(new Removal(
+                        Removal.Kind.GENERATION, manifest.name().text(), generation.key(), generation.objectBytes()));
             }
         }
         return rest;
@@ -140,42 +159,38 @@ final class DocumentPruner {
                 manifest.tombstone());
     }
 
-    /** Returns how many are left. */
-    private long removeLeftovers(
-            NamedObjects listed, @Nullable Manifest manifest, boolean expired, long settledMillis, Pruned pruned) {
-        Set<String> named = new HashSet<>();
-        if (manifest != null) {
-            manifest.generations().forEach(generation -> named.add(generation.key()));
-        }
+    private void removeLeftovers(
+            NamedObjects listed, @Nullable Manifest manifest, boolean expired, long settledMillis) {
         long last = manifest == null ? 0 : manifest.lastGeneration();
-        long waiting = 0;
-        for (Listed snapshot : listed.snapshots()) {
+        waiting = 0;
+        for (Listed snapshot : listed.unnamed(manifest)) {
             SnapshotKey key = ArchiveKeys.parseSnapshot(snapshot.key());
-            if (key == null || named.contains(snapshot.key())) {
+            if (key == null) {
                 continue;
             }
             boolean settled = snapshot.modifiedMillis() < settledMillis;
             boolean overtaken = key.generation() <= last && (settled || !expired);
-            if (overtaken || settled && key.epoch() < rootEpoch) {
-                remove(
-                        new Removal(Removal.Kind.LEFTOVER, name(listed.form()), snapshot.key(), snapshot.bytes()),
-                        pruned);
+            if (overtaken || settled && key.epoch() < run.rootEpoch) {
+                DocumentName name = ArchiveKeys.decode(form);
+                String document = name == null ? form : name.text();
+                remove(new Removal(Removal.Kind.LEFTOVER, document, snapshot.key(), snapshot.bytes()));
             } else {
                 waiting++;
             }
         }
-        return waiting;
     }
 
-    private static String name(String form) {
-        DocumentName name = ArchiveKeys.decode(form);
-        return name == null ? form : name.text();
-    }
-
-    private void remove(Removal removal, Pruned pruned) {
-        if (!dryRun) {
-            objects.delete(removal.key());
+    private void remove(Removal removal) {
+        if (!run.dryRun) {
+            run.objects.delete(removal.key());
         }
-        pruned.add(removal);
+        add(removal);
+    }
+
+    /** Notes a removal, unless an earlier attempt has. */
+    private void add(Removal removal) {
+        if (removedKeys.add(removal.key())) {
+            removals.add(removal);
+        }
     }
 }

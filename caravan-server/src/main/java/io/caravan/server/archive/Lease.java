@@ -6,16 +6,15 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long an owner may write to its archive without reading the root again. An owner writes only within
- * {@link #LENGTH} of its last look at the root, and one that has taken the archive over writes nothing for
- * {@link #HAND_OVER}: by then its predecessor has seen the new root, or sees it before it writes again. Each host
- * measures with its own monotonic clock, so nothing depends on two clocks telling the same time.
+ * How long an owner may write to its archive without reading the root again: only within {@link #LENGTH} of its last
+ * look at it. An owner that has taken the archive over writes nothing for {@link #HAND_OVER}: by then its predecessor
+ * has seen the new root, or sees it before it writes again. Each host measures with its own monotonic clock, so nothing
+ * depends on two clocks telling the same time.
  *
- * <p>An object store has no condition that spans two objects, so the look and the write behind it are two requests. A
- * process that is stopped exactly between them, or whose request is under way for longer than {@link #HAND_OVER} leaves
- * room for, can still replace a manifest that its successor has not written since. So can a host that was suspended, if
- * its monotonic clock stood still meanwhile. The condition on the manifest then decides, as it always does: one of the
- * two writes is refused.
+ * <p>An object store has no condition that spans two objects, so the look and the write are two requests. A process
+ * that is stopped between them, or whose request takes longer than {@link #HAND_OVER} allows, can still replace a
+ * manifest that its successor has not written since; so can a host that was suspended while its monotonic clock stood
+ * still. Then the condition on the manifest decides, as always: one of the two writes is refused.
  *
  * <p>For any thread.
  */
@@ -76,9 +75,22 @@ public final class Lease {
      * last look still counts. Throws what the look throws.
      */
     void ensure() {
-        awaitHandOver();
+        try {
+            for (long left = left(); left > 0; left = left()) {
+                clock.sleep(left);
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new ObjectStoreException(
+                    Kind.UNAVAILABLE, "interrupted while the archive was being handed over by its last owner", stopped);
+        }
         if (!counts()) {
-            renew(false);
+            // One thread looks; those that come meanwhile need not look again.
+            synchronized (this) {
+                if (!counts()) {
+                    renew();
+                }
+            }
         }
     }
 
@@ -87,31 +99,10 @@ public final class Lease {
     }
 
     /** Looks at the root now. Throws what the look throws. */
-    void renew() {
-        renew(true);
-    }
-
-    /** One thread looks; those that come meanwhile need not look again. */
-    private synchronized void renew(boolean anyway) {
-        if (anyway || !counts()) {
-            long began = clock.nanoTime();
-            look.run();
-            lookedNanos = began;
-        }
-    }
-
-    private void awaitHandOver() {
-        long left = left();
-        try {
-            while (left > 0) {
-                clock.sleep(left);
-                left = left();
-            }
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
-            throw new ObjectStoreException(
-                    Kind.UNAVAILABLE, "interrupted while the archive was being handed over by its last owner", stopped);
-        }
+    synchronized void renew() {
+        long began = clock.nanoTime();
+        look.run();
+        lookedNanos = began;
     }
 
     private long left() {

@@ -5,10 +5,12 @@ import io.caravan.server.archive.Archive.KeptManifest;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
+import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.ManifestCodec;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStore.Stored;
+import java.util.List;
 import java.util.UUID;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -18,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /** Reads and replaces the manifests of one store. Knows nothing of owners. */
 final class Manifests {
     private static final Logger LOG = LoggerFactory.getLogger(Manifests.class);
-    /** From here on each change of a manifest costs something, and its owner is warned, once. */
+    /** From this size on, changes of a manifest are slow, and a warning says so once. */
     private static final int LARGE_BYTES = 1 << 20;
 
     private final ObjectStore objects;
@@ -99,5 +101,78 @@ final class Manifests {
 
     private String where(String key) {
         return objects.location() + "/" + key;
+    }
+
+    /**
+     * What an owner does to a manifest: it adds a generation, or a tombstone. The numbers of generations only rise,
+     * nothing is taken out, and no generation of an incarnation is followed by an older state of it.
+     *
+     * @param before the manifest that was read, or null when there was none
+     * @param after what shall be in its place
+     */
+    record Change(@Nullable Manifest before, Manifest after) {
+
+        /**
+         * Checks the rules.
+         *
+         * @throws IllegalArgumentException when the caller has broken one
+         * @throws ArchiveException {@code BACK_IN_TIME} when the document is older than what is archived of it
+         */
+        void check() {
+            List<Generation> kept = before == null ? List.of() : before.generations();
+            List<Generation> all = after.generations();
+            require(before == null || before.name().equals(after.name()), "it is that of another document");
+            require(all.size() >= kept.size() && all.subList(0, kept.size()).equals(kept), "it lacks generations");
+            long last = lastBefore();
+            for (Generation added : all.subList(kept.size(), all.size())) {
+                require(added.number() > last, "generation " + added.number() + " is not above " + last);
+                last = added.number();
+            }
+            require(after.lastGeneration() == last, "its last generation is not " + last);
+            require(all.size() > kept.size() || after.tombstone() != null, "it adds nothing");
+            for (int i = kept.size(); i < all.size(); i++) {
+                Generation added = all.get(i);
+                all.subList(0, i).stream()
+                        .filter(earlier -> earlier.incarnation() == added.incarnation())
+                        .reduce((first, second) -> second)
+                        .ifPresent(latest -> checkTime(latest, added));
+            }
+        }
+
+        private void require(boolean holds, String otherwise) {
+            if (!holds) {
+                throw new IllegalArgumentException(
+                        "the manifest of '" + after.name() + "' must not be put: " + otherwise);
+            }
+        }
+
+        private long lastBefore() {
+            return before == null ? 0 : before.lastGeneration();
+        }
+
+        private void checkTime(Generation last, Generation added) {
+            if (added.nextSequence() < last.nextSequence()) {
+                throw new ArchiveException(
+                        Reason.BACK_IN_TIME,
+                        "document '" + after.name() + "' is at sequence " + added.nextSequence()
+                                + " here, and its generation " + last.number() + " in the archive at "
+                                + last.nextSequence()
+                                + ": the store here is an older copy, and the archive keeps what it has."
+                                + " Restore the document from the archive, or restore it under another name and delete"
+                                + " it here");
+            }
+        }
+
+        /** Whether the change is in a manifest, which others may have changed further. */
+        boolean isIn(Manifest manifest) {
+            Generation latest = after.latest();
+            if (latest != null && latest.number() > lastBefore()) {
+                return manifest.generations().stream()
+                        .anyMatch(generation -> generation.key().equals(latest.key()));
+            }
+            return after.tombstone() != null
+                    && after.tombstone().equals(manifest.tombstone())
+                    && after.lastGeneration() == manifest.lastGeneration();
+        }
     }
 }

@@ -12,9 +12,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does many pieces of work on some threads, and hands their results on in the order in which the work was given, on the
- * thread that gives it. At most a few pieces for each thread are under way or wait, whatever their number. For one
- * thread.
+ * Does many pieces of work on some threads, and hands on their results in the order of submission, on the submitting
+ * thread. At most a few pieces per thread are under way or wait, whatever their number. For one thread.
  *
  * @param <R> a result
  */
@@ -49,21 +48,20 @@ public final class Pipeline<R> implements AutoCloseable {
     }
 
     private void handOn() {
-        results.accept(result(underWay.remove()));
-    }
-
-    private R result(Future<R> work) {
+        R result;
         try {
-            return work.get();
+            result = underWay.remove().get();
         } catch (ExecutionException failed) {
-            throw rethrown(failed.getCause());
+            throw unchecked(failed.getCause());
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while work on an archive was under way", interrupted);
         }
+        results.accept(result);
     }
 
-    private static RuntimeException rethrown(@Nullable Throwable cause) {
+    /** What another thread threw, to be thrown again; throws an error at once. */
+    static RuntimeException unchecked(@Nullable Throwable cause) {
         if (cause instanceof Error error) {
             throw error;
         }

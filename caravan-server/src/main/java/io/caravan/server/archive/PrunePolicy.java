@@ -9,8 +9,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * What pruning leaves in an archive. A generation stays if any of the first three says so. A time that is yet to come,
- * as another server's clock may have written it, counts as young.
+ * What pruning leaves in an archive. A generation stays if any of the first three rules says so. A time in the future,
+ * which another server's clock may have written, counts as young.
  *
  * @param generations how many of a document's newest generations stay, whatever their age; at least 1, so that the
  *     latest always does

@@ -13,18 +13,15 @@ import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.HexFormat;
 import java.util.UUID;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and replaces an archive's root. Each owner's root is unlike any other, by a random number behind the owner's
- * name: so whoever reads the root after an error knows whether its own put took place.
+ * Reads and replaces an archive's root. A random number behind the owner's name makes each root unlike any other: so
+ * whoever reads the root after an error knows whether its own put took place.
  */
 final class Roots {
     /** Each conflict means that somebody else has just claimed the archive. So many in a row are not bad luck. */
     private static final int CLAIMS = 16;
-
-    private static final int NONCE_BYTES = 8;
 
     private final ObjectStore objects;
     private final SecureRandom random = new SecureRandom();
@@ -36,8 +33,7 @@ final class Roots {
     /**
      * The root as it is.
      *
-     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when there is one without a
-     *     root
+     * @throws ArchiveException {@code NOT_FOUND} when there is no archive; {@code CORRUPT} when it has lost its root
      */
     ArchiveRoot read() {
         Stored stored = stored();
@@ -60,10 +56,16 @@ final class Roots {
     ArchiveRoot claim(UUID store, String owner, InstantSource clock, ClaimMemory memory) {
         for (int left = CLAIMS; ; left--) {
             Stored stored = stored();
-            ArchiveRoot before = before(stored, store);
+            ArchiveRoot before = stored == null ? null : decode(stored);
+            if (before == null) {
+                checkNothingIsThere();
+            } else {
+                checkStore(before, store);
+            }
             checkExpected(before, memory);
             long epoch = before == null ? 1 : Math.addExact(before.epoch(), 1);
-            ArchiveRoot claimed = new ArchiveRoot(store, epoch, owner + " #" + nonce(), clock.millis());
+            String nonce = HexFormat.of().toHexDigits(random.nextLong());
+            ArchiveRoot claimed = new ArchiveRoot(store, epoch, owner + " #" + nonce, clock.millis());
             memory.claiming(before == null ? null : before.owner(), claimed.owner());
             try {
                 objects.putIf(ArchiveKeys.ROOT, RootCodec.encode(claimed), stored == null ? null : stored.tag());
@@ -87,16 +89,6 @@ final class Roots {
         return RootCodec.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
     }
 
-    private @Nullable ArchiveRoot before(@Nullable Stored stored, UUID store) {
-        if (stored == null) {
-            checkNothingIsThere();
-            return null;
-        }
-        ArchiveRoot root = decode(stored);
-        checkStore(root, store);
-        return root;
-    }
-
     private void checkExpected(@Nullable ArchiveRoot before, ClaimMemory memory) {
         if (memory.expects(before == null ? null : before.owner())) {
             return;
@@ -117,22 +109,15 @@ final class Roots {
                         + " --archive-takeover");
     }
 
-    /**
-     * A root is written first and never deleted: where something is without one, it was lost, or the place is wrong.
-     */
+    /** A root is written first and never deleted: objects without one have lost it, or the place is wrong. */
     private void checkNothingIsThere() {
-        AtomicBoolean something = new AtomicBoolean();
         objects.list(ArchiveKeys.MANIFESTS, "", listed -> {
-            something.set(true);
-            return false;
-        });
-        if (something.get()) {
             throw new ArchiveException(
                     Reason.CORRUPT,
                     "the archive at " + objects.location() + " has manifests but no object " + ArchiveKeys.ROOT
                             + ", which says whose it is: put it back from a copy or an earlier version of the bucket, or"
                             + " use another prefix or folder for a new archive");
-        }
+        });
     }
 
     private void checkStore(ArchiveRoot root, UUID store) {
@@ -147,7 +132,7 @@ final class Roots {
         }
     }
 
-    /** Whether the root is the one that was put, which an error does not always tell. */
+    /** Whether the root is the one that was put, in spite of the error. */
     private boolean tookPlace(ArchiveRoot claimed, ObjectStoreException problem) {
         try {
             Stored stored = stored();
@@ -179,11 +164,5 @@ final class Roots {
                         + mine.owner()
                         + ", was number " + mine.epoch()
                         + "; it archives no more. Two servers must not archive the same store: stop one of them");
-    }
-
-    private String nonce() {
-        byte[] bytes = new byte[NONCE_BYTES];
-        random.nextBytes(bytes);
-        return HexFormat.of().formatHex(bytes);
     }
 }

@@ -16,6 +16,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.security.SecureRandom;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Puts and opens the snapshots of one store. */
@@ -33,79 +34,66 @@ final class Snapshots {
     Generation put(SnapshotHeader expected, SnapshotSource source) {
         String key = ArchiveKeys.snapshot(
                 expected.name(), expected.generation(), expected.nextSequence(), expected.epoch(), random.nextInt());
-        Upload upload = new Upload(expected);
-        objects.put(key, out -> upload.write(source, out));
-        return upload.generation(key);
+        // The object store may start over, on another thread: the last call's content is what it has put.
+        AtomicReference<@Nullable Generation> put = new AtomicReference<>();
+        objects.put(key, out -> {
+            Upload upload = new Upload(expected, out);
+            source.writeTo(upload);
+            put.set(upload.finish(key));
+        });
+        Generation generation = put.get();
+        if (generation == null) {
+            throw new IllegalStateException("the object store has put " + key + " without its content");
+        }
+        return generation;
     }
 
-    /** What the last call of the source has written; the calls may be on several threads, one after the other. */
-    private static final class Upload {
+    /** One call of a source. */
+    private static final class Upload implements SnapshotSource.Target {
         private final SnapshotHeader expected;
-        private volatile @Nullable SnapshotHeader header;
-        private volatile SnapshotWriter.@Nullable Written written;
+        private final OutputStream out;
+        private @Nullable SnapshotHeader header;
+        private @Nullable SnapshotWriter writer;
 
-        Upload(SnapshotHeader expected) {
+        Upload(SnapshotHeader expected, OutputStream out) {
             this.expected = expected;
+            this.out = out;
         }
 
-        void write(SnapshotSource source, OutputStream out) throws IOException {
-            One one = new One(out);
-            source.writeTo(one);
-            if (one.writer == null) {
+        @Override
+        public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
+            if (writer != null
+                    || !actual.store().equals(expected.store())
+                    || !actual.name().equals(expected.name())
+                    || actual.incarnation() != expected.incarnation()
+                    || actual.generation() != expected.generation()
+                    || actual.epoch() != expected.epoch()
+                    || actual.nextSequence() < expected.nextSequence()) {
+                throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
+                        + (writer != null ? " has begun" : " was expected"));
+            }
+            header = actual;
+            writer = new SnapshotWriter(out, actual);
+            return writer;
+        }
+
+        Generation finish(String key) throws IOException {
+            if (header == null || writer == null) {
                 throw new IllegalStateException(
                         "the source of a snapshot of '" + expected.name() + "' has not begun it, and not said why");
             }
-            written = one.writer.finish();
-        }
-
-        Generation generation(String key) {
-            SnapshotHeader begun = header;
-            SnapshotWriter.Written done = written;
-            if (begun == null || done == null) {
-                throw new IllegalStateException("the object store has put " + key + " without its content");
-            }
+            SnapshotWriter.Written written = writer.finish();
             return new Generation(
-                    begun.generation(),
+                    header.generation(),
                     key,
-                    begun.incarnation(),
-                    begun.epoch(),
-                    begun.firstSequence(),
-                    begun.nextSequence(),
-                    begun.takenAtMillis(),
-                    done.valueBytes(),
-                    done.objectBytes(),
-                    done.sha256());
-        }
-
-        /** One call of the source. */
-        private final class One implements SnapshotSource.Target {
-            private final OutputStream out;
-            private @Nullable SnapshotWriter writer;
-
-            One(OutputStream out) {
-                this.out = out;
-            }
-
-            @Override
-            public SnapshotWriter begin(SnapshotHeader actual) throws IOException {
-                check(actual);
-                header = actual;
-                writer = new SnapshotWriter(out, actual);
-                return writer;
-            }
-
-            private void check(SnapshotHeader actual) {
-                if (writer != null
-                        || !actual.store().equals(expected.store())
-                        || !actual.name().equals(expected.name())
-                        || actual.incarnation() != expected.incarnation()
-                        || actual.generation() != expected.generation()
-                        || actual.epoch() != expected.epoch()
-                        || actual.nextSequence() < expected.nextSequence()) {
-                    throw new IllegalArgumentException("a snapshot begins with " + actual + " where " + expected
-                            + (writer != null ? " has begun" : " was expected"));
-                }
-            }
+                    header.incarnation(),
+                    header.epoch(),
+                    header.firstSequence(),
+                    header.nextSequence(),
+                    header.takenAtMillis(),
+                    written.valueBytes(),
+                    written.objectBytes(),
+                    written.sha256());
         }
     }
 
@@ -120,7 +108,16 @@ final class Snapshots {
         try {
             in = objects.open(generation.key());
         } catch (ObjectStoreException problem) {
-            throw problem.kind() == ObjectStoreException.Kind.NOT_FOUND ? missing(name, generation, problem) : problem;
+            if (problem.kind() != ObjectStoreException.Kind.NOT_FOUND) {
+                throw problem;
+            }
+            throw new ArchiveException(
+                    Reason.NOT_FOUND,
+                    "generation " + generation.number() + " of document '" + name + "' has no object "
+                            + objects.location() + "/" + generation.key()
+                            + ", which its manifest names, unless it has just been pruned: take another generation, or"
+                            + " put the object back from a copy",
+                    problem);
         }
         SnapshotReader reader = SnapshotReader.open(in, objects.location() + "/" + generation.key());
         try {
@@ -130,14 +127,5 @@ final class Snapshots {
                 throw another;
             }
         }
-    }
-
-    private ArchiveException missing(DocumentName name, Generation generation, ObjectStoreException problem) {
-        return new ArchiveException(
-                Reason.NOT_FOUND,
-                "generation " + generation.number() + " of document '" + name + "' has no object " + objects.location()
-                        + "/" + generation.key() + ", which its manifest names, unless it has just been pruned: take"
-                        + " another generation, or put the object back from a copy",
-                problem);
     }
 }

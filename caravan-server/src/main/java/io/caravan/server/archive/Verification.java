@@ -12,22 +12,27 @@ import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStore.Listed;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Reads an archive whole, beside its owner: every manifest, and every snapshot that one names, byte by byte. Changes
+ * Reads a whole archive, beside its owner: every manifest, and every byte of every snapshot that one names. Changes
  * nothing. For one thread; it has others to help.
  */
 public final class Verification {
-    /** How often a long snapshot tells how far it is. */
+    /** After how much of a long snapshot its progress is reported. */
     private static final long TELL_BYTES = 1 << 20;
 
     private final Archive archive;
     private final VerificationListener listener;
-    private final Verified total = new Verified();
+    private final LongAdder documents = new LongAdder();
+    private final LongAdder deleted = new LongAdder();
+    private final LongAdder generations = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final LongAdder faults = new LongAdder();
+    private final LongAdder leftovers = new LongAdder();
+    private final LongAdder leftoverBytes = new LongAdder();
+    private final LongAdder unknown = new LongAdder();
 
     private Verification(Archive archive, VerificationListener listener) {
         this.archive = archive;
@@ -45,58 +50,68 @@ public final class Verification {
     }
 
     private VerificationReport run(int jobs) {
-        try (Pipeline<Verified> pipeline = new Pipeline<>(jobs, this::take)) {
+        try (Pipeline<List<String>> pipeline = new Pipeline<>(jobs, messages -> messages.forEach(listener::fault))) {
             ArchiveWalk.forEach(archive.objects(), listed -> pipeline.submit(() -> verify(listed)));
             pipeline.finish();
         }
-        return total.report();
+        return new VerificationReport(
+                documents.sum(),
+                deleted.sum(),
+                generations.sum(),
+                bytes.sum(),
+                faults.sum(),
+                leftovers.sum(),
+                leftoverBytes.sum(),
+                unknown.sum());
     }
 
-    private void take(Verified one) {
-        total.add(one);
-        one.faults.forEach(listener::fault);
-    }
-
-    private Verified verify(NamedObjects listed) {
-        Verified found = new Verified();
+    /** Verifies what there is of one name, on any thread; returns what is wrong. */
+    private List<String> verify(NamedObjects listed) {
+        List<String> found = new ArrayList<>();
         try {
             KeptManifest kept = archive.manifestAt(listed.manifestKey());
             if (kept != null) {
                 verify(kept.manifest(), found);
             }
-            countOthers(listed, kept == null ? null : kept.manifest(), found);
+            for (Listed snapshot : listed.unnamed(kept == null ? null : kept.manifest())) {
+                if (ArchiveKeys.parseSnapshot(snapshot.key()) == null) {
+                    unknown.increment();
+                } else {
+                    leftovers.increment();
+                    leftoverBytes.add(snapshot.bytes());
+                }
+            }
         } catch (ArchiveException | ObjectStoreException problem) {
-            found.fault(problem);
+            found.add(String.valueOf(problem.getMessage()));
         }
+        faults.add(found.size());
         return found;
     }
 
-    private void verify(Manifest manifest, Verified found) {
-        found.documents++;
-        found.deleted += manifest.tombstone() == null ? 0 : 1;
+    private void verify(Manifest manifest, List<String> found) {
+        documents.increment();
+        deleted.add(manifest.tombstone() == null ? 0 : 1);
         checkEpoch(manifest, found);
         for (Generation generation : manifest.generations()) {
             try {
                 read(manifest, generation);
-                found.generations++;
-                found.bytes += generation.objectBytes();
+                generations.increment();
+                bytes.add(generation.objectBytes());
             } catch (ArchiveException | ObjectStoreException problem) {
                 if (!isPruned(manifest, generation, problem)) {
-                    found.fault(problem);
+                    found.add(String.valueOf(problem.getMessage()));
                 }
             }
         }
     }
 
-    /** No owner's number is above the root's, but for one that has claimed the archive meanwhile. */
-    private void checkEpoch(Manifest manifest, Verified found) {
+    /** No owner's number is above the root's, except for one that has claimed the archive meanwhile. */
+    private void checkEpoch(Manifest manifest, List<String> found) {
         if (manifest.epoch() > archive.root().epoch()
                 && manifest.epoch() > Archive.open(archive.objects()).root().epoch()) {
-            found.fault(new ArchiveException(
-                    Reason.CORRUPT,
-                    "the manifest " + archive.objects().location() + "/" + ArchiveKeys.manifest(manifest.name())
-                            + " of document '" + manifest.name() + "' was written by owner number " + manifest.epoch()
-                            + ", and " + ArchiveKeys.ROOT + " knows of less: it is an old copy; put the newest back"));
+            found.add("the manifest " + archive.objects().location() + "/" + ArchiveKeys.manifest(manifest.name())
+                    + " of document '" + manifest.name() + "' was written by owner number " + manifest.epoch()
+                    + ", and " + ArchiveKeys.ROOT + " knows of less: it is an old copy; put the newest back");
         }
     }
 
@@ -123,27 +138,12 @@ public final class Verification {
         return now == null || !now.manifest().generations().contains(generation);
     }
 
-    private static void countOthers(NamedObjects listed, @Nullable Manifest manifest, Verified found) {
-        Set<String> named = new HashSet<>();
-        if (manifest != null) {
-            manifest.generations().forEach(generation -> named.add(generation.key()));
-        }
-        for (Listed snapshot : listed.snapshots()) {
-            if (ArchiveKeys.parseSnapshot(snapshot.key()) == null) {
-                found.unknown++;
-            } else if (!named.contains(snapshot.key())) {
-                found.leftovers++;
-                found.leftoverBytes += snapshot.bytes();
-            }
-        }
-    }
-
-    /** Is told what verifying an archive comes upon. */
+    /** Receives what verifying an archive finds. */
     public interface VerificationListener {
-        /** Something is wrong; the message names object and document, and what to do. On the thread that verifies. */
+        /** Something is wrong; the message names the object, the document and what to do. On the verifying thread. */
         void fault(String message);
 
-        /** Something was read: so many snapshots have come to their ends, and so many bytes. On any thread. */
+        /** So many snapshots were read to their ends, and so many bytes. On any thread. */
         default void read(long snapshots, long bytes) {}
     }
 
@@ -155,7 +155,7 @@ public final class Verification {
      * @param generations snapshots that manifests name and that are whole
      * @param bytes the size of those
      * @param faults what is wrong
-     * @param leftovers snapshots that no manifest names, which pruning removes or which are being archived now; no
+     * @param leftovers snapshots that no manifest names, which pruning removes or which are just being archived; no
      *     fault
      * @param leftoverBytes the size of those
      * @param unknown objects that are no archive's; no fault
@@ -169,39 +169,4 @@ public final class Verification {
             long leftovers,
             long leftoverBytes,
             long unknown) {}
-
-    /** What was found of one name, or of several. For one thread at a time. */
-    static final class Verified {
-        final List<String> faults = new ArrayList<>();
-        long documents;
-        long deleted;
-        long generations;
-        long bytes;
-        long faultCount;
-        long leftovers;
-        long leftoverBytes;
-        long unknown;
-
-        void fault(RuntimeException problem) {
-            faults.add(String.valueOf(problem.getMessage()));
-            faultCount++;
-        }
-
-        /** Adds the numbers, not the messages. */
-        void add(Verified other) {
-            documents += other.documents;
-            deleted += other.deleted;
-            generations += other.generations;
-            bytes += other.bytes;
-            faultCount += other.faultCount;
-            leftovers += other.leftovers;
-            leftoverBytes += other.leftoverBytes;
-            unknown += other.unknown;
-        }
-
-        VerificationReport report() {
-            return new VerificationReport(
-                    documents, deleted, generations, bytes, faultCount, leftovers, leftoverBytes, unknown);
-        }
-    }
 }

@@ -2,7 +2,8 @@ package io.caravan.server.cli;
 
 import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.cli.archive.ArchiveCommands;
+import io.caravan.server.cli.archive.ArchiveCommand;
+import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
@@ -45,8 +46,9 @@ public final class Main {
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand());
         ClientCommands.addTo(caravan, Console.system());
-        ArchiveCommands.addTo(caravan, Console.system());
-        return caravan.addSubcommand(new GenerateCompletion())
+        return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))
+                .addSubcommand(new RestoreCommand(Console.system()))
+                .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, args) -> correct(wrong, args, settings))

@@ -55,7 +55,7 @@ class ArchiveServerTest {
 
     private ServerFixture server(boolean onStop, Authenticator authenticator) throws IOException {
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-        ArchiveConfig archive = new ArchiveConfig("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
+        ArchiveConfig archive = Claims.config("memory:", () -> client, true, false, false, NEVER, 2, 0, onStop);
         return new ServerFixture(
                 store,
                 config -> config.withArchive(archive)

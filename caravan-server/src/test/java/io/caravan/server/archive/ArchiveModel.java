@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.ArchiveWalk.NamedObjects;
-import io.caravan.server.archive.Pruning.Pruned;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
@@ -75,7 +74,7 @@ final class ArchiveModel {
 
     private void prune(String name) {
         Archive archive = Archive.open(pruner);
-        DocumentPruner one = new DocumentPruner(
+        DocumentPruner.Run run = new DocumentPruner.Run(
                 pruner,
                 new Manifests(pruner, archive.root().store()),
                 archive.root().epoch(),
@@ -84,7 +83,8 @@ final class ArchiveModel {
                 false);
         long settledMillis = millis.get() - Duration.ofDays(1).toMillis();
         NamedObjects listed = NamedObjects.list(pruner, ArchiveKeys.encode(DocumentName.of(name)));
-        removed += one.prune(listed, settledMillis, new Pruned(listed.form()))
+        removed += new DocumentPruner(run, listed.form())
+                .prune(listed, settledMillis)
                 .takeRemovals()
                 .size();
         rules.checkWhole(rules.see());

@@ -2,9 +2,12 @@ package io.caravan.server.archive;
 
 import io.caravan.server.archive.Archive.ClaimMemory;
 import io.caravan.server.archive.object.ObjectStore;
+import io.caravan.server.archive.push.ArchiveConfig;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Takes archives over without waiting, for stores that remember nothing. */
@@ -46,5 +49,30 @@ public final class Claims {
         void skip(long skipped) {
             nanos.addAndGet(skipped);
         }
+    }
+
+    /** A config without pruning, by which an archive is handed over in real time. */
+    public static ArchiveConfig config(
+            String location,
+            Supplier<ObjectStore> place,
+            boolean atHand,
+            boolean adopts,
+            boolean takeover,
+            Duration after,
+            int concurrency,
+            long bytesPerSecond,
+            boolean onStop) {
+        return new ArchiveConfig(
+                location,
+                place,
+                atHand,
+                adopts,
+                takeover,
+                after,
+                concurrency,
+                bytesPerSecond,
+                onStop,
+                null,
+                Lease.Clock.SYSTEM);
     }
 }

@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param location where the archive lies, for people
  * @param place opens where the archive lies; may be called again after it has thrown
- * @param atHand whether the place answers at once, as a folder does: then it is known before the server serves whether
+ * @param atHand whether the place answers at once, as a folder does: then the server finds out before it serves whether
  *     the archive is this store's
- * @param adopts whether a store without anything in it becomes the one whose archive is there, if there is one: it
- *     fetches its documents from there
- * @param takeover whether the archive is taken over also from another copy of this store, and begun anew where it was
- *     lost
+ * @param adopts whether an empty store becomes the one whose archive is there, if there is one, and fetches its
+ *     documents from there
+ * @param takeover whether to take the archive over also from another copy of this store, and to begin it anew where it
+ *     was lost
  * @param after greatest age of a change that is not archived
  * @param concurrency documents that are archived at a time
  * @param bytesPerSecond that are written to the archive, 0 for no bound
@@ -45,29 +45,4 @@ public record ArchiveConfig(
      * @param every time between two rounds
      */
     public record Pruning(PrunePolicy policy, Duration every) {}
-
-    /** An archive from which nothing is removed. */
-    public ArchiveConfig(
-            String location,
-            Supplier<ObjectStore> place,
-            boolean atHand,
-            boolean adopts,
-            boolean takeover,
-            Duration after,
-            int concurrency,
-            long bytesPerSecond,
-            boolean onStop) {
-        this(
-                location,
-                place,
-                atHand,
-                adopts,
-                takeover,
-                after,
-                concurrency,
-                bytesPerSecond,
-                onStop,
-                null,
-                Lease.Clock.SYSTEM);
-    }
 }

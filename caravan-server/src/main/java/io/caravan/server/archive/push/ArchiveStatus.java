@@ -5,14 +5,14 @@ import java.util.SortedMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far an archive is, at one moment.
+ * How far an archive has got, at one moment.
  *
  * @param location where it lies
  * @param state whether this server writes to it
  * @param epoch the server's number among those that have owned the archive, 0 before it does
  * @param backlog documents that have changed since they were archived, and deletions that the archive does not know, as
  *     far as the last round through all documents has found them
- * @param oldestUnarchivedSeconds an upper bound of the age of the oldest change of those; 0 when there is none
+ * @param oldestUnarchivedSeconds an upper bound of the age of the oldest of these changes; 0 when there is none
  * @param documents snapshots that were archived since the start
  * @param tombstones deletions that were archived since the start
  * @param bytes that were written since the start
@@ -47,15 +47,15 @@ public record ArchiveStatus(
 
     /** Whether a server writes to its archive. */
     public enum ArchiveState {
-        /** Not yet: the archive cannot be reached, or is just being taken over. It is tried again and again. */
+        /** Not yet: the archive cannot be reached, or is just being taken over. The server keeps trying. */
         CLAIMING,
-        /** It does. */
+        /** Yes. */
         OWNER,
-        /** No more: another server has taken the archive over, perhaps before this one started. */
+        /** No longer: another server has taken the archive over, perhaps before this one started. */
         FENCED,
         /** Never: the archive is another store's, or of a version that this release does not write. */
         REFUSED,
-        /** No more: the server stops. */
+        /** No longer: the server stops. */
         STOPPED;
 
         /** For figures and pages. */

@@ -9,26 +9,33 @@ import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
-import io.caravan.server.archive.push.Worker.Pushes;
+import io.caravan.server.archive.push.JobQueue.Job;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.Deletion;
+import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentService;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the archive of a server's documents up to date, in the background, by threads of its own: one that walks
- * through the documents, one that sees to whose the archive is, and those that archive. An archive that cannot be
- * reached costs lag and nothing else.
+ * Keeps the archive of a server's documents up to date, in the background, with threads of its own: one walks through
+ * the documents, one sees to whose the archive is, and the workers archive. An archive that cannot be reached costs lag
+ * and nothing else.
  *
  * <p><b>Threading.</b> Any thread may call any method; only {@link #finish} and {@link #close} wait.
  */
@@ -36,43 +43,48 @@ public final class Archiver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Archiver.class);
 
     private static final int QUEUE_CAPACITY = 4096;
-    private static final Duration LONGEST_CHECK_INTERVAL = Duration.ofMinutes(1);
     private static final Duration LONGEST_PUT_OFF = Duration.ofSeconds(5);
+    /** How often a document may fail while others succeed before it is left for the next round. */
+    private static final int PATIENCE = 4;
+
+    private static final long DONE = -1;
+    private static final long AGAIN = 0;
+
     private static final Duration CLOSE_GRACE = Duration.ofMillis(500);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2);
 
     private final ArchiveConfig config;
     private final DocumentService documents;
-    private final InstantSource clock;
-    private final ClaimedPlace place;
-    private final ArchiveCounts figures;
-    private final Survey survey;
+    private final InstantSource clock = InstantSource.system();
+    private final LongSupplier incarnations = new SecureRandom()::nextLong;
+    private final Outcomes outcomes = new Outcomes(clock);
+    private final Survey survey = new Survey(Walker.SLOTS, clock.millis());
     private final BackOff backOff = newBackOff();
-    private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime);
+    private final JobQueue queue = new JobQueue(QUEUE_CAPACITY, backOff, System::nanoTime, this::notOwner);
+    private final long putOffNanos;
     private final Ownership ownership;
     private final Walker walker;
     private final @Nullable Pruner pruner;
     private final List<Thread> threads = new ArrayList<>();
-    private volatile @Nullable Pushes pushes;
+    private volatile @Nullable DocumentPush push;
 
-    private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, InstantSource clock) {
+    private Archiver(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
         this.config = config;
+        this.putOffNanos = Collections.min(List.of(config.after().dividedBy(10), longestPutOff))
+                .toNanos();
         this.documents = documents;
-        this.clock = clock;
-        this.figures = new ArchiveCounts(clock);
-        this.survey = new Survey(Walker.SLOTS, clock.millis());
-        this.place = new ClaimedPlace(config, store, figures, clock);
-        Duration quarter = config.after().dividedBy(4);
         this.ownership = new Ownership(
-                () -> place.claim(() -> survey.distrust(DocumentService.STRIPES)),
-                quarter.compareTo(LONGEST_CHECK_INTERVAL) < 0 ? quarter : LONGEST_CHECK_INTERVAL,
+                config,
+                store,
+                clock,
                 newBackOff(),
-                figures,
+                outcomes,
+                () -> survey.distrust(DocumentService.STRIPES),
                 this::owned);
         ArchiveConfig.Pruning pruning = config.pruning();
-        this.pruner = pruning == null ? null : new Pruner(ownership::archive, pruning, clock, figures);
+        this.pruner = pruning == null ? null : new Pruner(ownership::archive, pruning, clock, outcomes);
         Duration round = config.after().multipliedBy(4).dividedBy(5);
-        this.walker = new Walker(documents, queue, survey, clock, round, this::verified);
+        this.walker = new Walker(documents, queue, survey, clock, round, ownership::verified);
     }
 
     private static BackOff newBackOff() {
@@ -82,24 +94,26 @@ public final class Archiver implements AutoCloseable {
     /**
      * Starts to archive.
      *
-     * @param store that of the documents
+     * @param store the one that holds the documents
      * @throws ArchiveException when the archive is at hand, and must not be this store's
      */
     public static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config) {
-        Archiver archiver = new Archiver(documents, store, config, InstantSource.system());
-        boolean started = false;
+        return start(documents, store, config, LONGEST_PUT_OFF);
+    }
+
+    /** The same with a bound of how long a document that failed waits until it is tried again. */
+    static Archiver start(DocumentService documents, ListStore store, ArchiveConfig config, Duration longestPutOff) {
+        Archiver archiver = new Archiver(documents, store, config, longestPutOff);
         try {
             if (config.atHand()) {
                 archiver.ownership.claimNow();
             }
             archiver.startThreads();
-            started = true;
-        } finally {
-            if (!started) {
-                archiver.close();
-            }
+            return archiver;
+        } catch (RuntimeException | Error problem) {
+            archiver.close();
+            throw problem;
         }
-        return archiver;
     }
 
     private void startThreads() {
@@ -108,11 +122,8 @@ public final class Archiver implements AutoCloseable {
         if (pruner != null) {
             pruner.start();
         }
-        FailureLog log = new FailureLog();
-        Duration tenth = config.after().dividedBy(10);
-        Duration later = tenth.compareTo(LONGEST_PUT_OFF) < 0 ? tenth : LONGEST_PUT_OFF;
         for (int i = 1; i <= config.concurrency(); i++) {
-            thread("worker-" + i, new Worker(queue, backOff, survey, figures, ownership, () -> pushes, log, later));
+            thread("worker-" + i, this::work);
         }
     }
 
@@ -123,23 +134,111 @@ public final class Archiver implements AutoCloseable {
         thread.start();
     }
 
-    /** What {@link Ownership} tells. */
+    /** The archive has become this server's, or is no longer when it is null. */
     private void owned(@Nullable Archive archive) {
-        pushes = archive == null ? null : Pushes.to(archive, documents, survey, clock, place::newIncarnation);
+        push = archive == null ? null : new DocumentPush(documents, archive, survey, clock, incarnations);
         if (ownership.state().ended()) {
-            queue.end(notOwner());
+            queue.close(true);
         } else if (archive == null) {
-            queue.pause(notOwner());
+            queue.close(false);
         } else {
             queue.open();
         }
     }
 
-    private void verified() {
-        Archive owned = ownership.archive();
-        if (owned != null) {
-            place.complete(owned);
+    /** What each worker does: one job after the other until the queue ends. */
+    private void work() {
+        while (true) {
+            try {
+                Job job = queue.take();
+                if (job == null) {
+                    return;
+                }
+                work(job);
+            } catch (InterruptedException interrupted) {
+                // Whatever archiving calls may leave the flag set: the thread ends only with the archiver.
+                if (ownership.state().ended()) {
+                    Thread.currentThread().interrupt();
+                    return;
+                }
+            }
         }
+    }
+
+    private void work(Job job) {
+        long start = System.nanoTime();
+        long againNanos = AGAIN;
+        try {
+            DocumentPush to = push;
+            if (to == null) {
+                // The archive has just been lost: the job waits until it is back, and nobody waits for the job.
+                job.fail(notOwner());
+            } else {
+                push(job, to);
+                againNanos = DONE;
+                backOff.succeeded(start);
+                outcomes.succeeded(job.name);
+            }
+        } catch (RuntimeException | Error problem) {
+            againNanos = failed(job, problem, start);
+        } finally {
+            if (againNanos == DONE) {
+                queue.done(job);
+            } else {
+                queue.putBack(job, againNanos);
+            }
+        }
+    }
+
+    private void push(Job job, DocumentPush to) {
+        to.ensureOwner();
+        Iterator<Map.Entry<Deletion, Survey.Place>> deletions =
+                job.deletions.entrySet().iterator();
+        while (deletions.hasNext()) {
+            Map.Entry<Deletion, Survey.Place> next = deletions.next();
+            if (to.push(next.getKey())) {
+                outcomes.deletionArchived();
+            }
+            survey.done(next.getValue());
+            deletions.remove();
+        }
+        Archived archived = to.push(job.name);
+        if (archived != null && archived.uploaded()) {
+            outcomes.documentArchived();
+        }
+        if (job.place != null) {
+            survey.done(job.place);
+        }
+        if (archived != null) {
+            job.answer(archived);
+        } else {
+            job.fail(new DocumentException(DocumentException.Reason.NOT_FOUND, job.name, "does not exist"));
+        }
+    }
+
+    /** Returns after what time it is tried again, or {@link #DONE} when it is left for the next round. */
+    private long failed(Job job, Throwable problem, long startNanos) {
+        job.fail(problem);
+        if (ownership.state() == ArchiveState.STOPPED) {
+            return DONE;
+        }
+        Failure failure = Failure.of(problem);
+        if (failure.reach() == Failure.Reach.OWNER) {
+            ownership.lost(failure, ArchiveState.FENCED);
+            return DONE;
+        }
+        ownership.suspect();
+        if (failure.reach() == Failure.Reach.DOCUMENT) {
+            outcomes.failed(job.name, failure, problem);
+        } else {
+            outcomes.interrupted(failure);
+            backOff.failed(startNanos);
+            if (!job.failedAlone(outcomes.successes(), PATIENCE)) {
+                return AGAIN;
+            }
+        }
+        // The cause may pass soon, and the next round is far away.
+        return job.mayPutOff() ? putOffNanos : DONE;
     }
 
     private CaravanException notOwner() {
@@ -153,49 +252,22 @@ public final class Archiver implements AutoCloseable {
     }
 
     private String why() {
-        ArchiveStatus.LastError last = figures.lastError();
+        ArchiveStatus.LastError last = outcomes.lastError();
         return last == null ? "it is just being taken over" : last.message();
     }
 
     /**
      * Archives a document now, if it has changed since it was archived: as it is when this is called, or later.
      *
-     * @return fails with a {@link CaravanException} that says why it could not be; the document is then archived when
-     *     it can
+     * @return fails with a {@link CaravanException} that says why; the document is then archived when it can be
      */
     public CompletableFuture<Archived> archiveNow(DocumentName name) {
-        if (ownership.state() != ArchiveState.OWNER) {
-            return CompletableFuture.failedFuture(notOwner());
-        }
-        CompletableFuture<Archived> request = new CompletableFuture<>();
-        if (!queue.request(name, job -> job.add(request))) {
-            request.completeExceptionally(
-                    ownership.state() == ArchiveState.OWNER
-                            ? new ArchiveException(
-                                    Reason.NOT_FOUND,
-                                    "the archive takes no more requests to archive documents now; try again later")
-                            : notOwner());
-        }
-        return request;
+        return queue.request(name);
     }
 
     /** How far the archive has got. */
     public ArchiveStatus status() {
-        long oldest = survey.oldestMillis();
-        Archive owned = ownership.archive();
-        return new ArchiveStatus(
-                place.location(),
-                ownership.state(),
-                owned == null ? 0 : owned.root().epoch(),
-                survey.backlog(),
-                oldest == Long.MAX_VALUE ? 0 : Math.max(0, clock.millis() - oldest) / 1e3,
-                figures.documents(),
-                figures.tombstones(),
-                figures.bytes(),
-                figures.failures(),
-                figures.lastSuccessMillis(),
-                figures.lastError(),
-                backOff.remainingNanos() / 1e9);
+        return outcomes.status(ownership, survey, backOff);
     }
 
     /** The archive, while it is this server's. */
@@ -213,7 +285,7 @@ public final class Archiver implements AutoCloseable {
         if (owned == null) {
             throw new ObjectStoreException(
                     Kind.UNAVAILABLE,
-                    "nothing can be read from the archive at " + place.location() + ": "
+                    "nothing can be read from the archive at " + ownership.location() + ": "
                             + notOwner().getMessage(),
                     null);
         }
@@ -226,8 +298,8 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * Archives all that has changed, at once; returns false, and says so, when the time is not enough for it. An
-     * archiver that is closed does nothing.
+     * Archives everything that has changed, at once; returns false, and logs why, when that is not possible in this
+     * time. An archiver that is closed does nothing.
      */
     public boolean finish(Duration timeout) {
         if (ownership.state() == ArchiveState.STOPPED) {
@@ -260,7 +332,7 @@ public final class Archiver implements AutoCloseable {
         }
     }
 
-    /** Stops to archive; what takes longer than a moment is given up, and found again after the next start. */
+    /** Stops archiving; what takes longer than a moment is given up, and found again after the next start. */
     @Override
     public void close() {
         ownership.stop();
@@ -275,7 +347,7 @@ public final class Archiver implements AutoCloseable {
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }
-        place.close();
+        ownership.close();
     }
 
     private void join(Duration time) throws InterruptedException {
@@ -286,10 +358,10 @@ public final class Archiver implements AutoCloseable {
     }
 
     /**
-     * What an archive has of a document that it was asked to have.
+     * What the archive has of a document that was to be archived.
      *
      * @param mark which generation it is, and of which values
-     * @param uploaded false when it had that already, because nothing had changed
+     * @param uploaded false when the archive had that already, because nothing had changed
      */
     public record Archived(ArchiveMark mark, boolean uploaded) {}
 }

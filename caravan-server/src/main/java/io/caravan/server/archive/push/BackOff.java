@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 
 /**
  * How long to wait after a failure: twice as long after each one, up to a limit, less a random part so that servers do
- * not come back all at once, and not at all after a success. Threads share it.
+ * not all come back at once. After a success there is no wait. Threads share it.
  */
 final class BackOff {
     private static final Duration FIRST = Duration.ofMillis(200);

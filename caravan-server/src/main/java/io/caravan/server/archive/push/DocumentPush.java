@@ -4,26 +4,36 @@ import io.caravan.CaravanException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.Archive.SnapshotSource;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.archive.format.SnapshotHeader;
 import io.caravan.server.archive.format.SnapshotReader;
+import io.caravan.server.archive.format.SnapshotWriter;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts documents into an archive, in the steps that make it safe to fail after each: a mark with an incarnation, the
- * snapshot, the manifest, the mark that says what is archived. Any thread that may wait; for one name one at a time.
+ * Puts documents and deletions into an archive. A document goes there in the steps that make it safe to fail after
+ * each: a mark with an incarnation, the snapshot, the manifest, the mark that says what is archived. Any thread that
+ * may wait; for one name one at a time.
  */
 final class DocumentPush {
     /** Each conflict means that somebody else has just changed the manifest. So many in a row are not bad luck. */
@@ -52,6 +62,11 @@ final class DocumentPush {
         this.survey = survey;
         this.clock = clock;
         this.random = random;
+    }
+
+    /** As {@link Archive#ensureOwner}. */
+    void ensureOwner() {
+        archive.ensureOwner();
     }
 
     /**
@@ -126,8 +141,8 @@ final class DocumentPush {
 
     /**
      * A generation of the document that this server has committed and the mark does not know of, because it could not
-     * be written. One that an earlier owner has committed is none: it may have been another server that did not know
-     * what this one has, and whose values are others.
+     * be written. A generation that an earlier owner has committed does not count: that may have been another server
+     * that did not know what this one has, and whose values are others.
      */
     private @Nullable Generation unmarked(Manifest manifest, ArchiveMark mark) {
         Generation latest = manifest.latest();
@@ -153,18 +168,18 @@ final class DocumentPush {
             DocumentName name, DocumentInfo info, ArchiveMark mark, @Nullable KeptManifest before) {
         long last = before == null ? 0 : before.manifest().lastGeneration();
         // An archive that has lost the manifest, or is not the one that the mark is about, must not begin anew.
-        long number = 1 + Math.max(last, mark.generation());
-        DocumentSnapshot snapshot =
-                new DocumentSnapshot(documents, clock, info.id(), header(name, info, mark.incarnation(), number));
+        SnapshotHeader expected = header(name, info, mark.incarnation(), 1 + Math.max(last, mark.generation()));
+        Values values = new Values(info.id(), expected);
         Generation put;
         try {
-            put = archive.putSnapshot(snapshot.expected(), snapshot);
-        } catch (DocumentSnapshot.GoneException gone) {
+            put = archive.putSnapshot(expected, values);
+        } catch (GoneException gone) {
             return null;
         }
         archive.commit(before, with(name, before, put));
-        ArchiveMark after = markOf(put, snapshot.taken());
-        return mark(name, snapshot.taken().id(), after) ? new Archived(after, true) : null;
+        DocumentInfo taken = Objects.requireNonNull(values.taken);
+        ArchiveMark after = markOf(put, taken);
+        return mark(name, taken.id(), after) ? new Archived(after, true) : null;
     }
 
     private SnapshotHeader header(DocumentName name, DocumentInfo info, long incarnation, long generation) {
@@ -200,5 +215,122 @@ final class DocumentPush {
     /** Waits until the mark is durable; returns false when the document is gone. */
     private boolean mark(DocumentName name, long id, ArchiveMark mark) {
         return Waiting.to(outcome -> documents.mark(name, id, mark, outcome));
+    }
+
+    /**
+     * Puts a tombstone, unless the archive has it, or has the document that has the name now.
+     *
+     * @return whether there was something to put
+     */
+    boolean push(Deletion deletion) {
+        for (int left = ATTEMPTS; ; left--) {
+            try {
+                boolean put = putTombstone(deletion);
+                documents.deletionArchived(deletion);
+                return put;
+            } catch (ObjectStoreException conflict) {
+                if (left == 1 || !changedMeanwhile(conflict)) {
+                    throw conflict;
+                }
+            }
+        }
+    }
+
+    /**
+     * Puts a tombstone also when the archive has nothing of the document, or something else of that name: an upload
+     * whose answer was lost may still be under way, and must find that its manifest has changed.
+     */
+    private boolean putTombstone(Deletion deletion) {
+        KeptManifest before = archive.manifest(deletion.name());
+        Manifest manifest = before == null ? null : before.manifest();
+        Tombstone known = manifest == null ? null : manifest.tombstone();
+        if (known != null && known.incarnation() == deletion.incarnation()
+                || manifest != null && isSucceeded(manifest)) {
+            return false;
+        }
+        archive.commit(
+                before,
+                new Manifest(
+                        archive.root().store(),
+                        deletion.name(),
+                        archive.root().epoch(),
+                        manifest == null ? 0 : manifest.lastGeneration(),
+                        manifest == null ? List.of() : manifest.generations(),
+                        new Tombstone(deletion.incarnation(), deletion.nextSequence(), deletion.deletedAtMillis())));
+        return true;
+    }
+
+    /** Whether there is a document of the name again, and the archive has it: that was put after the deletion. */
+    private boolean isSucceeded(Manifest manifest) {
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        Generation latest = manifest.latest();
+        return mark != null && latest != null && latest.incarnation() == mark.incarnation();
+    }
+
+    /** The document was deleted meanwhile. */
+    private static final class GoneException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        GoneException() {
+            super("the document was deleted while it was being archived", null, false, false);
+        }
+    }
+
+    /** The values of a document. A put that starts over reads them again, as they are then. */
+    private final class Values implements SnapshotSource {
+        private final long id;
+        private final SnapshotHeader expected;
+        /** What the document was when its values were last written. */
+        private volatile @Nullable DocumentInfo taken;
+
+        Values(long id, SnapshotHeader expected) {
+            this.id = id;
+            this.expected = expected;
+        }
+
+        @Override
+        public void writeTo(Target target) throws IOException {
+            Receiver receiver = new Receiver(target);
+            try {
+                if (!documents.snapshot(expected.name(), receiver) || receiver.writer == null) {
+                    throw new GoneException();
+                }
+            } catch (UncheckedIOException failed) {
+                throw failed.getCause();
+            }
+        }
+
+        private final class Receiver implements SnapshotReceiver {
+            private final Target target;
+            private @Nullable SnapshotWriter writer;
+
+            Receiver(Target target) {
+                this.target = target;
+            }
+
+            @Override
+            public boolean begin(DocumentInfo info) {
+                if (info.id() != id) {
+                    return false;
+                }
+                try {
+                    writer = target.begin(header(expected.name(), info, expected.incarnation(), expected.generation()));
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+                taken = info;
+                return true;
+            }
+
+            @Override
+            public void next(long sequence, ByteBuffer value) {
+                try {
+                    Objects.requireNonNull(writer).add(sequence, value);
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+        }
     }
 }

@@ -7,17 +7,16 @@ import io.caravan.StoreFailedException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
 import io.caravan.server.document.DocumentException;
-import java.util.Collections;
+import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
  * What a failed attempt means.
  *
  * @param kind in one word, for figures
- * @param reach whom it concerns
+ * @param reach what it concerns
  * @param message what happened, where, and what to do
  */
 record Failure(String kind, Reach reach, String message) {
@@ -28,10 +27,10 @@ record Failure(String kind, Reach reach, String message) {
     private static final String CHANGED = "changed_meanwhile";
     private static final String INTERNAL = "internal";
 
-    /** All that there are. */
+    /** All kinds that there are. */
     static final Set<String> KINDS = kinds();
 
-    /** Whom a failure concerns. */
+    /** What a failure concerns. */
     enum Reach {
         /** The archive is not this server's any more. */
         OWNER,
@@ -42,11 +41,10 @@ record Failure(String kind, Reach reach, String message) {
     }
 
     private static Set<String> kinds() {
-        Set<String> kinds = new TreeSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, CHANGED, INTERNAL));
-        Stream.<Enum<?>>concat(
-                        Stream.of(ArchiveException.Reason.values()), Stream.of(ObjectStoreException.Kind.values()))
-                .forEach(constant -> kinds.add(word(constant)));
-        return Collections.unmodifiableSet(kinds);
+        Set<String> kinds = new HashSet<>(Set.of(STORE_FAILED, STORE_FULL, STORE_CORRUPT, CHANGED, INTERNAL));
+        Stream.of(ArchiveException.Reason.values()).forEach(reason -> kinds.add(word(reason)));
+        Stream.of(ObjectStoreException.Kind.values()).forEach(kind -> kinds.add(word(kind)));
+        return Set.copyOf(kinds);
     }
 
     static Failure of(Throwable problem) {
@@ -79,7 +77,7 @@ record Failure(String kind, Reach reach, String message) {
     private static Reach reach(ArchiveException.Reason reason) {
         return switch (reason) {
             case FENCED -> Reach.OWNER;
-            // One object of another store's is no reason to give the archive up; its root would be.
+            // One object of another store is no reason to give the archive up; its root would be.
             case FOREIGN, CORRUPT, VERSION, NOT_FOUND, BACK_IN_TIME, FULL, DELETED -> Reach.DOCUMENT;
         };
     }
@@ -92,7 +90,7 @@ record Failure(String kind, Reach reach, String message) {
         };
     }
 
-    /** Whether nobody has thought of it. */
+    /** Whether it is a bug of the server. */
     boolean internal() {
         return kind.equals(INTERNAL);
     }

@@ -1,331 +1,315 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.document.Deletion;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Jobs that wait for workers, a bounded number; a name has at most one that waits and one in hand. Jobs that somebody
- * waits for go first, and even while a {@link BackOff} has all others wait. While the queue hands out nothing, requests
- * fail at once with the reason.
+ * A bounded queue of jobs for the workers. Of each name, at most one job waits and one is in hand. Requested names are
+ * in a second queue, which goes first and does not wait for the {@link BackOff}. While the queue is closed, it hands
+ * out nothing, and requests fail at once.
  *
- * <p><b>Threading.</b> One lock, under which nothing waits for anything else, guards everything.
+ * <p><b>Threading.</b> Its monitor, under which nothing waits for anything else, guards everything.
  */
 final class JobQueue {
     private final int capacity;
     private final BackOff backOff;
     private final LongSupplier nanoTime;
-    private final ReentrantLock lock = new ReentrantLock();
-    /** A job has come, or a pause may have ended. */
-    private final Condition work = lock.newCondition();
-    /** A job has gone, or the walker is wanted. */
-    private final Condition progress = lock.newCondition();
+    private final Supplier<? extends Throwable> refusal;
 
-    private final Deque<Job> ordinary = new ArrayDeque<>();
-    private final Deque<Job> urgent = new ArrayDeque<>();
-    /** Those that were put off, by rising time. */
-    private final Deque<PutOff> later = new ArrayDeque<>();
-
+    /** Each is in one of the queues, or its name is in hand and it goes there afterwards. */
     private final Map<DocumentName, Job> waiting = new HashMap<>();
-    private final Map<DocumentName, Job> inHand = new HashMap<>();
+
+    private final Set<DocumentName> inHand = new HashSet<>();
+    // A job may be in several queues, and is skipped where it is found after it was taken from another.
+    private final Queue<Job> ordinary = new ArrayDeque<>();
+    private final Queue<Job> requested = new ArrayDeque<>();
+    /** Jobs that were put off, by rising time. */
+    private final Queue<Job> later = new ArrayDeque<>();
+
     private boolean open;
     private boolean ended;
     private boolean woken;
-    /** Why it is not open. */
-    private volatile Throwable refusal = new IllegalStateException("the queue is not open yet");
 
     /**
-     * A queue that hands out nothing until it is {@linkplain #open opened}.
+     * A closed queue.
      *
-     * @param capacity how many jobs of each kind may wait
+     * @param capacity the bound of each queue
+     * @param refusal says why the queue is closed
      */
-    JobQueue(int capacity, BackOff backOff, LongSupplier nanoTime) {
+    JobQueue(int capacity, BackOff backOff, LongSupplier nanoTime, Supplier<? extends Throwable> refusal) {
         this.capacity = capacity;
         this.backOff = backOff;
         this.nanoTime = nanoTime;
+        this.refusal = refusal;
     }
 
-    /** A job that is not given out before its time. */
-    private record PutOff(Job job, long dueNanos) {}
+    /** What is to be done about one name. The queue's monitor guards it while it waits, its worker owns it in hand. */
+    static final class Job {
+        final DocumentName name;
+        /** Deletions that the archive does not know, oldest first, and where the survey counts them. */
+        final Map<Deletion, Survey.Place> deletions = new LinkedHashMap<>();
+        /** Where the survey counts the document, or null when no look has found it changed. */
+        Survey.@Nullable Place place;
+
+        private final List<CompletableFuture<Archived>> requests = new ArrayList<>();
+        private long dueNanos;
+        private int failures;
+        private long successesAtFirstFailure;
+        private boolean putOff;
+
+        Job(DocumentName name) {
+            this.name = name;
+        }
+
+        void answer(Archived archived) {
+            withdrawRequests().forEach(request -> request.complete(archived));
+        }
+
+        /** Fails the requests, though the job may be tried again. */
+        void fail(Throwable problem) {
+            withdrawRequests().forEach(request -> request.completeExceptionally(problem));
+        }
+
+        private List<CompletableFuture<Archived>> withdrawRequests() {
+            List<CompletableFuture<Archived>> withdrawn = List.copyOf(requests);
+            requests.clear();
+            return withdrawn;
+        }
+
+        /** Whether it may be put off: once. */
+        boolean mayPutOff() {
+            boolean first = !putOff;
+            putOff = true;
+            return first;
+        }
+
+        /**
+         * Counts a failure.
+         *
+         * @param successes how often anything has succeeded so far
+         * @return whether it has failed several times while others succeeded
+         */
+        boolean failedAlone(long successes, int patience) {
+            if (failures == 0) {
+                successesAtFirstFailure = successes;
+            }
+            failures++;
+            return failures >= patience && successes != successesAtFirstFailure;
+        }
+
+        private void absorb(Job other) {
+            deletions.putAll(other.deletions);
+            requests.addAll(other.requests);
+            place = other.place == null ? place : other.place;
+        }
+    }
 
     /** Hands jobs to workers from now on. */
-    void open() {
-        locked(() -> {
-            open = true;
-            work.signalAll();
-            return List.of();
-        });
+    synchronized void open() {
+        open = true;
+        notifyAll();
     }
 
-    /** Hands out no jobs for now. Requests that wait fail with the reason. */
-    void pause(Throwable why) {
-        refuse(locked(() -> {
-            List<CompletableFuture<Archived>> requests = close(why);
-            ordinary.addAll(urgent);
-            urgent.clear();
-            return requests;
-        }));
-    }
-
-    private List<CompletableFuture<Archived>> close(Throwable why) {
-        open = false;
-        refusal = why;
-        List<CompletableFuture<Archived>> requests = new ArrayList<>();
-        urgent.forEach(job -> requests.addAll(job.withdrawRequests()));
-        return requests;
+    /**
+     * Hands out no jobs any more, and fails the requests that wait.
+     *
+     * @param forEver false if the queue may be opened again; the jobs then wait for that
+     */
+    void close(boolean forEver) {
+        List<CompletableFuture<Archived>> refused = new ArrayList<>();
+        synchronized (this) {
+            open = false;
+            waiting.values().forEach(job -> refused.addAll(job.withdrawRequests()));
+            ordinary.addAll(requested);
+            requested.clear();
+            if (forEver) {
+                ended = true;
+                waiting.clear();
+                ordinary.clear();
+                later.clear();
+                notifyAll();
+            }
+        }
+        refused.forEach(request -> request.completeExceptionally(refusal.get()));
     }
 
     /**
      * Adds a job, or adds to the one that waits for the name.
      *
-     * @param what says what is to be done, under the lock
+     * @param what adds to the job, under the monitor
      * @return false when there is no room, and nothing was added
      */
-    boolean offer(DocumentName name, Consumer<Job> what) {
-        return add(name, what, ordinary);
-    }
-
-    /** The same for somebody who waits for the answer; false also while the queue is not open. */
-    boolean request(DocumentName name, Consumer<Job> what) {
-        return add(name, what, urgent);
-    }
-
-    private boolean add(DocumentName name, Consumer<Job> what, Deque<Job> queue) {
-        lock.lock();
-        try {
-            if (ended || queue == urgent && !open) {
+    synchronized boolean offer(DocumentName name, Consumer<Job> what) {
+        Job job = waiting.get(name);
+        if (job == null) {
+            if (ended || ordinary.size() >= capacity) {
                 return false;
             }
-            Job running = inHand.get(name);
-            if (running != null) {
-                // What it is doing may have begun before what it is asked for now.
-                what.accept(running.makeNext());
-                return true;
-            }
-            Job job = waiting.get(name);
-            if (job == null) {
-                return queue.size() < capacity && addNew(name, what);
-            }
-            if (queue == urgent && (ordinary.remove(job) || later.removeIf(putOff -> putOff.job() == job))) {
-                urgent.add(job);
-                work.signal();
-            }
-            what.accept(job);
-            return true;
-        } finally {
-            lock.unlock();
+            job = new Job(name);
+            waiting.put(name, job);
+            enqueue(job);
         }
+        what.accept(job);
+        return true;
     }
 
-    private boolean addNew(DocumentName name, Consumer<Job> what) {
-        Job job = new Job(name);
-        what.accept(job);
-        enqueue(job);
-        return true;
+    /** Has a document archived as soon as possible. A job in hand may have begun too early, so another one answers. */
+    synchronized CompletableFuture<Archived> request(DocumentName name) {
+        if (!open) {
+            return CompletableFuture.failedFuture(refusal.get());
+        }
+        if (requested.size() >= capacity) {
+            return CompletableFuture.failedFuture(new ArchiveException(
+                    Reason.NOT_FOUND, "the archive takes no more requests to archive documents now; try again later"));
+        }
+        Job job = waiting.computeIfAbsent(name, Job::new);
+        CompletableFuture<Archived> request = new CompletableFuture<>();
+        job.requests.add(request);
+        if (job.requests.size() == 1) {
+            enqueue(job);
+        }
+        return request;
+    }
+
+    private void enqueue(Job job) {
+        if (!inHand.contains(job.name)) {
+            (job.requests.isEmpty() ? ordinary : requested).add(job);
+            notifyAll();
+        }
     }
 
     /**
      * Waits for a job, which is then in the caller's hands until it is {@linkplain #done done} or {@linkplain #putBack
-     * put back}; null when there will be none any more.
+     * put back}; null when the queue has ended.
      */
     @Nullable
-    Job take() throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            Job job = poll();
-            while (job == null && !ended) {
-                awaitWork();
-                job = poll();
+    synchronized Job take() throws InterruptedException {
+        while (!ended) {
+            long pauseNanos = backOff.remainingNanos();
+            Job job = open ? poll(pauseNanos > 0) : null;
+            if (job != null) {
+                inHand.add(job.name);
+                notifyAll();
+                return job;
             }
-            return job;
-        } finally {
-            lock.unlock();
+            if (!open || pauseNanos == 0 && later.isEmpty()) {
+                wait();
+            } else {
+                waitNanos(pauseNanos > 0 ? pauseNanos : later.element().dueNanos - nanoTime.getAsLong());
+            }
         }
+        return null;
     }
 
-    private @Nullable Job poll() {
-        if (ended || !open) {
-            return null;
-        }
-        Job job = urgent.poll();
-        if (job == null && backOff.remainingNanos() == 0) {
-            takeUpWhatIsDue();
-            job = ordinary.poll();
-        }
-        if (job != null) {
-            waiting.remove(job.name());
-            inHand.put(job.name(), job);
-            progress.signalAll();
-        }
+    private @Nullable Job poll(boolean paused) {
+        Job job;
+        do {
+            job = requested.poll();
+            if (job == null && !paused) {
+                while (!later.isEmpty() && later.element().dueNanos - nanoTime.getAsLong() <= 0) {
+                    ordinary.add(later.remove());
+                }
+                job = ordinary.poll();
+            }
+        } while (job != null && !waiting.remove(job.name, job));
         return job;
     }
 
-    private void takeUpWhatIsDue() {
-        long now = nanoTime.getAsLong();
-        while (!later.isEmpty() && later.element().dueNanos() - now <= 0) {
-            ordinary.add(later.remove().job());
-        }
-    }
-
-    private void awaitWork() throws InterruptedException {
-        long pauseNanos = backOff.remainingNanos();
-        if (pauseNanos == 0 && !later.isEmpty()) {
-            pauseNanos = later.element().dueNanos() - nanoTime.getAsLong();
-        }
-        if (open && pauseNanos > 0) {
-            work.awaitNanos(pauseNanos);
-        } else {
-            work.await();
-        }
+    private void waitNanos(long nanos) throws InterruptedException {
+        // At least a millisecond, as less is rounded to nothing, which is for ever.
+        wait(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos)));
     }
 
     /** A job has been done, or is given up until it is found again. */
-    void done(Job job) {
-        refuse(locked(() -> {
-            gone(job);
-            Job next = job.next();
-            return next == null ? List.of() : enqueue(next);
-        }));
-    }
-
-    /** A job has failed and is to be tried again, after those that wait: it may fail for ever, and they not. */
-    void putBack(Job job) {
-        refuse(locked(() -> {
-            gone(job);
-            job.absorbNext();
-            return enqueue(job);
-        }));
+    synchronized void done(Job job) {
+        inHand.remove(job.name);
+        Job next = waiting.get(job.name);
+        if (next != null) {
+            enqueue(next);
+        }
+        notifyAll();
     }
 
     /**
-     * A job has failed and is to be tried again after a time; when too many have, it is given up until it is found
-     * again.
+     * A job has failed and is tried again after a time, and after all that wait: it may fail for ever. If too many are
+     * put off, it is given up until it is found again.
+     *
+     * @param nanos 0 for no time
      */
-    void putOff(Job job, long nanos) {
-        refuse(locked(() -> {
-            gone(job);
-            job.absorbNext();
-            if (job.requested()) {
-                return enqueue(job);
-            }
-            if (!ended && later.size() < capacity) {
-                waiting.put(job.name(), job);
-                later.add(new PutOff(job, nanoTime.getAsLong() + nanos));
-                work.signal();
-            }
-            return List.of();
-        }));
-    }
-
-    private void gone(Job job) {
-        inHand.remove(job.name());
-        progress.signalAll();
-    }
-
-    /** Lets a job wait, unless the queue has ended. Returns the job's requests that must not wait. */
-    private List<CompletableFuture<Archived>> enqueue(Job job) {
-        List<CompletableFuture<Archived>> refused = open ? List.of() : job.withdrawRequests();
-        if (!ended) {
-            waiting.put(job.name(), job);
-            (job.requested() ? urgent : ordinary).add(job);
-            work.signal();
+    synchronized void putBack(Job job, long nanos) {
+        inHand.remove(job.name);
+        notifyAll();
+        Job next = waiting.remove(job.name);
+        if (next != null) {
+            job.absorb(next);
         }
-        return refused;
-    }
-
-    private void refuse(List<CompletableFuture<Archived>> requests) {
-        requests.forEach(request -> request.completeExceptionally(refusal));
+        boolean putOff = nanos > 0 && job.requests.isEmpty();
+        if (ended || putOff && later.size() >= capacity) {
+            return;
+        }
+        waiting.put(job.name, job);
+        if (putOff) {
+            job.dueNanos = nanoTime.getAsLong() + nanos;
+            later.add(job);
+        } else {
+            enqueue(job);
+        }
     }
 
     /** Whether there is room for a good part of what the queue takes: going back for less would not pay. */
-    boolean roomy() {
-        lock.lock();
-        try {
-            return !ended && ordinary.size() <= capacity / 2;
-        } finally {
-            lock.unlock();
-        }
+    synchronized boolean roomy() {
+        return !ended && ordinary.size() <= capacity / 2;
     }
 
     /**
-     * Waits for a time, or until there is {@linkplain #roomy() room}, or somebody {@linkplain #wake() wakes} the one
-     * waiting.
+     * Waits for a time, or until there is {@linkplain #roomy() room}, or until it is {@linkplain #wake() woken}.
      *
      * @param room whether room ends the wait
      */
-    void awaitRoom(long nanos, boolean room) throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            long left = nanos;
-            while (left > 0 && !woken && !(room && roomy())) {
-                left = progress.awaitNanos(left);
-            }
-            woken = false;
-        } finally {
-            lock.unlock();
-        }
+    synchronized void awaitRoom(long nanos, boolean room) throws InterruptedException {
+        await(nanos, () -> woken || room && roomy());
+        woken = false;
     }
 
-    /** Ends {@link #awaitRoom}, now or when it comes next. */
-    void wake() {
-        locked(() -> {
-            woken = true;
-            progress.signalAll();
-            return List.of();
-        });
+    /** Ends {@link #awaitRoom}, now or when it is called next. */
+    synchronized void wake() {
+        woken = true;
+        notifyAll();
     }
 
-    /** Waits until nothing waits and nothing is in hand; returns false when that takes longer, or never will be. */
-    boolean awaitIdle(long nanos) throws InterruptedException {
-        lock.lockInterruptibly();
-        try {
-            long left = nanos;
-            while (left > 0 && !ended && !idle()) {
-                left = progress.awaitNanos(left);
-            }
-            return idle();
-        } finally {
-            lock.unlock();
-        }
+    /** Waits until nothing waits and nothing is in hand; returns false when that takes longer, or never happens. */
+    synchronized boolean awaitIdle(long nanos) throws InterruptedException {
+        await(nanos, () -> ended || idle());
+        return idle();
     }
 
     private boolean idle() {
         return waiting.isEmpty() && inHand.isEmpty();
     }
 
-    /** Ends the queue. Requests that wait fail with the reason. */
-    void end(Throwable why) {
-        refuse(locked(() -> {
-            ended = true;
-            List<CompletableFuture<Archived>> requests = close(why);
-            waiting.clear();
-            ordinary.clear();
-            urgent.clear();
-            later.clear();
-            work.signalAll();
-            progress.signalAll();
-            return requests;
-        }));
-    }
-
-    private <T> T locked(Supplier<T> action) {
-        lock.lock();
-        try {
-            return action.get();
-        } finally {
-            lock.unlock();
+    private void await(long nanos, BooleanSupplier end) throws InterruptedException {
+        long deadline = System.nanoTime() + nanos;
+        for (long left = nanos; left > 0 && !end.getAsBoolean(); left = deadline - System.nanoTime()) {
+            waitNanos(left);
         }
     }
 }

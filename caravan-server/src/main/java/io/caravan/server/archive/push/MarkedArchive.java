@@ -19,9 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a store remembers of its archive: which one the marks of its documents are about, as one at another place, or
- * one that was begun anew, does not have what they say; and as whom it claimed it, so that it notices when another copy
- * of the store has claimed it since. Kept in a list of the store, of which the last entry counts:
+ * What a store remembers of its archive: which one the marks of its documents are about, as an archive at another
+ * place, or one that was begun anew, does not have what they say; and as which owner it claimed it, so that it notices
+ * when another copy of the store has claimed it since. Kept in a list of the store, whose last entry counts:
  *
  * <ul>
  *   <li>a version, 2, in one byte;
@@ -29,34 +29,37 @@ import org.slf4j.LoggerFactory;
  *   <li>the epoch of its owner in 8 bytes, big-endian;
  *   <li>its location;
  *   <li>until the end, the owners that the store expects in the root, oldest first: the one that it last was, or found;
- *   and those that it has tried to be since, and does not know whether it was. The empty one is for no root.
+ *   and those that it has since tried to become, with unknown result. The empty one is for no root.
  * </ul>
  *
  * <p>Texts are in UTF-8, each behind its length in 4 bytes.
  */
-final class MarkedArchive {
+final class MarkedArchive implements ClaimMemory {
     /** The store's list that holds it. */
     static final long LIST_ID = -3;
 
     private static final Logger LOG = LoggerFactory.getLogger(MarkedArchive.class);
     private static final byte VERSION = 2;
     private static final int HEAD = 2 * Byte.BYTES + Long.BYTES;
-    /** Of claims that failed, and of which it is not known whether they did: later ones go on from an older one. */
+    /** More claims with unknown result push out the oldest. */
     private static final int MOST_OWNERS = 16;
 
     private static final String ABSENT = "";
 
     private final ListStore store;
     private final String location;
+    private final boolean takeover;
 
     /**
      * What a store remembers of the archive at a location.
      *
      * @param location as it is configured
+     * @param takeover whether to take the archive over whoever owns it
      */
-    MarkedArchive(ListStore store, String location) {
+    MarkedArchive(ListStore store, String location, boolean takeover) {
         this.store = store;
         this.location = location;
+        this.takeover = takeover;
     }
 
     /**
@@ -122,24 +125,15 @@ final class MarkedArchive {
         return last != null && last.location().equals(location) ? last : null;
     }
 
-    /**
-     * For a claim of the archive.
-     *
-     * @param takeover whether it shall be taken over from whomever it is
-     */
-    ClaimMemory claims(boolean takeover) {
-        return new ClaimMemory() {
-            @Override
-            public boolean expects(@Nullable String owner) {
-                Record last = remembered();
-                return takeover || last == null || last.owners().contains(text(owner));
-            }
+    @Override
+    public boolean expects(@Nullable String owner) {
+        Record last = remembered();
+        return takeover || last == null || last.owners().contains(text(owner));
+    }
 
-            @Override
-            public void claiming(@Nullable String before, String owner) {
-                write(claimingAs(remembered(), text(before), owner));
-            }
-        };
+    @Override
+    public void claiming(@Nullable String before, String owner) {
+        write(claimingAs(remembered(), text(before), owner));
     }
 
     private static String text(@Nullable String owner) {
@@ -159,11 +153,7 @@ final class MarkedArchive {
         return new Record(last.complete(), last.epoch(), location, owners);
     }
 
-    /**
-     * The archive was taken over: tells whether the marks are about it, and remembers that.
-     *
-     * @param root whose epoch is above all that this archive has had
-     */
+    /** The archive was taken over, with a new epoch: returns whether the marks are about it, and remembers that. */
     boolean claimed(ArchiveRoot root) {
         Record last = remembered();
         boolean same = last != null && last.complete() && last.epoch() < root.epoch();
@@ -171,12 +161,12 @@ final class MarkedArchive {
         return same;
     }
 
-    /** The archive is known to have what all marks say. */
+    /** The archive is known to have everything that the marks say. */
     void complete(ArchiveRoot root) {
         remember(root, true);
     }
 
-    /** Best effort: what is not remembered is looked at once more after the next start. */
+    /** Best effort: otherwise all documents are looked at once more after the next start. */
     private void remember(ArchiveRoot root, boolean complete) {
         try {
             write(new Record(complete, root.epoch(), location, List.of(root.owner())));
@@ -187,17 +177,14 @@ final class MarkedArchive {
 
     private void write(Record last) {
         long sequence = store.append(LIST_ID, last.encode()).join();
-        store.trimTo(LIST_ID, sequence, new Ignored());
-    }
+        store.trimTo(LIST_ID, sequence, new WriteCallback() {
+            @Override
+            public void success(long trimmed) {}
 
-    /** Entries that were not trimmed are trimmed next time. */
-    private static final class Ignored implements WriteCallback {
-        @Override
-        public void success(long sequence) {}
-
-        @Override
-        public void failure(CaravanException problem) {
-            LOG.debug("old entries stay", problem);
-        }
+            @Override
+            public void failure(CaravanException problem) {
+                LOG.debug("old entries stay until the next time", problem);
+            }
+        });
     }
 }

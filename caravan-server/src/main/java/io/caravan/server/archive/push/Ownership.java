@@ -1,58 +1,84 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.CaravanException;
+import io.caravan.ListStore;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.document.StoreIdentity;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collections;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Takes the archive over as soon as it can be reached, then checks that it is still this server's: at even intervals,
- * and when something has failed. One thread runs it; any may read its state.
+ * and when something has failed. One thread runs it; any may call its other methods.
  */
-final class Ownership implements Runnable {
+final class Ownership implements Runnable, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Ownership.class);
+    private static final Duration LONGEST_INTERVAL = Duration.ofMinutes(1);
 
-    private final Supplier<Archive> claim;
-    private final long intervalNanos;
+    private final ArchiveConfig config;
+    private final ListStore store;
+    private final MarkedArchive marked;
+    private final InstantSource clock;
     private final BackOff backOff;
-    private final ArchiveCounts figures;
+    private final Outcomes outcomes;
+    private final Runnable distrust;
     private final Consumer<@Nullable Archive> changed;
     private final Semaphore suspicions = new Semaphore(0);
     private volatile ArchiveState state = ArchiveState.CLAIMING;
     private volatile @Nullable Archive archive;
-    private boolean told;
+    /** Guards the two below: to open a place may take long, and must not hold up {@link #stop}. */
+    private final Object opening = new Object();
+
+    private @Nullable ObjectStore objects;
+    private boolean closed;
+    private boolean logged;
 
     /**
      * Owns nothing yet.
      *
-     * @param claim takes the archive over
-     * @param interval between two looks
-     * @param changed is told of the archive when it is this server's, and null when it is no more; under this object's
+     * @param distrust is run when the documents' marks are, or may be, about another archive
+     * @param changed is told the archive when it is this server's, and null when it no longer is; under this object's
      *     monitor
      */
     Ownership(
-            Supplier<Archive> claim,
-            Duration interval,
+            ArchiveConfig config,
+            ListStore store,
+            InstantSource clock,
             BackOff backOff,
-            ArchiveCounts figures,
+            Outcomes outcomes,
+            Runnable distrust,
             Consumer<@Nullable Archive> changed) {
-        this.claim = claim;
-        this.intervalNanos = interval.toNanos();
+        this.config = config;
+        this.store = store;
+        this.marked = new MarkedArchive(store, config.location(), config.takeover());
+        this.clock = clock;
         this.backOff = backOff;
-        this.figures = figures;
+        this.outcomes = outcomes;
+        this.distrust = distrust;
         this.changed = changed;
     }
 
     ArchiveState state() {
         return state;
+    }
+
+    String location() {
+        return config.location();
     }
 
     /** The archive, if it is this server's. */
@@ -61,22 +87,28 @@ final class Ownership implements Runnable {
         return archive;
     }
 
+    /** The server's number among the archive's owners, or 0. */
+    long epoch() {
+        Archive owned = archive;
+        return owned == null ? 0 : owned.root().epoch();
+    }
+
     /**
-     * Takes the archive over now if it answers; else it is tried again. One that is lost, or that another copy of this
-     * store has taken over, is no reason not to serve.
+     * Takes the archive over now if it answers; else it is tried again. If it is lost, or another copy of this store
+     * has taken it over, the server serves all the same.
      *
      * @throws ArchiveException when it answers that this store must not have it
      */
     void claimNow() {
         try {
-            claimed(claim.get());
-        } catch (ArchiveException refused) {
-            if (refused.reason() != Reason.FENCED && refused.reason() != Reason.NOT_FOUND) {
+            claim();
+        } catch (RuntimeException problem) {
+            if (problem instanceof ArchiveException refused
+                    && refused.reason() != Reason.FENCED
+                    && refused.reason() != Reason.NOT_FOUND) {
                 throw refused;
             }
-            failed(refused, System.nanoTime());
-        } catch (RuntimeException failed) {
-            failed(failed, System.nanoTime());
+            failed(problem, System.nanoTime());
         }
     }
 
@@ -85,14 +117,26 @@ final class Ownership implements Runnable {
         suspicions.release();
     }
 
-    /** Looks until the archive is not this server's any more, or the server stops. */
+    /** The archive has everything that the documents' marks say. */
+    void verified() {
+        Archive owned = archive;
+        if (owned != null) {
+            marked.complete(owned.root());
+        }
+    }
+
+    /** Checks until the archive is not this server's any more, or the server stops. */
     @Override
     public void run() {
         boolean interrupted = false;
         while (!state.ended()) {
             try {
                 step();
-                suspicions.tryAcquire(waitNanos(), TimeUnit.NANOSECONDS);
+                long wait = archive == null
+                        ? backOff.remainingNanos()
+                        : Collections.min(List.of(config.after().dividedBy(4), LONGEST_INTERVAL))
+                                .toNanos();
+                suspicions.tryAcquire(wait, TimeUnit.NANOSECONDS);
                 suspicions.drainPermits();
                 // A suspicion is no reason to hurry a place that has just failed to answer.
                 TimeUnit.NANOSECONDS.sleep(backOff.remainingNanos());
@@ -106,16 +150,12 @@ final class Ownership implements Runnable {
         }
     }
 
-    private long waitNanos() {
-        return archive == null ? backOff.remainingNanos() : intervalNanos;
-    }
-
     private void step() {
         long start = System.nanoTime();
         Archive owned = archive;
         try {
             if (owned == null) {
-                claimed(claim.get());
+                claim();
             } else {
                 owned.checkOwner();
             }
@@ -126,18 +166,50 @@ final class Ownership implements Runnable {
         }
     }
 
-    private synchronized void claimed(Archive taken) {
-        if (state.ended()) {
-            return;
+    /** Takes the archive over; throws what the place, the archive or the store says against it. */
+    private void claim() {
+        // Process and host.
+        String owner = ManagementFactory.getRuntimeMXBean().getName();
+        try {
+            Archive taken = Archive.claim(objects(), identity(), owner, clock, marked, config.leaseClock());
+            if (!marked.claimed(taken.root())) {
+                distrust.run();
+            }
+            LOG.info(
+                    "archiving to {} as its owner number {}",
+                    taken.objects().location(),
+                    taken.root().epoch());
+            logged = false;
+            become(ArchiveState.OWNER, taken);
+        } catch (CompletionException refused) {
+            // The store does not take its identity, or what it is to remember.
+            throw refused.getCause() instanceof CaravanException problem ? problem : refused;
         }
-        LOG.info(
-                "archiving to {} as its owner number {}",
-                taken.objects().location(),
-                taken.root().epoch());
-        told = false;
-        archive = taken;
-        state = ArchiveState.OWNER;
-        changed.accept(taken);
+    }
+
+    private ObjectStore objects() {
+        synchronized (opening) {
+            if (closed) {
+                throw new IllegalStateException("the archiver is closed");
+            }
+            if (objects == null) {
+                objects = new PacedObjectStore(config.place().get(), config.bytesPerSecond(), outcomes::written);
+            }
+            return objects;
+        }
+    }
+
+    private UUID identity() {
+        if (config.adopts() && StoreIdentity.mayAdopt(store)) {
+            try {
+                StoreIdentity.adopt(store, Archive.open(objects()).root().store());
+            } catch (ArchiveException none) {
+                if (none.reason() != Reason.NOT_FOUND) {
+                    throw none;
+                }
+            }
+        }
+        return StoreIdentity.of(store);
     }
 
     private void failed(Throwable problem, long startNanos) {
@@ -147,27 +219,19 @@ final class Ownership implements Runnable {
             lost(failure, reason == Reason.FENCED ? ArchiveState.FENCED : ArchiveState.REFUSED);
             return;
         }
-        figures.failed(failure);
+        outcomes.failed(failure);
         backOff.failed(startNanos);
-        if (failure.internal() && !told) {
-            told = true;
+        if (failure.internal() && !logged) {
+            logged = true;
             LOG.error("cannot find out who owns the archive, because of an error in the server", problem);
-        } else if (archive == null && !told) {
-            told = true;
+        } else if (archive == null && !logged) {
+            logged = true;
             LOG.warn("the archive cannot be taken over yet, which is tried again: {}", failure.message());
         }
-        if (reason != null) {
+        if (reason != null && state == ArchiveState.OWNER) {
             // What is there now is not what was claimed.
-            release(failure);
-        }
-    }
-
-    private synchronized void release(Failure failure) {
-        if (state == ArchiveState.OWNER) {
             LOG.error("archiving is interrupted: {}", failure.message());
-            archive = null;
-            state = ArchiveState.CLAIMING;
-            changed.accept(null);
+            become(ArchiveState.CLAIMING, null);
         }
     }
 
@@ -178,23 +242,36 @@ final class Ownership implements Runnable {
      */
     synchronized void lost(Failure failure, ArchiveState last) {
         if (!state.ended()) {
-            figures.failed(failure);
+            outcomes.failed(failure);
             LOG.error("this server has stopped archiving, and continues to serve: {}", failure.message());
-            end(last);
+            become(last, null);
         }
     }
 
     /** The server stops. */
-    synchronized void stop() {
+    void stop() {
+        become(ArchiveState.STOPPED, null);
+    }
+
+    private synchronized void become(ArchiveState next, @Nullable Archive taken) {
         if (!state.ended()) {
-            end(ArchiveState.STOPPED);
+            archive = taken;
+            state = next;
+            changed.accept(taken);
+            if (next.ended()) {
+                suspicions.release();
+            }
         }
     }
 
-    private void end(ArchiveState last) {
-        state = last;
-        archive = null;
-        changed.accept(null);
-        suspicions.release();
+    /** Closes the place; after {@link #stop}. */
+    @Override
+    public void close() {
+        synchronized (opening) {
+            closed = true;
+            if (objects != null) {
+                objects.close();
+            }
+        }
     }
 }

@@ -6,26 +6,42 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An object store to which no more is written than the bandwidth allows, and which tells how much it was. */
+/**
+ * An object store to which only so many bytes per second are written, and which tells how many they were. Each thread
+ * pays for its bytes by time that the next one has to wait for; a tenth of a second may be unpaid, so that small
+ * objects do not wait for each other.
+ */
 final class PacedObjectStore implements ObjectStore {
     /** What is paid for at a time. */
     private static final int PORTION_BYTES = 64 * 1024;
 
+    private static final long CREDIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private static final Logger LOG = LoggerFactory.getLogger(PacedObjectStore.class);
 
     private final ObjectStore store;
-    private final Bandwidth bandwidth;
+    private final long bytesPerSecond;
     private final LongConsumer written;
+    /** Until when the bytes that were let through take. */
+    private long paidNanos = System.nanoTime();
 
-    PacedObjectStore(ObjectStore store, Bandwidth bandwidth, LongConsumer written) {
+    /**
+     * A store around another.
+     *
+     * @param bytesPerSecond 0 for no bound
+     * @param written takes the number of bytes, on any thread
+     */
+    PacedObjectStore(ObjectStore store, long bytesPerSecond, LongConsumer written) {
         this.store = store;
-        this.bandwidth = bandwidth;
+        this.bytesPerSecond = bytesPerSecond;
         this.written = written;
     }
 
@@ -82,9 +98,30 @@ final class PacedObjectStore implements ObjectStore {
         store.close();
     }
 
-    private void pay(int bytes) throws InterruptedIOException {
-        bandwidth.await(bytes);
+    /**
+     * Waits until so many bytes may be sent.
+     *
+     * @throws InterruptedIOException when the thread is interrupted; it stays so
+     */
+    void pay(int bytes) throws InterruptedIOException {
+        if (bytesPerSecond > 0) {
+            long start = reserve(bytes);
+            for (long wait = start - System.nanoTime(); wait > 0; wait = start - System.nanoTime()) {
+                LockSupport.parkNanos(this, wait);
+                if (Thread.currentThread().isInterrupted()) {
+                    throw new InterruptedIOException("the archiver stops");
+                }
+            }
+        }
         written.accept(bytes);
+    }
+
+    /** When these bytes may be sent. */
+    private synchronized long reserve(int bytes) {
+        long credited = System.nanoTime() - CREDIT_NANOS;
+        long start = paidNanos - credited < 0 ? credited : paidNanos;
+        paidNanos = start + (long) ((double) bytes / bytesPerSecond * TimeUnit.SECONDS.toNanos(1));
+        return start;
     }
 
     private final class Paced extends FilterOutputStream {

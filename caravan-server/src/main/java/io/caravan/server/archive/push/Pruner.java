@@ -17,11 +17,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prunes the server's archive again and again, as {@code caravan archive prune} does, one document at a time on one
- * thread of the lowest priority. Most rounds only list objects and read the manifests of documents that have more
- * snapshots than the policy lets stay; once a day a round reads every manifest, and finds what has become too old.
+ * Prunes the server's archive at intervals, as {@code caravan archive prune} does, one document at a time on one thread
+ * of the lowest priority. Most rounds only list objects and read the manifests of documents that have more snapshots
+ * than the policy keeps; once a day a round reads every manifest, and finds what has become too old.
  *
- * <p>A round that fails leaves an archive that is whole, and the next one goes on. Nothing else waits for a round.
+ * <p>A round that fails leaves the archive whole, and the next one goes on. Nothing else waits for a round.
  */
 final class Pruner implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Pruner.class);
@@ -30,10 +30,22 @@ final class Pruner implements AutoCloseable {
 
     private static final long THOROUGH_MILLIS = Duration.ofDays(1).toMillis();
 
+    private static final PruneListener LISTENER = new PruneListener() {
+        @Override
+        public void removed(Removal removal) {
+            LOG.debug("removed {}", removal);
+        }
+
+        @Override
+        public void problem(String message) {
+            LOG.warn("a document was not pruned: {}", message);
+        }
+    };
+
     private final Supplier<@Nullable Archive> archive;
     private final ArchiveConfig.Pruning config;
     private final InstantSource clock;
-    private final ArchiveCounts figures;
+    private final Outcomes outcomes;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             new DefaultThreadFactory("caravan-archive-pruner", true, Thread.MIN_PRIORITY));
     private long thoroughMillis;
@@ -43,15 +55,11 @@ final class Pruner implements AutoCloseable {
      *
      * @param archive gives the archive while it is this server's, else null
      */
-    Pruner(
-            Supplier<@Nullable Archive> archive,
-            ArchiveConfig.Pruning config,
-            InstantSource clock,
-            ArchiveCounts figures) {
+    Pruner(Supplier<@Nullable Archive> archive, ArchiveConfig.Pruning config, InstantSource clock, Outcomes outcomes) {
         this.archive = archive;
         this.config = config;
         this.clock = clock;
-        this.figures = figures;
+        this.outcomes = outcomes;
     }
 
     void start() {
@@ -63,10 +71,13 @@ final class Pruner implements AutoCloseable {
     /** A task that throws would not be run again. */
     private void tryRun() {
         try {
-            run();
+            Archive owned = archive.get();
+            if (owned != null) {
+                run(owned);
+            }
         } catch (CaravanException problem) {
             if (!thread.isShutdown()) {
-                figures.failed(Failure.of(problem));
+                outcomes.failed(Failure.of(problem));
                 LOG.warn("the archive was not pruned, and the next round tries again: {}", problem.getMessage());
             }
         } catch (RuntimeException bug) {
@@ -76,21 +87,14 @@ final class Pruner implements AutoCloseable {
         }
     }
 
-    /** One round, on the calling thread. */
-    void run() {
-        Archive owned = archive.get();
-        if (owned == null) {
-            return;
-        }
+    private void run(Archive owned) {
         owned.checkOwner();
         long now = clock.millis();
         boolean thorough = now - thoroughMillis >= THOROUGH_MILLIS;
         PruneReport report = thorough
-                ? owned.prune(config.policy(), false, 1, now, new Problems())
-                : owned.thin(config.policy(), now, new Problems());
-        if (thorough) {
-            thoroughMillis = now;
-        }
+                ? owned.prune(config.policy(), false, 1, now, LISTENER)
+                : owned.thin(config.policy(), now, LISTENER);
+        thoroughMillis = thorough ? now : thoroughMillis;
         if (report.bytes() > 0 || report.forgotten() > 0) {
             LOG.info(
                     "pruned the archive: removed {} generations, {} leftovers and {} deleted documents, {} bytes",
@@ -98,18 +102,6 @@ final class Pruner implements AutoCloseable {
                     report.leftovers(),
                     report.forgotten(),
                     report.bytes());
-        }
-    }
-
-    private static final class Problems implements PruneListener {
-        @Override
-        public void removed(Removal removal) {
-            LOG.debug("removed {}", removal);
-        }
-
-        @Override
-        public void problem(String message) {
-            LOG.warn("a document was not pruned: {}", message);
         }
     }
 

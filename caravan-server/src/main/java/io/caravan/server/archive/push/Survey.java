@@ -1,29 +1,27 @@
 package io.caravan.server.archive.push;
 
 import java.util.BitSet;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What the walker has found, slot by slot: how much there was to do, how much of that has been done since, and since
- * when at most it may have waited. Threads share it.
+ * What the walker has found, slot by slot: how much there was to do, how much of that is done, and since when at most
+ * it has waited. Threads share it.
  *
- * <p>A slot is a stripe of the documents; the last one is that of the deletions. There is no state of a document's own,
- * so the age of its change is bounded from above: the document was archived, or looked at and found unchanged, before
- * it changed. Of one that was never archived, and that the first look after a start finds, nothing is known; it counts
- * as changed at the start.
+ * <p>A slot is a stripe of the documents; the last slot has the deletions. No document has a state of its own, so the
+ * age of its change is bounded from above: it was archived, or found unchanged, before it changed. A document that was
+ * never archived, and that the first look after a start finds, counts as changed at the start.
  *
- * <p>When the documents' marks may be about another archive than this one, all slots are unverified until a look at all
- * of a slot's documents has come to its end.
+ * <p>When the documents' marks may be about another archive than this one, each slot is unverified until all of its
+ * documents have been looked at.
  */
 final class Survey {
-    private final int[] backlog;
-    private final int[] visits;
-    private final long[] visitedMillis;
-    private final long[] oldestMillis;
-    private final BitSet unfed;
-    private final BitSet unverified;
-    /** Slots whose last look was at all documents. */
-    private final BitSet verifying;
+    /** The last look at each slot. */
+    private final @Nullable Place[] last;
 
+    private final BitSet unfed = new BitSet();
+    private final BitSet unverified = new BitSet();
     private final long startedMillis;
     private long total;
 
@@ -33,105 +31,89 @@ final class Survey {
      * @param startedMillis when the server started, in milliseconds since 1970
      */
     Survey(int slots, long startedMillis) {
-        this.backlog = new int[slots];
-        this.visits = new int[slots];
-        this.visitedMillis = new long[slots];
-        this.oldestMillis = new long[slots];
-        this.unfed = new BitSet(slots);
-        this.unverified = new BitSet(slots);
-        this.verifying = new BitSet(slots);
+        this.last = new Place[slots];
         this.startedMillis = startedMillis;
     }
 
-    /**
-     * Where something is counted.
-     *
-     * @param visit number of the look at the slot that found it
-     */
-    record Place(int slot, int visit) {}
+    /** One look at a slot, where what it found is counted. */
+    static final class Place {
+        private final int slot;
+        private final long lookedMillis;
+        /** Since when at most the oldest thing that was found waits. */
+        private final long oldestMillis;
 
-    /** What one look at a slot finds. */
-    static final class Finding {
-        private final long nowMillis;
-        private final boolean verifying;
-        private int count;
-        private long unchangedMillis = Long.MAX_VALUE;
-        private boolean unknown;
+        private boolean verifies;
+        private int left;
 
-        /**
-         * Nothing yet.
-         *
-         * @param nowMillis when the look began, in milliseconds since 1970
-         * @param verifying whether all documents are found, not only those that have changed
-         */
-        Finding(long nowMillis, boolean verifying) {
-            this.nowMillis = nowMillis;
-            this.verifying = verifying;
+        private Place(int slot, long lookedMillis, long oldestMillis, boolean verifies, int left) {
+            this.slot = slot;
+            this.lookedMillis = lookedMillis;
+            this.oldestMillis = oldestMillis;
+            this.verifies = verifies;
+            this.left = left;
         }
 
-        /**
-         * There is something to do.
-         *
-         * @param lastMillis when there was nothing to do about it, at the latest; 0 when that is not known
-         */
-        void add(long lastMillis) {
-            count++;
-            unknown |= lastMillis == 0;
-            unchangedMillis = lastMillis == 0 ? unchangedMillis : Math.min(unchangedMillis, lastMillis);
-        }
-
-        private long oldest(long otherwise) {
-            return unknown ? Math.min(unchangedMillis, otherwise) : unchangedMillis;
+        int slot() {
+            return slot;
         }
     }
 
-    /** A slot was looked at; returns where what was found is counted. */
-    synchronized Place visited(int slot, Finding finding) {
-        if (visits[slot] == 0) {
-            oldestMillis[slot] = finding.oldest(startedMillis);
-        } else {
-            // What an earlier look has found and is still to be done waits since before that.
-            long before = backlog[slot] > 0 ? oldestMillis[slot] : visitedMillis[slot];
-            oldestMillis[slot] = Math.max(before, finding.oldest(before));
+    /**
+     * A slot was looked at.
+     *
+     * @param nowMillis when the look began, in milliseconds since 1970
+     * @param all whether all documents were found, not only those that have changed
+     * @param lastMillis for each thing to do, when there was nothing to do about it, at the latest; 0 when that is not
+     *     known
+     */
+    synchronized Place visited(int slot, long nowMillis, boolean all, long... lastMillis) {
+        Place before = last[slot];
+        // What an earlier look has found and is still to be done waits since before that.
+        long since = before == null ? startedMillis : before.left > 0 ? before.oldestMillis : before.lookedMillis;
+        long oldest = Long.MAX_VALUE;
+        for (long unchanged : lastMillis) {
+            oldest = Math.min(oldest, unchanged == 0 ? since : unchanged);
         }
-        visitedMillis[slot] = finding.nowMillis;
-        total += finding.count - backlog[slot];
-        backlog[slot] = finding.count;
+        if (before != null) {
+            oldest = Math.max(since, oldest);
+            total -= before.left;
+        }
+        total += lastMillis.length;
+        Place place = new Place(slot, nowMillis, oldest, all, lastMillis.length);
+        last[slot] = place;
         unfed.clear(slot);
-        verifying.set(slot, finding.verifying);
-        verifyIfDone(slot);
-        return new Place(slot, ++visits[slot]);
+        verifyIfDone(place);
+        return place;
     }
 
     /** There was no room to hand out all that was found. */
     synchronized void unfed(Place place) {
-        unfed.set(place.slot());
+        unfed.set(place.slot);
     }
 
-    /** A slot is about to be looked at again. */
+    /** A slot was handed out, or is about to be looked at again. */
     synchronized void fed(int slot) {
         unfed.clear(slot);
     }
 
     /** Something has been done, or needs not be any more. What a later look has found is counted by that. */
     synchronized void done(Place place) {
-        int slot = place.slot();
-        if (visits[slot] == place.visit() && backlog[slot] > 0) {
-            backlog[slot]--;
+        if (last[place.slot] == place && place.left > 0) {
+            place.left--;
             total--;
-            verifyIfDone(slot);
+            verifyIfDone(place);
         }
     }
 
-    private void verifyIfDone(int slot) {
-        if (backlog[slot] == 0 && verifying.get(slot)) {
-            unverified.clear(slot);
+    private void verifyIfDone(Place place) {
+        if (place.left == 0 && place.verifies) {
+            unverified.clear(place.slot);
         }
     }
 
     /** Has the first slots looked at whole, whatever the marks say. */
     synchronized void distrust(int slots) {
-        verifying.clear();
+        Stream.of(last).filter(Objects::nonNull).forEach(place -> place.verifies = false);
         unverified.set(0, slots);
     }
 
@@ -158,12 +140,10 @@ final class Survey {
 
     /** Since when at most the oldest of them waits, in milliseconds since 1970; {@link Long#MAX_VALUE} without any. */
     synchronized long oldestMillis() {
-        long oldest = Long.MAX_VALUE;
-        for (int slot = 0; slot < backlog.length; slot++) {
-            if (backlog[slot] > 0) {
-                oldest = Math.min(oldest, oldestMillis[slot]);
-            }
-        }
-        return oldest;
+        return Stream.of(last)
+                .filter(place -> place != null && place.left > 0)
+                .mapToLong(place -> place.oldestMillis)
+                .min()
+                .orElse(Long.MAX_VALUE);
     }
 }

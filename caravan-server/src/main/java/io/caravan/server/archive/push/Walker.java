@@ -1,7 +1,6 @@
 package io.caravan.server.archive.push;
 
 import io.caravan.catalog.DocumentName;
-import io.caravan.server.archive.push.Survey.Finding;
 import io.caravan.server.archive.push.Survey.Place;
 import io.caravan.server.document.ArchiveMark;
 import io.caravan.server.document.Deletion;
@@ -14,16 +13,14 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Goes through all documents round after round, a stripe at a time at even intervals, and hands out what the archive
- * does not have. What the queue has no room for is found again when it has; so it goes on to look, and to know how much
- * there is to do, while nothing can be archived. The first round takes no time off, and neither does a round that is
- * late.
+ * does not have. What the queue has no room for is found again when it has; so the walker keeps looking, and knows how
+ * much there is to do, while nothing can be archived. It does not pause in the first round, nor in one that is late.
  *
  * <p>One thread runs it; {@link #hurry} and {@link #stop} are for others.
  */
@@ -61,7 +58,7 @@ final class Walker implements Runnable {
      * A walker that has not begun.
      *
      * @param round how long a round takes
-     * @param verified is run when all marks are found to be right, or made right, after they could not be believed
+     * @param verified is run when marks that could not be believed have all been found right, or put right
      */
     Walker(
             DocumentService documents,
@@ -85,7 +82,7 @@ final class Walker implements Runnable {
         slot = 0;
     }
 
-    /** Goes through all documents once more, at once; told when all that it finds has been handed out. */
+    /** Goes through all documents once more, at once; completed when everything that it finds is handed out. */
     CompletableFuture<Void> hurry() {
         CompletableFuture<Void> done = new CompletableFuture<>();
         hurry = done;
@@ -108,22 +105,25 @@ final class Walker implements Runnable {
             } catch (InterruptedException ended) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException | Error problem) {
-                // What is thrown here would be the last that is heard of the walker.
+                // It would end the only walker that there is.
                 LOG.error("documents of a stripe wait for the next round to be archived", problem);
             }
         }
     }
 
     private void step() throws InterruptedException {
-        takeHurry();
+        CompletableFuture<Void> wanted = hurry;
+        if (wanted != null) {
+            hurry = null;
+            hurrying = wanted;
+            startRound();
+        }
         tellVerified();
         long waitNanos = roundStartNanos + slot * (roundNanos / SLOTS) - System.nanoTime();
         Feed begun = feed;
         int unfed = begun == null ? survey.nextUnfed(fedSlot) : begun.place().slot();
         if (waitNanos <= 0) {
-            int due = slot;
-            advance();
-            look(due);
+            look(nextSlot());
         } else if (unfed >= 0 && queue.roomy()) {
             fedSlot = unfed;
             if (begun == null) {
@@ -133,7 +133,10 @@ final class Walker implements Runnable {
                 goOn(begun);
             }
         } else {
-            endHurry(unfed);
+            if (hurrying != null && unfed < 0) {
+                hurrying.complete(null);
+                hurrying = null;
+            }
             queue.awaitRoom(waitNanos, unfed >= 0);
         }
     }
@@ -148,33 +151,17 @@ final class Walker implements Runnable {
         }
     }
 
-    private void takeHurry() {
-        CompletableFuture<Void> wanted = hurry;
-        if (wanted != null) {
-            hurry = null;
-            hurrying = wanted;
-            startRound();
-        }
-    }
-
-    /** Nothing is due: the round that was asked for is over, if all of it was handed out. */
-    private void endHurry(int unfed) {
-        if (hurrying != null && unfed < 0) {
-            hurrying.complete(null);
-            hurrying = null;
-        }
-    }
-
-    private void advance() {
-        slot++;
-        if (slot == SLOTS) {
-            slot = 0;
-            long now = System.nanoTime();
+    private int nextSlot() {
+        int due = slot;
+        slot = (slot + 1) % SLOTS;
+        if (slot == 0) {
+            long late = System.nanoTime() - roundNanos;
             roundStartNanos += roundNanos;
-            if (now - roundStartNanos > roundNanos) {
-                roundStartNanos = now - roundNanos;
+            if (late - roundStartNanos > 0) {
+                roundStartNanos = late;
             }
         }
+        return due;
     }
 
     private void look(int at) {
@@ -187,49 +174,44 @@ final class Walker implements Runnable {
     }
 
     /**
-     * The documents of an unverified slot that have not been handed out since it was counted. They do not drop out of
-     * what a look finds, as those do that have changed and are archived; so to begin with the first again would not
-     * come to an end.
+     * The documents of an unverified slot that have not been handed out since it was counted. A changed document drops
+     * out of what a look finds once it is archived; these do not, so beginning anew each time would never end.
      *
-     * @param changed those that have changed, which go first
-     * @param others those that are to be compared, for which half of the queue is enough
+     * @param changed the documents that have changed, which go first
+     * @param others the documents that are to be compared, for which half of the queue is enough
      */
     private record Feed(Place place, Queue<DocumentName> changed, Queue<DocumentName> others) {}
 
     private void lookAtDocuments(int stripe) {
+        long now = clock.millis();
         Feed begun = feed;
         List<Found> found = documents.stripe(stripe);
         List<Found> changed =
                 found.stream().filter(document -> !document.info().archived()).toList();
         if (begun != null && begun.place().slot() == stripe) {
-            handOutUncounted(changed);
+            // What has changed since the slot was counted does not wait for the rest of it.
+            for (Found document : changed) {
+                if (!queue.offer(document.name(), job -> {})) {
+                    break;
+                }
+            }
             goOn(begun);
             return;
         }
         boolean all = survey.unverified(stripe);
-        Finding finding = new Finding(clock.millis(), all);
-        (all ? found : changed).forEach(document -> finding.add(lastArchivedMillis(document)));
-        Place place = survey.visited(stripe, finding);
-        List<Found> others = all
-                ? found.stream().filter(document -> document.info().archived()).toList()
-                : List.of();
-        Feed next = new Feed(place, names(changed), names(others));
+        long[] last = (all ? found : changed)
+                .stream().mapToLong(Walker::lastArchivedMillis).toArray();
+        Place place = survey.visited(stripe, now, all, last);
+        Feed next = new Feed(place, new ArrayDeque<>(), new ArrayDeque<>());
+        changed.forEach(document -> next.changed().add(document.name()));
+        if (all) {
+            found.stream()
+                    .filter(document -> document.info().archived())
+                    .forEach(document -> next.others().add(document.name()));
+        }
         if (!handOut(next)) {
             survey.unfed(place);
             feed = all && begun == null ? next : begun;
-        }
-    }
-
-    private static Queue<DocumentName> names(List<Found> documents) {
-        return documents.stream().map(Found::name).collect(Collectors.toCollection(ArrayDeque::new));
-    }
-
-    /** What has changed since a slot was counted does not wait for the rest of it. */
-    private void handOutUncounted(List<Found> changed) {
-        for (Found found : changed) {
-            if (!queue.offer(found.name(), job -> {})) {
-                return;
-            }
         }
     }
 
@@ -248,7 +230,7 @@ final class Walker implements Runnable {
 
     private boolean handOut(Place place, Queue<DocumentName> names, BooleanSupplier may) {
         DocumentName next = names.peek();
-        while (next != null && may.getAsBoolean() && queue.offer(next, job -> job.place(place))) {
+        while (next != null && may.getAsBoolean() && queue.offer(next, job -> job.place = place)) {
             names.remove();
             next = names.peek();
         }
@@ -261,12 +243,12 @@ final class Walker implements Runnable {
     }
 
     private void lookAtDeletions() {
-        Finding finding = new Finding(clock.millis(), false);
+        long now = clock.millis();
         List<Deletion> deletions = documents.pendingDeletions();
-        deletions.forEach(deletion -> finding.add(deletion.deletedAtMillis()));
-        Place place = survey.visited(DELETIONS, finding);
+        long[] last = deletions.stream().mapToLong(Deletion::deletedAtMillis).toArray();
+        Place place = survey.visited(DELETIONS, now, false, last);
         for (Deletion deletion : deletions) {
-            if (!queue.offer(deletion.name(), job -> job.add(deletion, place))) {
+            if (!queue.offer(deletion.name(), job -> job.deletions.put(deletion, place))) {
                 survey.unfed(place);
                 return;
             }

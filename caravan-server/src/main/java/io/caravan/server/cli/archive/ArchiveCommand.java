@@ -8,6 +8,7 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -27,34 +28,33 @@ public final class ArchiveCommand extends ClientCommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document, for a running server to archive.")
     private @Nullable String name;
 
-    public ArchiveCommand(Console console) {
+    private ArchiveCommand(Console console) {
         super(console);
+    }
+
+    /** The command and those below it. */
+    public static CommandLine commands(Console console) {
+        return new CommandLine(new ArchiveCommand(console))
+                .addSubcommand(new ArchiveListCommand(console))
+                .addSubcommand(new ArchiveVerifyCommand(console))
+                .addSubcommand(new ArchivePruneCommand(console));
     }
 
     @Override
     protected void run(Output output) throws IOException {
-        check(
-                name != null,
+        String wanted = given(
+                name,
                 "give NAME for a running server to archive, or say what to do with an archive: ls, verify or prune");
-        if (name != null) {
-            archive(name, output);
-        }
-    }
-
-    private void archive(String wanted, Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ArchivedDocument archived = new Documents(connection).archive(bytes(wanted));
-            if (json()) {
-                output.object(fields -> {
-                    fields.writeNumberField("generation", archived.generation());
-                    fields.writeNumberField("first", archived.first());
-                    fields.writeNumberField("next", archived.next());
-                    fields.writeBooleanField("uploaded", archived.uploaded());
-                });
-            } else {
-                output.line("generation " + archived.generation() + ", first " + archived.first() + ", next "
-                        + archived.next() + (archived.uploaded() ? "" : ", as it was already"));
-            }
+            String line = "generation " + archived.generation() + ", first " + archived.first() + ", next "
+                    + archived.next() + (archived.uploaded() ? "" : ", as it was already");
+            print(output, line, fields -> {
+                fields.writeNumberField("generation", archived.generation());
+                fields.writeNumberField("first", archived.first());
+                fields.writeNumberField("next", archived.next());
+                fields.writeBooleanField("uploaded", archived.uploaded());
+            });
         }
     }
 }

@@ -1,5 +1,8 @@
 package io.caravan.server.cli.archive;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -7,10 +10,14 @@ import io.caravan.server.archive.Pipeline;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,9 +49,10 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
-    /** A manifest, or why it cannot be read; neither when it has gone meanwhile. */
-    private record Found(
-            @Nullable Manifest manifest, @Nullable ArchiveException problem) {}
+    /** What was found by one key, to be printed in its turn. */
+    private interface Printing {
+        void print(ManifestPrinter to) throws IOException;
+    }
 
     ArchiveListCommand(Console console) {
         super(console);
@@ -52,7 +60,7 @@ final class ArchiveListCommand extends ArchiveSubcommand {
 
     @Override
     int run(Archive archive, Output output) throws IOException {
-        ManifestPrinter printer = new ManifestPrinter(output, json(), System.currentTimeMillis());
+        ManifestPrinter printer = new ManifestPrinter(output, json());
         return name == null ? listAll(archive, printer) : listOne(archive, DocumentName.of(name), printer);
     }
 
@@ -71,44 +79,173 @@ final class ArchiveListCommand extends ArchiveSubcommand {
     }
 
     private int listAll(Archive archive, ManifestPrinter printer) throws IOException {
-        long[] problems = new long[1];
-        try (Pipeline<Found> pipeline = new Pipeline<>(jobs(), found -> problems[0] += print(found, printer))) {
+        AtomicBoolean damaged = new AtomicBoolean();
+        try (Pipeline<Printing> pipeline =
+                new Pipeline<>(jobs(), found -> Output.unchecked(() -> found.print(printer)))) {
             archive.manifests("", key -> {
-                pipeline.submit(() -> find(archive, key));
+                pipeline.submit(() -> {
+                    try {
+                        KeptManifest kept = archive.manifestAt(key);
+                        return kept == null ? gone -> {} : to -> to.print(kept.manifest());
+                    } catch (ArchiveException problem) {
+                        return to -> {
+                            damaged.set(true);
+                            tell(String.valueOf(problem.getMessage()));
+                        };
+                    }
+                });
                 return true;
             });
             pipeline.finish();
-        } catch (UncheckedIOException unwritable) {
-            throw unwritable.getCause();
         }
         printer.printSum(archive.objects().location());
-        return problems[0] == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+        return damaged.get() ? CommandLine.ExitCode.SOFTWARE : CommandLine.ExitCode.OK;
     }
 
-    private static Found find(Archive archive, String key) {
-        try {
-            KeptManifest kept = archive.manifestAt(key);
-            return new Found(kept == null ? null : kept.manifest(), null);
-        } catch (ArchiveException problem) {
-            return new Found(null, problem);
-        }
-    }
+    /** Prints manifests as lines of text or of JSON. Names come last in text: they may be long, and are of any bytes. */
+    private static final class ManifestPrinter {
+        private static final String DOCUMENT = "%11s  %21s  %10s  %6s  ";
+        private static final String GENERATION = "%10s  %21s  %10s  %6s  %s";
 
-    /** Returns the number of problems. */
-    private int print(Found found, ManifestPrinter printer) {
-        ArchiveException problem = found.problem();
-        if (problem != null) {
-            tell(String.valueOf(problem.getMessage()));
-            return 1;
+        private final Output output;
+        private final boolean json;
+        private final long nowMillis = System.currentTimeMillis();
+        private boolean headed;
+        private long documents;
+        private long deleted;
+        private long generations;
+        private long bytes;
+
+        ManifestPrinter(Output output, boolean json) {
+            this.output = output;
+            this.json = json;
         }
-        Manifest manifest = found.manifest();
-        try {
-            if (manifest != null) {
-                printer.print(manifest);
+
+        /** A document, as one among many. */
+        void print(Manifest manifest) throws IOException {
+            long all = manifest.generations().stream()
+                    .mapToLong(Generation::objectBytes)
+                    .sum();
+            documents++;
+            deleted += manifest.tombstone() == null ? 0 : 1;
+            generations += manifest.generations().size();
+            bytes += all;
+            if (json) {
+                output.object(fields -> write(manifest, all, fields));
+            } else {
+                head(DOCUMENT + "%s", "GENERATIONS", "SEQUENCES", "SIZE", "AGE", "NAME");
+                Generation latest = manifest.latest();
+                output.bytes(String.format(
+                                Locale.ROOT,
+                                DOCUMENT,
+                                manifest.generations().size(),
+                                latest == null ? "-" : sequences(latest),
+                                Figures.size(all),
+                                latest == null ? "-" : Figures.age(latest.takenAtMillis(), nowMillis))
+                        .getBytes(US_ASCII));
+                output.bytes(manifest.name().toBytes());
+                output.line(deletion(manifest));
             }
-            return 0;
-        } catch (IOException unwritable) {
-            throw new UncheckedIOException(unwritable);
+        }
+
+        private String deletion(Manifest manifest) {
+            Tombstone tombstone = manifest.tombstone();
+            return tombstone == null
+                    ? ""
+                    : "  (deleted, " + Figures.age(tombstone.deletedAtMillis(), nowMillis) + " ago)";
+        }
+
+        private void head(String format, Object... titles) throws IOException {
+            if (!headed) {
+                headed = true;
+                output.line(String.format(Locale.ROOT, format, titles));
+            }
+        }
+
+        private static String sequences(Generation generation) {
+            return generation.firstSequence() + "-" + generation.nextSequence();
+        }
+
+        private static void write(Manifest manifest, long bytes, JsonGenerator fields) throws IOException {
+            DocumentName name = manifest.name();
+            Output.textOrBase64(fields, "name", "base64", name.toBytes());
+            fields.writeNumberField("generations", manifest.generations().size());
+            fields.writeNumberField("bytes", bytes);
+            Generation latest = manifest.latest();
+            if (latest != null) {
+                fields.writeObjectFieldStart("latest");
+                write(latest, fields);
+                fields.writeEndObject();
+            }
+            Tombstone tombstone = manifest.tombstone();
+            if (tombstone != null) {
+                fields.writeObjectFieldStart("deleted");
+                write(tombstone, fields);
+                fields.writeEndObject();
+            }
+        }
+
+        private static void write(Generation generation, JsonGenerator fields) throws IOException {
+            fields.writeNumberField("generation", generation.number());
+            fields.writeNumberField("firstSequence", generation.firstSequence());
+            fields.writeNumberField("nextSequence", generation.nextSequence());
+            fields.writeNumberField("valueBytes", generation.valueBytes());
+            fields.writeNumberField("objectBytes", generation.objectBytes());
+            fields.writeStringField("takenAt", time(generation.takenAtMillis()));
+            fields.writeStringField("incarnation", HexFormat.of().toHexDigits(generation.incarnation()));
+            fields.writeNumberField("epoch", generation.epoch());
+            fields.writeStringField("key", generation.key());
+            fields.writeStringField("sha256", generation.sha256());
+        }
+
+        private static void write(Tombstone tombstone, JsonGenerator fields) throws IOException {
+            fields.writeStringField("deletedAt", time(tombstone.deletedAtMillis()));
+            fields.writeNumberField("nextSequence", tombstone.nextSequence());
+            fields.writeStringField("incarnation", HexFormat.of().toHexDigits(tombstone.incarnation()));
+        }
+
+        private static String time(long millis) {
+            return Instant.ofEpochMilli(millis).toString();
+        }
+
+        /** A generation, of a document that is known. */
+        void print(Generation generation) throws IOException {
+            if (json) {
+                output.object(fields -> write(generation, fields));
+                return;
+            }
+            head(GENERATION, "GENERATION", "SEQUENCES", "SIZE", "AGE", "TAKEN AT");
+            output.line(String.format(
+                    Locale.ROOT,
+                    GENERATION,
+                    generation.number(),
+                    sequences(generation),
+                    Figures.size(generation.objectBytes()),
+                    Figures.age(generation.takenAtMillis(), nowMillis),
+                    time(generation.takenAtMillis())));
+        }
+
+        /** That a document that is known was deleted, if it was. */
+        void printDeletion(Manifest manifest) throws IOException {
+            Tombstone tombstone = manifest.tombstone();
+            if (tombstone == null) {
+                return;
+            }
+            if (json) {
+                output.object(fields -> write(tombstone, fields));
+            } else {
+                output.line("deleted at " + time(tombstone.deletedAtMillis()) + ", at sequence "
+                        + tombstone.nextSequence());
+            }
+        }
+
+        /** What was printed altogether, for people. */
+        void printSum(String location) throws IOException {
+            if (!json) {
+                output.line(location + " has " + Figures.count(documents - deleted, "document") + " and "
+                        + Figures.count(deleted, "deleted one") + ", " + Figures.count(generations, "generation") + ", "
+                        + Figures.size(bytes));
+            }
         }
     }
 }

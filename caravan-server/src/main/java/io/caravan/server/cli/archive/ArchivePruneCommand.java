@@ -10,7 +10,6 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Locale;
 import picocli.CommandLine;
@@ -39,8 +38,6 @@ import picocli.CommandLine.Option;
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class ArchivePruneCommand extends ArchiveSubcommand {
-    private static final String REMOVAL = "%-10s  %10s  %s  %s";
-
     @Option(
             names = "--keep",
             paramLabel = "N",
@@ -89,62 +86,42 @@ final class ArchivePruneCommand extends ArchiveSubcommand {
         PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
         PruneReport report;
         try (Progress progress = progress("documents")) {
-            report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new Listener(progress, output));
-        } catch (UncheckedIOException unwritable) {
-            throw unwritable.getCause();
+            report = archive.prune(policy, dryRun, jobs(), System.currentTimeMillis(), new PruneListener() {
+                @Override
+                public void removed(Removal removal) {
+                    Output.unchecked(() -> print(removal, output));
+                }
+
+                @Override
+                public void problem(String message) {
+                    tell(message);
+                }
+
+                @Override
+                public void done() {
+                    progress.add(1, 0);
+                }
+            });
         }
         print(report, output);
         return report.problems() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
-    /** Prints what is removed as it is. */
-    private final class Listener implements PruneListener {
-        private final Progress progress;
-        private final Output output;
-
-        Listener(Progress progress, Output output) {
-            this.progress = progress;
-            this.output = output;
-        }
-
-        @Override
-        public void removed(Removal removal) {
-            try {
-                print(removal, output);
-            } catch (IOException unwritable) {
-                throw new UncheckedIOException(unwritable);
-            }
-        }
-
-        @Override
-        public void problem(String message) {
-            tell(message);
-        }
-
-        @Override
-        public void done() {
-            progress.add(1, 0);
-        }
-    }
-
     private void print(Removal removal, Output output) throws IOException {
         String kind = removal.kind().name().toLowerCase(Locale.ROOT);
-        if (json()) {
-            output.object(fields -> {
-                fields.writeStringField(dryRun ? "wouldRemove" : "removed", kind);
-                fields.writeStringField("document", removal.document());
-                fields.writeStringField("key", removal.key());
-                fields.writeNumberField("bytes", removal.bytes());
-            });
-        } else {
-            output.line(String.format(
-                    Locale.ROOT,
-                    REMOVAL,
-                    kind,
-                    Figures.size(removal.bytes()),
-                    removal.key(),
-                    DocumentName.printable(removal.document())));
-        }
+        String line = String.format(
+                Locale.ROOT,
+                "%-10s  %10s  %s  %s",
+                kind,
+                Figures.size(removal.bytes()),
+                removal.key(),
+                DocumentName.printable(removal.document()));
+        print(output, line, fields -> {
+            fields.writeStringField(dryRun ? "wouldRemove" : "removed", kind);
+            fields.writeStringField("document", removal.document());
+            fields.writeStringField("key", removal.key());
+            fields.writeNumberField("bytes", removal.bytes());
+        });
     }
 
     private void print(PruneReport report, Output output) throws IOException {

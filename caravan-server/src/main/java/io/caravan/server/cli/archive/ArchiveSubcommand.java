@@ -9,6 +9,7 @@ import io.caravan.server.cli.common.OutputFormat;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -72,17 +73,31 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
             return run(Archive.open(objects), output);
         } catch (Output.ClosedException enough) {
             return CommandLine.ExitCode.OK;
+        } catch (UncheckedIOException unwritable) {
+            if (unwritable.getCause() instanceof Output.ClosedException) {
+                return CommandLine.ExitCode.OK;
+            }
+            throw unwritable.getCause();
         }
     }
 
     /** Refuses options of the command's own before anything is opened. */
     void checkOptions() {}
 
-    /** Does what the command is for, and returns the exit code. */
+    /** Does what the command is for, and returns the exit code. An error of the output may be unchecked. */
     abstract int run(Archive archive, Output output) throws IOException;
 
     final int jobs() {
         return jobs;
+    }
+
+    /** Prints one result: as text, or as an object of JSON. */
+    final void print(Output output, String line, Output.Fields fields) throws IOException {
+        if (json()) {
+            output.object(fields);
+        } else {
+            output.line(line);
+        }
     }
 
     final boolean json() {

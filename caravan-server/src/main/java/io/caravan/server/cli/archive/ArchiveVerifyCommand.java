@@ -8,7 +8,6 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -43,7 +42,8 @@ final class ArchiveVerifyCommand extends ArchiveSubcommand {
             report = Verification.verify(archive, jobs(), new VerificationListener() {
                 @Override
                 public void fault(String message) {
-                    print(message, output);
+                    Output.unchecked(() ->
+                            print(output, "FAULT: " + message, fields -> fields.writeStringField("fault", message)));
                 }
 
                 @Override
@@ -51,23 +51,9 @@ final class ArchiveVerifyCommand extends ArchiveSubcommand {
                     progress.add(snapshots, bytes);
                 }
             });
-        } catch (UncheckedIOException unwritable) {
-            throw unwritable.getCause();
         }
         print(report, archive.objects().location(), output);
         return report.faults() == 0 ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
-    }
-
-    private void print(String fault, Output output) {
-        try {
-            if (json()) {
-                output.object(fields -> fields.writeStringField("fault", fault));
-            } else {
-                output.line("FAULT: " + fault);
-            }
-        } catch (IOException unwritable) {
-            throw new UncheckedIOException(unwritable);
-        }
     }
 
     private void print(VerificationReport report, String location, Output output) throws IOException {

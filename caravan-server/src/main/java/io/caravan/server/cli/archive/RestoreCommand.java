@@ -131,17 +131,14 @@ public final class RestoreCommand extends ClientCommand {
         try (ServerConnection connection = connect()) {
             RestoredDocument restored =
                     new Documents(connection).restore(bytes(wanted), generation, as == null ? null : bytes(as));
-            if (json()) {
-                output.object(fields -> {
-                    fields.writeNumberField("first", restored.first());
-                    fields.writeNumberField("next", restored.next());
-                    fields.writeNumberField("added", restored.added());
-                    fields.writeNumberField("generation", restored.generation());
-                });
-            } else {
-                output.line("first " + restored.first() + ", next " + restored.next() + ", added " + restored.added()
-                        + " from generation " + restored.generation());
-            }
+            String line = "first " + restored.first() + ", next " + restored.next() + ", added " + restored.added()
+                    + " from generation " + restored.generation();
+            print(output, line, fields -> {
+                fields.writeNumberField("first", restored.first());
+                fields.writeNumberField("next", restored.next());
+                fields.writeNumberField("added", restored.added());
+                fields.writeNumberField("generation", restored.generation());
+            });
         }
     }
 

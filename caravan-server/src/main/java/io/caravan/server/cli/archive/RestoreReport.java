@@ -9,7 +9,6 @@ import io.caravan.server.archive.restore.WholeRestore.RestoreListener;
 import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +41,7 @@ final class RestoreReport implements RestoreListener {
 
     @Override
     public void restored(Restored restored) {
-        written(() -> {
+        Output.unchecked(() -> {
             if (json) {
                 list.object(fields -> {
                     name(fields, restored.name());
@@ -73,7 +72,7 @@ final class RestoreReport implements RestoreListener {
         } else {
             moreFaults++;
         }
-        written(() -> {
+        Output.unchecked(() -> {
             if (json) {
                 list.object(fields -> write(fields, fault));
             } else {
@@ -169,19 +168,6 @@ final class RestoreReport implements RestoreListener {
                     figures.faults(),
                     figures.values(),
                     figures.valueBytes()));
-        }
-    }
-
-    private interface Writing {
-        void run() throws IOException;
-    }
-
-    /** The restore's thread takes no checked exceptions, and ends with this one. */
-    private static void written(Writing writing) {
-        try {
-            writing.run();
-        } catch (IOException problem) {
-            throw new UncheckedIOException(problem);
         }
     }
 }

@@ -9,6 +9,7 @@ import java.io.BufferedOutputStream;
 import java.io.Closeable;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.util.Locale;
@@ -33,6 +34,24 @@ public final class Output implements Closeable {
     /** Writes the fields of one object. */
     public interface Fields {
         void write(JsonGenerator json) throws IOException;
+    }
+
+    /** Writes something. */
+    public interface Writing {
+        void write() throws IOException;
+    }
+
+    /**
+     * Writes from where no checked exception may come.
+     *
+     * @throws UncheckedIOException in the place of an {@link IOException}
+     */
+    public static void unchecked(Writing writing) {
+        try {
+            writing.write();
+        } catch (IOException unwritable) {
+            throw new UncheckedIOException(unwritable);
+        }
     }
 
     public Output(OutputStream to) throws IOException {

@@ -19,9 +19,9 @@ enum ArchiveSabotage {
             edit("push/DocumentPush", "        archive.commit(before, with(name, before, put));\n", ""),
             edit(
                     "push/DocumentPush",
-                    "        return mark(name, snapshot.taken().id(), after) ? new Archived(after, true) : null;",
+                    "        return mark(name, taken.id(), after) ? new Archived(after, true) : null;",
                     """
-                            boolean there = mark(name, snapshot.taken().id(), after);
+                            boolean there = mark(name, taken.id(), after);
                             archive.commit(before, with(name, before, put));
                             return there ? new Archived(after, true) : null;
                     """)),
@@ -29,18 +29,18 @@ enum ArchiveSabotage {
             edit("push/DocumentPush", "return mark(name, info.id(), first) ? first : null;", "return first;")),
     THE_DELETION_FORGOTTEN_BEFORE_ITS_TOMBSTONE(
             edit(
-                    "push/DeletionPush",
-                    "                boolean put = tryOnce(deletion);\n                documents.deletionArchived(deletion);\n",
-                    "                documents.deletionArchived(deletion);\n                boolean put = tryOnce(deletion);\n")),
+                    "push/DocumentPush",
+                    "                boolean put = putTombstone(deletion);\n                documents.deletionArchived(deletion);\n",
+                    "                documents.deletionArchived(deletion);\n                boolean put = putTombstone(deletion);\n")),
     THE_SNAPSHOT_PRUNED_BEFORE_THE_MANIFEST(
             edit(
                     "DocumentPruner",
-                    "        KeptManifest rest = dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n",
+                    "        KeptManifest rest = run.dryRun ? kept : run.manifests.replace(kept, with(manifest, stay));\n",
                     ""),
             edit(
                     "DocumentPruner",
                     "        return rest;\n",
-                    "        return dryRun ? kept : manifests.replace(kept, with(manifest, stay));\n")),
+                    "        return run.dryRun ? kept : run.manifests.replace(kept, with(manifest, stay));\n")),
     WHAT_MAY_STILL_BE_COMMITTED_PRUNED(edit(
             "DocumentPruner",
             "            boolean overtaken = key.generation() <= last &&",

@@ -38,6 +38,8 @@ final class ArchivedDocuments implements AutoCloseable {
     DocumentService documents;
     /** An archive is handed over without waiting. */
     Lease.Clock leaseClock = new Claims.SkippedTime();
+    /** How long a document that failed waits at most until it is tried again. */
+    Duration longestPutOff = Duration.ofSeconds(5);
 
     private @Nullable Archiver archiver;
 
@@ -56,13 +58,13 @@ final class ArchivedDocuments implements AutoCloseable {
     }
 
     Archiver archive(ObjectStore place, Duration after) {
-        return archive(new ArchiveConfig("memory:", () -> place, true, false, false, after, 4, 0, false));
+        return archive(Claims.config("memory:", () -> place, true, false, false, after, 4, 0, false));
     }
 
     /** Archives to memory, whoever has archived there and whatever was there. */
     Archiver takeOver(Duration after) {
         MemoryObjectStore place = client;
-        return archive(new ArchiveConfig("memory:", () -> place, true, false, true, after, 4, 0, false));
+        return archive(Claims.config("memory:", () -> place, true, false, true, after, 4, 0, false));
     }
 
     Archiver archive(ArchiveConfig config) {
@@ -80,7 +82,8 @@ final class ArchivedDocuments implements AutoCloseable {
                         config.bytesPerSecond(),
                         config.onStop(),
                         config.pruning(),
-                        leaseClock));
+                        leaseClock),
+                longestPutOff);
         return archiver;
     }
 

@@ -120,6 +120,7 @@ class ArchiverFailureTest {
     @Test
     void aDocumentThatFailsAgainAndAgainIsLeftForTheNextRound() {
         try (ArchivedDocuments server = new ArchivedDocuments()) {
+            server.longestPutOff = Duration.ofNanos(1);
             String folder = ArchiveKeys.snapshots(name("bad"));
             server.client.faults(
                     (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
@@ -216,6 +217,7 @@ class ArchiverFailureTest {
     private static final class FullStore extends ForwardingListStore {
         private final AtomicInteger refused = new AtomicInteger();
         private volatile boolean full;
+        private volatile boolean onlyOnce;
 
         FullStore() {
             super(new MemoryListStore());
@@ -224,6 +226,7 @@ class ArchiverFailureTest {
         @Override
         public void write(WriteBatch batch, WriteCallback callback) {
             if (full) {
+                full = !onlyOnce;
                 refused.incrementAndGet();
                 throw new OutOfSpaceException("no space");
             }
@@ -257,6 +260,8 @@ class ArchiverFailureTest {
     void aDocumentThatFailsOnceDoesNotWaitForTheNextRound() {
         FullStore store = new FullStore();
         try (ArchivedDocuments server = new ArchivedDocuments(store)) {
+            server.longestPutOff = Duration.ofNanos(1);
+            store.onlyOnce = true;
             server.push("a", "1");
             AtomicBoolean first = new AtomicBoolean(true);
             server.client.faults((number, call, key) -> {
@@ -264,9 +269,8 @@ class ArchiverFailureTest {
                 return ObjectFault.NONE;
             });
             server.archive(NEVER);
-            Eventually.await("the mark is refused", () -> store.refused.get() >= 1);
-            store.full = false;
             server.awaitArchived("a");
+            assertThat(store.refused).hasValue(1);
         }
     }
 

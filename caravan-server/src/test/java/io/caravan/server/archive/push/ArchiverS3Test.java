@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archiving;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStores;
@@ -38,7 +39,7 @@ class ArchiverS3Test {
         server = new ArchivedDocuments();
         S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
         archiver = server.archive(
-                new ArchiveConfig(URL, () -> ObjectStores.open(URL, options), false, false, false, AFTER, 4, 0, false));
+                Claims.config(URL, () -> ObjectStores.open(URL, options), false, false, false, AFTER, 4, 0, false));
     }
 
     @AfterEach

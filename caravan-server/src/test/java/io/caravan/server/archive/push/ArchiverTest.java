@@ -261,7 +261,7 @@ class ArchiverTest {
         assertThat(first.finish(Duration.ofSeconds(20))).isTrue();
         server.restart();
         Archiver copy = server.archive(
-                new ArchiveConfig("memory:copy", () -> server.client, true, false, false, NEVER, 2, 0, false));
+                Claims.config("memory:copy", () -> server.client, true, false, false, NEVER, 2, 0, false));
         assertThat(copy.finish(Duration.ofSeconds(20))).isTrue();
         assertThat(server.client.calls(ObjectCall.PUT)).isZero();
         assertThat(server.client.calls(ObjectCall.GET)).isGreaterThan(2);
@@ -276,7 +276,7 @@ class ArchiverTest {
     }
 
     private ArchiveConfig adopting() {
-        return new ArchiveConfig("memory:", () -> server.client, true, true, false, NEVER, 2, 0, false);
+        return Claims.config("memory:", () -> server.client, true, true, false, NEVER, 2, 0, false);
     }
 
     @Test
@@ -380,7 +380,7 @@ class ArchiverTest {
     void anErrorDoesNotEndTheOwnersThread() {
         AtomicBoolean first = new AtomicBoolean(true);
         server.push("a", "1");
-        server.archive(new ArchiveConfig(
+        server.archive(Claims.config(
                 "memory:",
                 () -> {
                     if (first.getAndSet(false)) {

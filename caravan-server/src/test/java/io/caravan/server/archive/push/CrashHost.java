@@ -14,7 +14,6 @@ import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -56,15 +55,16 @@ final class CrashHost implements AutoCloseable {
     private final ListStore store;
     private final DocumentService documents;
     private final InstantSource clock;
-    private final Pushes pushes;
+    private final Archive archive;
+    private final DocumentPush push;
 
     /** Starts a server on a disk and has it take the archive over. */
     CrashHost(CrashStorage disk, ObjectStore objects, InstantSource clock, LongSupplier random) throws IOException {
         this.clock = clock;
         store = open(disk);
         documents = documents(store);
-        Archive archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
-        pushes = Pushes.to(archive, documents, new Survey(Walker.SLOTS, clock.millis()), clock, random);
+        archive = Claims.claim(objects, StoreIdentity.of(store), "host", clock);
+        push = new DocumentPush(documents, archive, new Survey(Walker.SLOTS, clock.millis()), clock, random);
     }
 
     static ListStore open(CrashStorage disk) throws IOException {
@@ -76,7 +76,7 @@ final class CrashHost implements AutoCloseable {
     }
 
     Archive archive() {
-        return pushes.archive();
+        return archive;
     }
 
     /**
@@ -93,7 +93,7 @@ final class CrashHost implements AutoCloseable {
     private boolean passDeletions() {
         boolean all = true;
         for (Deletion deletion : documents.pendingDeletions()) {
-            all &= succeeds(() -> pushes.deletions().push(deletion));
+            all &= succeeds(() -> push.push(deletion));
         }
         return all;
     }
@@ -103,7 +103,7 @@ final class CrashHost implements AutoCloseable {
         for (int stripe = 0; stripe < DocumentService.STRIPES; stripe++) {
             for (Found found : documents.stripe(stripe)) {
                 if (!found.info().archived()) {
-                    all &= succeeds(() -> pushes.documents().push(found.name()));
+                    all &= succeeds(() -> push.push(found.name()));
                 }
             }
         }

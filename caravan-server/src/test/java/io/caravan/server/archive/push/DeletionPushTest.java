@@ -12,7 +12,6 @@ import io.caravan.server.archive.object.ObjectCall;
 import io.caravan.server.archive.object.ObjectFault;
 import io.caravan.server.archive.object.ObjectFaults;
 import io.caravan.server.archive.object.ObjectStoreException;
-import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.Deletion;
 import io.caravan.server.document.StoreIdentity;
 import java.time.InstantSource;
@@ -25,9 +24,9 @@ import org.junit.jupiter.api.Test;
 class DeletionPushTest {
     private final ArchivedDocuments server = new ArchivedDocuments();
     private final MemoryObjectStore client = server.client;
-    private final Pushes pushes = Pushes.to(
-            Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
+    private final DocumentPush push = new DocumentPush(
             server.documents,
+            Claims.claim(client, StoreIdentity.of(server.store), "test", InstantSource.system()),
             new Survey(Walker.SLOTS, 0),
             InstantSource.system(),
             new AtomicLong(1)::getAndIncrement);
@@ -39,7 +38,7 @@ class DeletionPushTest {
 
     private void failToArchive(String document, ObjectCall at) {
         client.faults((number, call, key) -> call == at ? ObjectFault.REFUSED : ObjectFault.NONE);
-        assertThatThrownBy(() -> pushes.documents().push(name(document))).isInstanceOf(ObjectStoreException.class);
+        assertThatThrownBy(() -> push.push(name(document))).isInstanceOf(ObjectStoreException.class);
         client.faults(ObjectFaults.NONE);
     }
 
@@ -56,13 +55,13 @@ class DeletionPushTest {
     void aFirstManifestThatIsPutLateDoesNotBringTheDocumentBack() {
         server.push("a", "1");
         failToArchive("a", ObjectCall.PUT_IF);
-        assertThat(pushes.deletions().push(deleted("a"))).isTrue();
+        assertThat(push.push(deleted("a"))).isTrue();
         assertThat(tombstone("a")).isNotNull();
         assertThatThrownBy(() -> client.putIf(ArchiveKeys.manifest(name("a")), new byte[1], null))
                 .isInstanceOf(ObjectStoreException.class);
         assertThat(server.documents.pendingDeletions()).isEmpty();
         server.push("a", "new");
-        pushes.documents().push(name("a"));
+        push.push(name("a"));
         assertThat(tombstone("a")).isNull();
         assertThat(server.values("a")).containsExactly("new");
     }
@@ -71,31 +70,31 @@ class DeletionPushTest {
     @Test
     void aDocumentThatWasNotArchivedTakesTheOneBeforeItAlong() {
         server.push("a", "1");
-        pushes.documents().push(name("a"));
+        push.push(name("a"));
         server.documents.deletionArchived(deleted("a"));
         server.push("a", "other");
         failToArchive("a", ObjectCall.PUT);
-        assertThat(pushes.deletions().push(deleted("a"))).isTrue();
+        assertThat(push.push(deleted("a"))).isTrue();
         assertThat(Objects.requireNonNull(tombstone("a")).incarnation()).isEqualTo(2);
     }
 
     @Test
     void aDocumentThatIsArchivedAfterAnotherOfItsNameWasDeletedStays() {
         server.push("a", "1");
-        pushes.documents().push(name("a"));
+        push.push(name("a"));
         Deletion deletion = deleted("a");
         server.push("a", "new");
-        pushes.documents().push(name("a"));
-        assertThat(pushes.deletions().push(deletion)).isFalse();
+        push.push(name("a"));
+        assertThat(push.push(deletion)).isFalse();
         assertThat(tombstone("a")).isNull();
     }
 
     @Test
     void aTombstoneIsPutOnce() {
         server.push("a", "1");
-        pushes.documents().push(name("a"));
+        push.push(name("a"));
         Deletion deletion = deleted("a");
-        assertThat(pushes.deletions().push(deletion)).isTrue();
-        assertThat(pushes.deletions().push(deletion)).isFalse();
+        assertThat(push.push(deletion)).isTrue();
+        assertThat(push.push(deletion)).isFalse();
     }
 }

@@ -1,18 +1,22 @@
 package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.archive.push.JobQueue.Job;
+import io.caravan.server.document.ArchiveMark;
 import io.caravan.testing.Eventually;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class JobQueueTest {
     private long nowNanos;
     private final BackOff backOff = new BackOff(() -> nowNanos, () -> 0);
-    private final JobQueue queue = new JobQueue(2, backOff, () -> nowNanos);
+    private final JobQueue queue = new JobQueue(2, backOff, () -> nowNanos, () -> new IllegalStateException("closed"));
 
     private static DocumentName name(String name) {
         return DocumentName.of(name);
@@ -23,13 +27,18 @@ class JobQueueTest {
     }
 
     private CompletableFuture<Archived> request(String name) {
-        CompletableFuture<Archived> request = new CompletableFuture<>();
-        assertThat(queue.request(name(name), job -> job.add(request))).isTrue();
+        CompletableFuture<Archived> request = queue.request(name(name));
+        assertThat(request).isNotDone();
         return request;
     }
 
+    private void assertRefused(CompletableFuture<Archived> request, String why) {
+        assertThat(request).isCompletedExceptionally();
+        assertThatThrownBy(request::join).cause().hasMessageContaining(why);
+    }
+
     private String take() throws InterruptedException {
-        return queue.take().name().toString();
+        return queue.take().name.toString();
     }
 
     @Test
@@ -58,6 +67,53 @@ class JobQueueTest {
     }
 
     @Test
+    void onlySoManyNamesAreRequested() {
+        queue.open();
+        CompletableFuture<Archived> first = request("a");
+        request("b");
+        assertRefused(queue.request(name("c")), "takes no more requests");
+        assertThat(first).isNotDone();
+    }
+
+    /** A run that is under way may have begun before what the request is about. */
+    @Test
+    void aRequestForANameInHandIsAnsweredByARunThatBeginsAfterIt() throws Exception {
+        queue.open();
+        backOff.failed(0);
+        request("a");
+        Job first = queue.take();
+        CompletableFuture<Archived> second = request("a");
+        request("b");
+        Archived archived = new Archived(ArchiveMark.first(1), true);
+        first.answer(archived);
+        assertThat(second).isNotDone();
+        assertThat(take()).isEqualTo("b");
+        queue.done(first);
+        Job next = queue.take();
+        assertThat(next).isNotSameAs(first);
+        next.answer(archived);
+        assertThat(second).isCompletedWithValue(archived);
+    }
+
+    /** It is in several queues then, and must not be given out again. */
+    @Test
+    void whatWasRequestedWhileItWaitedIsGivenOutOnce() throws Exception {
+        queue.open();
+        offer("a");
+        queue.putBack(queue.take(), 100);
+        request("a");
+        Job job = queue.take();
+        queue.putBack(job, 0);
+        assertThat(queue.take()).isSameAs(job);
+        nowNanos += 100;
+        offer("b");
+        assertThat(take()).isEqualTo("b");
+        queue.done(job);
+        offer("c");
+        assertThat(take()).isEqualTo("c");
+    }
+
+    @Test
     void aNameInHandIsGivenOutAgainOnlyWhenItIsDone() throws Exception {
         queue.open();
         offer("a");
@@ -75,7 +131,7 @@ class JobQueueTest {
         offer("a");
         offer("b");
         Job first = queue.take();
-        queue.putBack(first);
+        queue.putBack(first, 0);
         assertThat(take()).isEqualTo("b");
         assertThat(queue.take()).isSameAs(first);
     }
@@ -86,7 +142,7 @@ class JobQueueTest {
         offer("a");
         Job first = queue.take();
         CompletableFuture<Archived> meanwhile = request("a");
-        queue.putBack(first);
+        queue.putBack(first, 0);
         Job again = queue.take();
         assertThat(again).isSameAs(first);
         again.fail(new IllegalStateException("no"));
@@ -100,8 +156,8 @@ class JobQueueTest {
         offer("b");
         Job first = queue.take();
         Job second = queue.take();
-        queue.putOff(first, 100);
-        queue.putOff(second, 100);
+        queue.putBack(first, 100);
+        queue.putBack(second, 100);
         offer("c");
         assertThat(take()).isEqualTo("c");
         request("b");
@@ -111,6 +167,21 @@ class JobQueueTest {
         assertThat(queue.take()).isSameAs(first);
     }
 
+    /** It becomes due between the look for it and the wait for it. */
+    @Test
+    @Timeout(20)
+    void whatIsPutOffIsGivenOutThoughTimeGoesOn() throws Exception {
+        JobQueue ticking = new JobQueue(2, backOff, () -> nowNanos++, IllegalStateException::new);
+        ticking.open();
+        for (int nanos = 1; nanos <= 4; nanos++) {
+            ticking.offer(name("a"), next -> {});
+            Job job = ticking.take();
+            ticking.putBack(job, nanos);
+            assertThat(ticking.take()).isSameAs(job);
+            ticking.done(job);
+        }
+    }
+
     @Test
     void nobodyWaitsForAnAnswerWhileNothingIsGivenOut() throws Exception {
         queue.open();
@@ -118,14 +189,13 @@ class JobQueueTest {
         offer("b");
         Job waited = queue.take();
         Job job = queue.take();
-        queue.putBack(waited);
+        queue.putBack(waited, 0);
         CompletableFuture<Archived> behind = request("b");
-        queue.pause(new IllegalStateException("lost"));
-        assertThat(waiting).isCompletedExceptionally();
-        assertThat(behind).isNotDone();
+        queue.close(false);
+        assertRefused(waiting, "closed");
+        assertRefused(behind, "closed");
         queue.done(job);
-        assertThat(behind).isCompletedExceptionally();
-        assertThat(queue.request(name("c"), next -> {})).isFalse();
+        assertRefused(queue.request(name("c")), "closed");
         queue.open();
         assertThat(take()).isEqualTo("a");
         assertThat(take()).isEqualTo("b");
@@ -137,11 +207,11 @@ class JobQueueTest {
         offer("a");
         Job job = queue.take();
         CompletableFuture<Archived> behind = request("a");
-        queue.end(new IllegalStateException("over"));
-        queue.putBack(job);
-        assertThat(behind).isCompletedExceptionally();
+        queue.close(true);
+        queue.putBack(job, 0);
+        assertRefused(behind, "closed");
         assertThat(queue.awaitIdle(1)).isTrue();
-        assertThat(queue.request(name("a"), next -> {})).isFalse();
+        assertRefused(queue.request(name("a")), "closed");
     }
 
     @Test
@@ -169,7 +239,7 @@ class JobQueueTest {
         worker.start();
         Eventually.awaitWaitingOrDone(worker);
         assertThat(taken).isNotDone();
-        queue.end(new IllegalStateException("over"));
+        queue.close(true);
         assertThat(taken.get(20, TimeUnit.SECONDS)).isNull();
         assertThat(offer("b")).isFalse();
     }

@@ -6,7 +6,6 @@ import io.caravan.fuzz.MemoryUse;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStore;
-import io.caravan.server.archive.push.Worker.Pushes;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.document.Waiting;
 import java.io.IOException;
@@ -59,9 +58,9 @@ class LargeDocumentTest {
             Sink sink = new Sink(server.client);
             Archive archive = Claims.claim(sink, StoreIdentity.of(server.store), "test", InstantSource.system());
             AtomicLong incarnations = new AtomicLong();
-            Pushes pushes = Pushes.to(
-                    archive,
+            DocumentPush push = new DocumentPush(
                     server.documents,
+                    archive,
                     new Survey(Walker.SLOTS, 0),
                     InstantSource.system(),
                     incarnations::incrementAndGet);
@@ -70,9 +69,7 @@ class LargeDocumentTest {
             }
             MemoryUse.within(ROOM_BYTES, () -> {
                 append(server, value);
-                assertThat(pushes.documents()
-                                .push(ArchivedDocuments.name("large"))
-                                .uploaded())
+                assertThat(push.push(ArchivedDocuments.name("large")).uploaded())
                         .isTrue();
             });
             assertThat(sink.bytes.get()).isGreaterThan((long) VALUES * VALUE_BYTES);

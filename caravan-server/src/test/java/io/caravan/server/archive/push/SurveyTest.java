@@ -2,7 +2,6 @@ package io.caravan.server.archive.push;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.caravan.server.archive.push.Survey.Finding;
 import io.caravan.server.archive.push.Survey.Place;
 import org.junit.jupiter.api.Test;
 
@@ -13,11 +12,7 @@ class SurveyTest {
     private final Survey survey = new Survey(3, STARTED);
 
     private Place look(int slot, long nowMillis, long... lastArchivedMillis) {
-        Finding finding = new Finding(nowMillis, survey.unverified(slot));
-        for (long last : lastArchivedMillis) {
-            finding.add(last);
-        }
-        return survey.visited(slot, finding);
+        return survey.visited(slot, nowMillis, survey.unverified(slot), lastArchivedMillis);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.push.JobQueue.Job;
 import io.caravan.server.document.DocumentService;
 import io.caravan.testing.Eventually;
 import java.time.Duration;
@@ -9,16 +10,16 @@ import org.junit.jupiter.api.Test;
 class WalkerTest {
     private static final int DOCUMENTS = 2 * DocumentService.STRIPES;
 
-    private final JobQueue queue = new JobQueue(1, new BackOff(System::nanoTime, () -> 0), System::nanoTime);
+    private final JobQueue queue = new JobQueue(
+            1, new BackOff(System::nanoTime, () -> 0), System::nanoTime, () -> new IllegalStateException("closed"));
     private final Survey survey = new Survey(Walker.SLOTS, 0);
 
     /** Hands the queue's jobs back as done, though the documents stay as they are. */
     private void work() {
         try {
             for (Job job = queue.take(); job != null; job = queue.take()) {
-                Survey.Place place = job.place();
-                if (place != null) {
-                    survey.done(place);
+                if (job.place != null) {
+                    survey.done(job.place);
                 }
                 queue.done(job);
             }
@@ -45,7 +46,7 @@ class WalkerTest {
                 Eventually.await("all were handed out", survey::verified);
             } finally {
                 walker.stop();
-                queue.end(new IllegalStateException("over"));
+                queue.close(true);
                 walking.join();
                 worker.join();
             }

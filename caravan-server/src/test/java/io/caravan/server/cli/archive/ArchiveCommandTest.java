@@ -2,6 +2,7 @@ package io.caravan.server.cli.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.MemoryObjectStore;
 import io.caravan.server.archive.object.MemoryObjects;
 import io.caravan.server.archive.object.ObjectFault;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class ArchiveCommandTest {
     private final MemoryObjectStore client = new MemoryObjects(InstantSource.system()).client();
     private final ArchiveConfig archive =
-            new ArchiveConfig("memory:", () -> client, true, false, false, Duration.ofHours(10), 1, 0, false);
+            Claims.config("memory:", () -> client, true, false, false, Duration.ofHours(10), 1, 0, false);
 
     private static void run(ServedStore served, int exitCode, String printed, String... words) {
         CommandRun run = CommandRun.of(served, words);

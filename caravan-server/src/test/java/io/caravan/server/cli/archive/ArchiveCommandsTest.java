@@ -50,7 +50,7 @@ class ArchiveCommandsTest {
         out.reset();
         err.getBuffer().setLength(0);
         Console console = new Console(new ByteArrayInputStream(new byte[0]), out, Map.of(), false);
-        CommandLine archive = ArchiveCommands.archive(console).setCaseInsensitiveEnumValuesAllowed(true);
+        CommandLine archive = ArchiveCommand.commands(console).setCaseInsensitiveEnumValuesAllowed(true);
         archive.setErr(new PrintWriter(err, true));
         archive.setOut(new PrintWriter(out, true));
         archive.setExecutionExceptionHandler((problem, command, parsed) -> {
@@ -262,14 +262,14 @@ class ArchiveCommandsTest {
         "'', say where the archive is"
     })
     void aPlaceThatIsNoneIsUsage(String url, String message) {
-        CommandLine archive = ArchiveCommands.archive(Console.system()).setErr(new PrintWriter(err, true));
+        CommandLine archive = ArchiveCommand.commands(Console.system()).setErr(new PrintWriter(err, true));
         assertThat(archive.execute("ls", "--archive", url)).isEqualTo(2);
         assertThat(err.toString()).contains(message);
     }
 
     @Test
     void whereTheArchiveIsMustBeSaid() {
-        CommandLine archive = ArchiveCommands.archive(Console.system()).setErr(new PrintWriter(err, true));
+        CommandLine archive = ArchiveCommand.commands(Console.system()).setErr(new PrintWriter(err, true));
         assertThat(archive.execute("ls")).isEqualTo(2);
         assertThat(err.toString()).contains("say where the archive is");
     }

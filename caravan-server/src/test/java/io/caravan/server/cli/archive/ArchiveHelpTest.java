@@ -28,7 +28,7 @@ class ArchiveHelpTest {
     private static final Pattern EXAMPLE = Pattern.compile("caravan archive ([a-z].*)");
 
     private static CommandLine archive() {
-        return ArchiveCommands.archive(Console.system()).setCaseInsensitiveEnumValuesAllowed(true);
+        return ArchiveCommand.commands(Console.system()).setCaseInsensitiveEnumValuesAllowed(true);
     }
 
     private static CommandSpec command(String name) {

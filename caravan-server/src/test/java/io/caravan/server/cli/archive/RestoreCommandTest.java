@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
@@ -32,7 +33,7 @@ class RestoreCommandTest {
     }
 
     private ServedStore serve(boolean hydrate) throws IOException {
-        ArchiveConfig archive = new ArchiveConfig(
+        ArchiveConfig archive = Claims.config(
                 url(),
                 () -> ObjectStores.open(url(), S3Options.DEFAULT),
                 true,

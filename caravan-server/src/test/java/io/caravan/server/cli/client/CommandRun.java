@@ -2,7 +2,8 @@ package io.caravan.server.cli.client;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.caravan.server.cli.archive.ArchiveCommands;
+import io.caravan.server.cli.archive.ArchiveCommand;
+import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.common.Console;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -40,7 +41,9 @@ public final class CommandRun {
     }
 
     static CommandLine caravan(Console console) {
-        return ArchiveCommands.addTo(ClientCommands.addTo(new CommandLine(new Caravan()), console), console)
+        return ClientCommands.addTo(new CommandLine(new Caravan()), console)
+                .addSubcommand(ArchiveCommand.commands(console))
+                .addSubcommand(new RestoreCommand(console))
                 .setCaseInsensitiveEnumValuesAllowed(true);
     }
 

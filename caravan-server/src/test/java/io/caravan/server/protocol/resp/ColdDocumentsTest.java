@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.archive.Claims;
 import io.caravan.server.archive.S3Server;
 import io.caravan.server.archive.object.ObjectStores;
 import io.caravan.server.archive.push.ArchiveConfig;
@@ -59,7 +60,7 @@ class ColdDocumentsTest {
     }
 
     private void start(ListStore store) throws IOException {
-        ArchiveConfig archive = new ArchiveConfig(
+        ArchiveConfig archive = Claims.config(
                 S3Server.url("prefix"),
                 () -> ObjectStores.open(S3Server.url("prefix"), s3.options()),
                 true,

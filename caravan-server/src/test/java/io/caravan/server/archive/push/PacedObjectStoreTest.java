@@ -12,33 +12,40 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class BandwidthTest {
+class PacedObjectStoreTest {
     private static final long BYTES_PER_SECOND = 1_000_000;
 
-    private static Duration taking(Bandwidth bandwidth, int times, int bytes) throws InterruptedIOException {
+    private final MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
+    private final AtomicLong written = new AtomicLong();
+
+    private PacedObjectStore paced(long bytesPerSecond) {
+        return new PacedObjectStore(objects, bytesPerSecond, written::addAndGet);
+    }
+
+    private static Duration taking(PacedObjectStore paced, int times, int bytes) throws InterruptedIOException {
         long start = System.nanoTime();
         for (int i = 0; i < times; i++) {
-            bandwidth.await(bytes);
+            paced.pay(bytes);
         }
         return Duration.ofNanos(System.nanoTime() - start);
     }
 
     @Test
     void bytesTakeTheirTime() throws Exception {
-        Bandwidth bandwidth = new Bandwidth(BYTES_PER_SECOND, System::nanoTime);
+        PacedObjectStore paced = paced(BYTES_PER_SECOND);
         // A tenth of a second is credit, and the last one's bytes are the next one's wait.
-        assertThat(taking(bandwidth, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
+        assertThat(taking(paced, 11, 50_000)).isGreaterThanOrEqualTo(Duration.ofMillis(399));
     }
 
     @Test
     void itIsSharedByAll() throws Exception {
-        Bandwidth bandwidth = new Bandwidth(BYTES_PER_SECOND, System::nanoTime);
+        PacedObjectStore paced = paced(BYTES_PER_SECOND);
         long start = System.nanoTime();
         CompletableFuture<?>[] all = new CompletableFuture<?>[4];
         for (int i = 0; i < all.length; i++) {
             all[i] = CompletableFuture.runAsync(() -> {
                 try {
-                    taking(bandwidth, 10, 20_000);
+                    taking(paced, 10, 20_000);
                 } catch (InterruptedIOException stopped) {
                     throw new AssertionError(stopped);
                 }
@@ -50,24 +57,21 @@ class BandwidthTest {
 
     @Test
     void withoutABoundNobodyWaits() throws Exception {
-        Bandwidth bandwidth = new Bandwidth(Bandwidth.UNBOUNDED, System::nanoTime);
-        assertThat(taking(bandwidth, 1000, Integer.MAX_VALUE)).isLessThan(Duration.ofSeconds(5));
+        PacedObjectStore paced = paced(0);
+        assertThat(taking(paced, 1000, Integer.MAX_VALUE)).isLessThan(Duration.ofSeconds(5));
     }
 
     @Test
     void aThreadThatIsInterruptedWaitsNoMore() {
-        Bandwidth bandwidth = new Bandwidth(1, System::nanoTime);
+        PacedObjectStore paced = paced(1);
         Thread.currentThread().interrupt();
-        assertThatThrownBy(() -> taking(bandwidth, 3, 1000)).isInstanceOf(InterruptedIOException.class);
+        assertThatThrownBy(() -> taking(paced, 3, 1000)).isInstanceOf(InterruptedIOException.class);
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
     void whatIsPutIsCounted() {
-        MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
-        AtomicLong written = new AtomicLong();
-        PacedObjectStore paced =
-                new PacedObjectStore(objects, new Bandwidth(Bandwidth.UNBOUNDED, System::nanoTime), written::addAndGet);
+        PacedObjectStore paced = paced(0);
         paced.put("a", out -> {
             out.write(1);
             out.write(new byte[200_000]);

@@ -1,0 +1,146 @@
+package io.caravan.server.archive.push;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts what is archived and what fails, and logs failures, few of them however many there are: that nothing can be
+ * archived when it begins and when it ends, and each document that cannot be once in a while, until too many cannot.
+ * Threads share it.
+ */
+final class Outcomes {
+    private static final Logger LOG = LoggerFactory.getLogger(Outcomes.class);
+    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(10);
+    private static final int MOST_NAMES = 100;
+
+    private final InstantSource clock;
+    private final LongAdder documents = new LongAdder();
+    private final LongAdder tombstones = new LongAdder();
+    private final LongAdder bytes = new LongAdder();
+    private final SortedMap<String, LongAdder> failures = new TreeMap<>();
+    private volatile long lastSuccessMillis;
+    private volatile @Nullable LastError lastError;
+
+    private final AtomicBoolean interrupted = new AtomicBoolean();
+    /** When each failing document was last logged; monitor. */
+    private final Map<DocumentName, Long> loggedNanos = new HashMap<>();
+    /** Monitor. */
+    private boolean loggedMore;
+
+    Outcomes(InstantSource clock) {
+        this.clock = clock;
+        Failure.KINDS.forEach(kind -> failures.put(kind, new LongAdder()));
+    }
+
+    void documentArchived() {
+        documents.increment();
+        lastSuccessMillis = clock.millis();
+    }
+
+    void deletionArchived() {
+        tombstones.increment();
+        lastSuccessMillis = clock.millis();
+    }
+
+    void written(long count) {
+        bytes.add(count);
+    }
+
+    /** All that there is to do about a name is done. */
+    void succeeded(DocumentName name) {
+        if (interrupted.get() && interrupted.compareAndSet(true, false)) {
+            LOG.info("archiving continues");
+        }
+        synchronized (this) {
+            loggedNanos.remove(name);
+            loggedMore &= loggedNanos.size() >= MOST_NAMES;
+        }
+    }
+
+    /** Counts a failure that the caller logs. */
+    void failed(Failure failure) {
+        Objects.requireNonNull(failures.get(failure.kind())).increment();
+        lastError = new LastError(failure.kind(), failure.message(), clock.millis());
+    }
+
+    /** Nothing can be archived for now. */
+    void interrupted(Failure failure) {
+        failed(failure);
+        if (interrupted.compareAndSet(false, true)) {
+            LOG.warn("archiving is interrupted, and will be retried: {}", failure.message());
+        }
+    }
+
+    /** A document cannot be archived; it is tried again in the next round. */
+    void failed(DocumentName name, Failure failure, Throwable problem) {
+        failed(failure);
+        if (!mayLog(name, System.nanoTime())) {
+            return;
+        }
+        if (failure.internal()) {
+            LOG.error("document '{}' is not archived, because of an error in the server", name, problem);
+        } else {
+            LOG.warn("document '{}' is not archived: {}", name, failure.message());
+        }
+    }
+
+    private synchronized boolean mayLog(DocumentName name, long nowNanos) {
+        Long last = loggedNanos.get(name);
+        if (last != null && nowNanos - last < QUIET_NANOS) {
+            return false;
+        }
+        if (last == null && loggedNanos.size() >= MOST_NAMES) {
+            loggedNanos.values().removeIf(logged -> nowNanos - logged >= QUIET_NANOS);
+        }
+        if (last == null && loggedNanos.size() >= MOST_NAMES) {
+            if (!loggedMore) {
+                LOG.warn("more than {} documents cannot be archived; the others are not named for now", MOST_NAMES);
+            }
+            loggedMore = true;
+            return false;
+        }
+        loggedNanos.put(name, nowNanos);
+        return true;
+    }
+
+    /** Snapshots and deletions that were archived: tells whether there was any success since an earlier call. */
+    long successes() {
+        return documents.sum() + tombstones.sum();
+    }
+
+    @Nullable
+    LastError lastError() {
+        return lastError;
+    }
+
+    /** The counts, with what others know. */
+    ArchiveStatus status(Ownership ownership, Survey survey, BackOff backOff) {
+        SortedMap<String, Long> sums = new TreeMap<>();
+        failures.forEach((kind, count) -> sums.put(kind, count.sum()));
+        return new ArchiveStatus(
+                ownership.location(),
+                ownership.state(),
+                ownership.epoch(),
+                survey.backlog(),
+                Math.max(0, clock.millis() - survey.oldestMillis()) / 1e3,
+                documents.sum(),
+                tombstones.sum(),
+                bytes.sum(),
+                sums,
+                lastSuccessMillis,
+                lastError,
+                backOff.remainingNanos() / 1e9);
+    }
+}
