@@ -40,21 +40,13 @@ final class ListCommand extends ClientCommand {
             Names names = Names.before();
             do {
                 names = documents.scan(names, pattern);
-                left -= print(names, left, output);
+                for (byte[] name : names.names()) {
+                    if (left-- > 0) {
+                        print(name, output);
+                    }
+                }
             } while (!names.last() && left > 0);
         }
-    }
-
-    private long print(Names names, long limit, Output output) throws IOException {
-        long printed = 0;
-        for (byte[] name : names.names()) {
-            if (printed == limit) {
-                break;
-            }
-            print(name, output);
-            printed++;
-        }
-        return printed;
     }
 
     private void print(byte[] name, Output output) throws IOException {

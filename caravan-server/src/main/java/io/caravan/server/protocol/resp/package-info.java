@@ -5,8 +5,8 @@
  * {@link io.caravan.server.protocol.resp.codec.Request} of bytes and holds them to
  * {@link io.caravan.server.protocol.resp.codec.RespLimits}; {@link io.caravan.server.protocol.resp.RespHandler} hands
  * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}, which has
- * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it by
- * {@link io.caravan.server.protocol.resp.dispatch.CommandTable}, as its
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it, as the
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec}'s
  * {@link io.caravan.server.protocol.resp.dispatch.Action} says; the answer waits in
  * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all before it are written. Answers that come from
  * other threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
@@ -25,4 +25,3 @@
 @NullMarked
 package io.caravan.server.protocol.resp;
 
-import org.jspecify.annotations.NullMarked;

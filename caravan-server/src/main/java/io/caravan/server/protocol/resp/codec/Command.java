@@ -64,7 +64,7 @@ public final class Command implements Request {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
-    /** The word in upper case, as keywords are compared; one that is too long for a keyword is cut off, and still is none. */
+    /** The word in upper case, for comparison with keywords; cut off where it is longer than any of them. */
     public String keyword(int index) {
         byte[] word = words[index];
         int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);

@@ -3,9 +3,13 @@ package io.caravan.server.protocol.resp.codec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** An answer, in the terms of RESP 3. What RESP 2 has no type for is told in the nearest that it has, as Redis does. */
 public sealed interface Reply {
@@ -21,6 +25,23 @@ public sealed interface Reply {
     /** What the answer takes in memory, about. */
     default long heldBytes() {
         return OBJECT_BYTES;
+    }
+
+    /** A plain value as an answer: a whole number, yes or no, a text, bytes, or null; an answer stays as it is. */
+    static Reply of(@Nullable Object value) {
+        if (value instanceof Reply reply) {
+            return reply;
+        }
+        if (value instanceof Long || value instanceof Integer) {
+            return new Number(((java.lang.Number) value).longValue());
+        }
+        if (value instanceof Boolean yes) {
+            return new Bool(yes);
+        }
+        if (value instanceof byte[] bytes) {
+            return new Bulk(bytes);
+        }
+        return value == null ? Null.BULK : Bulk.of((String) value);
     }
 
     private static long heldBytes(Collection<? extends Reply> elements) {
@@ -143,6 +164,11 @@ public sealed interface Reply {
     record Array(List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
 
+        /** An array of plain values, see {@link Reply#of}. */
+        public static Array of(@Nullable Object... values) {
+            return new Array(Arrays.stream(values).map(Reply::of).toList());
+        }
+
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             RespBytes.putNumber(out, '*', elements.size());
@@ -193,6 +219,15 @@ public sealed interface Reply {
      * @param entries in the order in which they are told
      */
     record Fields(Map<String, Reply> entries) implements Reply {
+        /** Fields of plain values, see {@link Reply#of}: each name is followed by its value. */
+        public static Fields of(@Nullable Object... namesAndValues) {
+            Map<String, Reply> entries = new LinkedHashMap<>();
+            for (int i = 0; i < namesAndValues.length; i += 2) {
+                entries.put((String) Objects.requireNonNull(namesAndValues[i]), Reply.of(namesAndValues[i + 1]));
+            }
+            return new Fields(entries);
+        }
+
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             int size = entries.size();

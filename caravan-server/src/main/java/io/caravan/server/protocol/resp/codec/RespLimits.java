@@ -9,7 +9,7 @@ package io.caravan.server.protocol.resp.codec;
  * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {
-    /** How many requests of a connection may wait for their answers, when nothing else is said. */
+    /** The default of {@code maxPending}. */
     public static final int DEFAULT_MAX_PENDING = 1024;
     /** Greatest number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;

@@ -91,14 +91,10 @@ public final class ServerStatus {
 
     private Map<String, Object> server(boolean all) {
         Map<String, Object> fields = ordered(
-                "redis_version",
-                REDIS_VERSION,
-                "redis_mode",
-                "standalone",
-                "caravan_version",
-                Version.current(),
-                "uptime_in_seconds",
-                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+                "redis_version", REDIS_VERSION,
+                "redis_mode", "standalone",
+                "caravan_version", Version.current(),
+                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),

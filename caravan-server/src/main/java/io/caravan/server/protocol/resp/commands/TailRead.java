@@ -4,12 +4,12 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
+import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespBytes;
-import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.netty.buffer.ByteBuf;
@@ -17,6 +17,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -179,7 +180,7 @@ final class TailRead implements Reading {
     }
 
     /** {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}. */
-    private static final class Format implements ValueFormat {
+    private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
         private final long from;
         private final BooleanSupplier atEnd;
@@ -266,6 +267,69 @@ final class TailRead implements Reading {
 
         boolean blocks() {
             return blockMillis > 0;
+        }
+    }
+
+    /**
+     * One wait for a document to change. It begins before the document is looked at, so that no change is missed; only when
+     * there was nothing to see is it {@linkplain #leave() left}, and from then on a change wakes the reading, once.
+     */
+    private static final class ChangeWait {
+        private enum State {
+            LOOKING,
+            LEFT,
+            OVER
+        }
+
+        private final DocumentService documents;
+        private final DocumentName name;
+        private final Runnable woken;
+        private final AtomicReference<State> state = new AtomicReference<>(State.LOOKING);
+        private @Nullable Tail tail;
+
+        /**
+         * A wait that has not begun.
+         *
+         * @param woken is run on the thread that wakes
+         */
+        ChangeWait(DocumentService documents, DocumentName name, Runnable woken) {
+            this.documents = documents;
+            this.name = name;
+            this.woken = woken;
+        }
+
+        /** Begins to take notice of changes. */
+        void begin() {
+            tail = documents.onChange(name, this::wake);
+        }
+
+        /** Leaves the wait to whoever wakes it; returns false when that has happened already, and nobody will. */
+        boolean leave() {
+            boolean left = state.compareAndSet(State.LOOKING, State.LEFT);
+            if (!left) {
+                closeTail();
+            }
+            return left;
+        }
+
+        /** Ends the wait; on any thread. */
+        void wake() {
+            if (state.getAndSet(State.OVER) == State.LEFT) {
+                closeTail();
+                woken.run();
+            }
+        }
+
+        /** Ends a wait that was not left. */
+        void cancel() {
+            state.set(State.OVER);
+            closeTail();
+        }
+
+        private void closeTail() {
+            if (tail != null) {
+                tail.close();
+            }
         }
     }
 }

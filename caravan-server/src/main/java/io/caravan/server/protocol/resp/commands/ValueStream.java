@@ -8,7 +8,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespBytes;
-import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -40,7 +39,7 @@ public final class ValueStream implements Reading, DocumentReader {
     private final DocumentService documents;
     private final DocumentName name;
     private final Function<DocumentInfo, SequenceRange> choice;
-    private final ValueFormat format;
+    private final Format format;
     private final Reading.Context context;
     private final Channel channel;
 
@@ -57,6 +56,29 @@ public final class ValueStream implements Reading, DocumentReader {
     private long onTheirWay;
     private boolean waiting;
 
+    /** Writes what comes before each value, and around all of them. */
+    interface Format {
+        /** An array of the values. */
+        Format VALUES = new Format() {
+            @Override
+            public void begin(ByteBuf out, long count) {
+                RespBytes.putNumber(out, '*', count);
+            }
+
+            @Override
+            public void beforeValue(ByteBuf out, long sequence) {}
+        };
+
+        /** Writes what comes before all values. */
+        void begin(ByteBuf out, long count);
+
+        /** Writes what comes before one value, a few bytes. */
+        void beforeValue(ByteBuf out, long sequence);
+
+        /** Writes what comes behind all values, a few bytes. */
+        default void end(ByteBuf out) {}
+    }
+
     /**
      * A stream of what {@code choice} chooses when the document is first looked at.
      *
@@ -66,7 +88,7 @@ public final class ValueStream implements Reading, DocumentReader {
             DocumentService documents,
             DocumentName name,
             Function<DocumentInfo, SequenceRange> choice,
-            ValueFormat format,
+            Format format,
             Reading.Context context) {
         this.documents = documents;
         this.name = name;

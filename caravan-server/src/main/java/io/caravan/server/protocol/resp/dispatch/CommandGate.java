@@ -29,7 +29,7 @@ public final class CommandGate {
             return spec.wrongArity();
         }
         Principal principal = session.principal();
-        return principal == Principal.ANYONE || spec.access() == Access.FREE ? null : refuse(principal, spec, command);
+        return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE ? null : refuse(principal, spec, command);
     }
 
     private static Reply.@Nullable Error refuse(@Nullable Principal principal, CommandSpec spec, Command command) {
@@ -59,10 +59,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then
-     * nothing is allowed any more.
+     * Checks again before more is sent, because the client's secret may have been revoked meanwhile.
      *
-     * @throws CommandException when the client is not who it was
+     * @throws CommandException when it was
      */
     static void requireStillKnown(@Nullable Principal principal) {
         if (principal != null && principal.revoked()) {
@@ -71,9 +70,9 @@ public final class CommandGate {
     }
 
     /**
-     * Checks what belongs to no document.
+     * Checks a permission that concerns no document.
      *
-     * @throws CommandException when it is not allowed
+     * @throws CommandException when the client lacks it
      */
     public static void require(@Nullable Principal principal, Permission permission, String command) {
         if (principal == null || !principal.may(permission)) {

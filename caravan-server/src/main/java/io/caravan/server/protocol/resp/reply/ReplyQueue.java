@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The answers of one connection, in the order of its requests. They are given in any order and written in this one,
  * many in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and
  * whoever asks for more answers asks first whether that is {@link #full too much}, or all connections together have
- * {@link #room no room}. The event loop's alone, but for {@link #completed}, {@link #hold}, {@link #full} and
- * {@link #room}.
+ * {@linkplain AnswerMemory#room no room}. The event loop's alone, but for {@link #completed}, {@link #hold} and
+ * {@link #full}.
  */
 public final class ReplyQueue {
     /** A write is cut here, so that a buffer does not grow with the number of answers. */
@@ -70,19 +70,9 @@ public final class ReplyQueue {
         return heldBytes.get() >= FULL_BYTES;
     }
 
-    /** Whether another large answer may be made; on any thread. */
-    public boolean room() {
-        return answers.room();
-    }
-
-    /** As {@link #room}; if there is none, the connection goes on when there is. */
-    public boolean roomOrWake() {
-        return answers.roomOrWake();
-    }
-
-    /** Whether another small answer may be made; if not, the connection goes on when it may. */
-    public boolean mayAnswer() {
-        return answers.mayAnswer();
+    /** What the answers are counted in, which says whether there is room for more. */
+    public AnswerMemory answers() {
+        return answers;
     }
 
     /** Number of places whose answers are not written. */

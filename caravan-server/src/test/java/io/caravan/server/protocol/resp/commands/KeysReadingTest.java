@@ -61,7 +61,7 @@ class KeysReadingTest {
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading keys =
-                new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
+                new ScanCommands.KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;
         long heldBytes = 0;
         while (!keys.proceed()) {
