@@ -6,8 +6,8 @@
  * {@link io.caravan.server.protocol.resp.codec.RespLimits}; {@link io.caravan.server.protocol.resp.RespHandler} hands
  * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}, which has
  * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it, as the
- * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec}'s
- * {@link io.caravan.server.protocol.resp.dispatch.Action} says; the answer waits in
+ * {@link io.caravan.server.protocol.resp.dispatch.Action} of its
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} says; the answer waits in
  * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all before it are written. Answers that come from
  * other threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
  *
@@ -19,9 +19,10 @@
  * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which lets its thread go and takes its next turn when it is
  * woken.
  *
- * <p>Commands are in the classes whose names end so, each with what {@code COMMAND} tells of them. Those of Redis's
- * that there are not are in {@link io.caravan.server.protocol.resp.dispatch.Replacements}.
+ * <p>The classes named {@code ...Commands} have the commands, each with its description for {@code COMMAND}.
+ * {@link io.caravan.server.protocol.resp.dispatch.Replacements} has advice for commands of Redis that Caravan lacks.
  */
 @NullMarked
 package io.caravan.server.protocol.resp;
 
+import org.jspecify.annotations.NullMarked;

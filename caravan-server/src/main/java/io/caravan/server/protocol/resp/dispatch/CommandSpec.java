@@ -2,7 +2,6 @@ package io.caravan.server.protocol.resp.dispatch;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
-import io.caravan.server.document.DocumentWrites.Write;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
