@@ -69,7 +69,6 @@ public final class Settings implements IDefaultValueProvider {
         return VARIABLE_PREFIX + fileName(option).replace('-', '_').toUpperCase(Locale.ROOT);
     }
 
-    /** The option's name without dashes in front. */
     public static String fileName(OptionSpec option) {
         return option.longestName().substring(2);
     }
@@ -104,8 +103,7 @@ public final class Settings implements IDefaultValueProvider {
             if (!known.contains(name)) {
                 throw new ParameterException(
                         command.commandLine(),
-                        file + ": there is no setting '" + name + "'; did you mean '" + nearest(name, known)
-                                + "'?");
+                        file + ": there is no setting '" + name + "'; did you mean '" + nearest(name, known) + "'?");
             }
         }
     }

@@ -94,7 +94,7 @@ final class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** Reads as {@link #read} does what the store has, whatever an archive has: whoever waits for that may wait for this. */
+    /** As {@link #read}, but without a look into the archive: its fetches may in turn be waiting for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
@@ -151,7 +151,7 @@ final class DocumentReads {
     ScanPage scan(long cursor, int limit) {
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
-        // Or a crash could take back what is listed.
+        // Otherwise a crash could take back what is listed.
         store.flush();
         return new ScanPage(page.next(), found);
     }
@@ -236,7 +236,7 @@ final class DocumentReads {
         expiry.use(info.id(), info.attributes());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
-            // It was deleted meanwhile, so nothing else would remove this entry.
+            // It was deleted meanwhile: nothing else would remove this entry.
             expiry.forget(info.id());
         }
     }

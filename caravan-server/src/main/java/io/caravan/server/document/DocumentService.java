@@ -59,25 +59,21 @@ public final class DocumentService implements AutoCloseable {
     private final ExpirySweeper sweeper;
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
 
-    /** Makes a service with the system's clock; the space of expired documents is free again within about a minute. */
+    /** Uses the system's clocks; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1));
     }
 
-    /**
-     * Documents that expire by this clock alone.
-     *
-     * @param sweepCycle about how long after its expiry the space of a document is free again
-     */
+    /** Lets documents expire by this clock alone. */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
     }
 
     /**
-     * Documents that expire by these clocks.
+     * Lets documents expire by these clocks.
      *
-     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which a wall clock that is set must not change
-     * @param sweepCycle time after which the space of a document that has expired is back, about
+     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which setting the wall clock must not change
+     * @param sweepCycle about how long after its expiry the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this.store = store;
@@ -146,7 +142,8 @@ public final class DocumentService implements AutoCloseable {
      * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values
      * ({@link EditedDocument#values}), and appends long JSON without keeping others waiting.
      *
-     * @throws Preparation.UnpreparedException when the change needs what takes time: go on with {@link #writeWaiting}
+     * @throws Preparation.UnpreparedException when the change needs something that takes time: continue with {@link
+     *     #writeWaiting}
      */
     public <T> boolean write(
             Collection<DocumentName> names,
@@ -163,7 +160,7 @@ public final class DocumentService implements AutoCloseable {
 
     /**
      * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again,
-     * until nobody has got ahead of it: after a few tries the changes of others wait for this one.
+     * until it succeeds: after a few tries, other changes of the same documents wait for this one.
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
@@ -331,7 +328,6 @@ public final class DocumentService implements AutoCloseable {
         return deletions.isPending(name);
     }
 
-    /** Records that a deletion is archived. */
     public void deletionArchived(Deletion deletion) {
         deletions.archived(deletion);
     }
@@ -355,10 +351,10 @@ public final class DocumentService implements AutoCloseable {
     }
 
     /**
-     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a
-     * force. On the loop's own thread.
+     * Call this before each change on an event loop, on the loop's thread: the changes of one turn, over any protocol,
+     * share a force.
      *
-     * @param loop runs what it is handed by its own thread after it has read from all connections
+     * @param loop runs tasks on its own thread, after it has read from all connections
      */
     public void willWrite(Executor loop) {
         turns.computeIfAbsent(loop, each -> new LoopTurn(store, each)).willWrite();

@@ -36,12 +36,7 @@ final class DocumentWrites {
     private final Reservations reservations = new Reservations();
     private volatile ColdDocuments cold = ColdDocuments.NONE;
 
-    DocumentWrites(
-            Catalog catalog,
-            DocumentReads reads,
-            Expiry expiry,
-            DeletionJournal deletions,
-            Tails tails) {
+    DocumentWrites(Catalog catalog, DocumentReads reads, Expiry expiry, DeletionJournal deletions, Tails tails) {
         this.catalog = catalog;
         this.reads = reads;
         this.expiry = expiry;
@@ -104,12 +99,12 @@ final class DocumentWrites {
         return documents == ColdDocuments.NONE
                 ? List.of()
                 : names.stream()
-                        .filter(name -> documents.fetching(name)
-                                || catalog.peek(name) == null && documents.mayHave(name))
+                        .filter(name ->
+                                documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name))
                         .toList();
     }
 
-    /** Fetches the missing documents one after the other, and then goes on. */
+    /** Fetches the missing documents one after the other, and then runs {@code next}. */
     private void fetch(List<DocumentName> missing, int at, Runnable next, Outcome<?> outcome) {
         if (at == missing.size()) {
             next.run();
@@ -128,7 +123,7 @@ final class DocumentWrites {
         });
     }
 
-    /** Runs part of a change on a thread where nobody else would hear of what it throws. */
+    /** Runs part of a change on a thread that would lose what it throws. */
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();

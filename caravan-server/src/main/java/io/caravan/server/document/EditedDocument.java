@@ -124,7 +124,7 @@ public final class EditedDocument {
     }
 
     /**
-     * Values of the document as it is with the change so far; a use of it, which puts off a sliding expiry. Only in a
+     * Values of the document after the change so far; reading them extends a sliding expiry. Only in a
      * change with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
      *
      * @param range within the document

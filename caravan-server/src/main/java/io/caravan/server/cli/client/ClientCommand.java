@@ -100,6 +100,10 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    protected final Documents documents() throws IOException {
+        return new Documents(connect());
+    }
+
     /** Prints one result: as text, or as an object of JSON. */
     protected final void print(Output output, String line, Output.Fields fields) throws IOException {
         if (json()) {

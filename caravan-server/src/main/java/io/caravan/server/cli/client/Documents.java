@@ -15,7 +15,7 @@ import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.util.KeyValue;
 
 /** The server's documents, over one connection; every method waits for the answer. */
-public final class Documents {
+public final class Documents implements AutoCloseable {
     /** About how many bytes of values one answer holds; no more are in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
@@ -305,5 +305,10 @@ public final class Documents {
 
     private static String text(@Nullable Object answer) {
         return new String((byte[]) Objects.requireNonNull(answer), UTF_8);
+    }
+
+    @Override
+    public void close() {
+        connection.close();
     }
 }

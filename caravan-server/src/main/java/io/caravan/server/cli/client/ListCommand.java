@@ -34,8 +34,7 @@ final class ListCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         long left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
-        try (ServerConnection connection = connect()) {
-            Documents documents = new Documents(connection);
+        try (Documents documents = documents()) {
             byte @Nullable [] pattern = glob == null ? null : bytes(glob);
             Names names = Names.before();
             do {

@@ -110,8 +110,7 @@ final class ListenOptions {
         for (Transport candidate : Transport.values()) {
             if (candidate.label().equalsIgnoreCase(transport)) {
                 Throwable problem = candidate.unavailable();
-                check(
-                        problem == null, "--transport " + transport + " is not available on this machine: " + problem);
+                check(problem == null, "--transport " + transport + " is not available on this machine: " + problem);
                 return candidate;
             }
         }

@@ -81,7 +81,7 @@ final class SecurityOptions {
     /**
      * The config with the origins whose pages may use the server, and the names that it may be called by.
      *
-     * @throws IllegalArgumentException when one is none
+     * @throws IllegalArgumentException when one is invalid
      */
     HttpConfig allow(HttpConfig http) {
         HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));

@@ -37,7 +37,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
-    /** Stands for all requests of a client until it has authenticated itself. */
+    /** The number of the unfinished request while the client has yet to authenticate. */
     private static final long AUTHENTICATION = -1;
 
     private final Channel channel;

@@ -151,8 +151,7 @@ public final class RespProtocol implements WireProtocol {
     /** A session for a new connection, known to others until {@link #forget}. */
     Session newSession(Channel channel) {
         SocketAddress remote = channel.remoteAddress();
-        Session session =
-                new Session(clients.newId(), remote, channel.localAddress(), authenticator.forPeer(remote));
+        Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator.forPeer(remote));
         clients.add(session, channel::close);
         return session;
     }

@@ -16,7 +16,7 @@ public sealed interface Reply {
     /** The usual answer of a command that has nothing to tell. */
     Reply OK = new Simple("OK");
 
-    /** What an answer takes in memory beside its text or bytes, about. */
+    /** Memory of an answer besides its text or bytes, about. */
     int OBJECT_BYTES = 48;
 
     /** Writes the answer as it goes over the wire to a connection that speaks this version. */
@@ -27,7 +27,7 @@ public sealed interface Reply {
         return OBJECT_BYTES;
     }
 
-    /** A plain value as an answer: a whole number, yes or no, a text, bytes, or null; an answer stays as it is. */
+    /** A plain value as an answer: a whole number, yes or no, a text, bytes, or null; a reply stays as it is. */
     static Reply of(@Nullable Object value) {
         if (value instanceof Reply reply) {
             return reply;
@@ -214,7 +214,7 @@ public sealed interface Reply {
     }
 
     /**
-     * Answers by name; in RESP 2 an array of names, each with its answer behind it.
+     * Answers by name; in RESP 2 an array of names, each followed by its answer.
      *
      * @param entries in the order in which they are told
      */

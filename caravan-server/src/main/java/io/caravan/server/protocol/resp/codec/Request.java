@@ -4,8 +4,8 @@ package io.caravan.server.protocol.resp.codec;
 public sealed interface Request permits Command, Request.Refused {
 
     /**
-     * Stands for a request that is answered with an error whatever it is, and is the connection's last. One whose bytes
-     * are malformed is, because nobody knows where the next one starts.
+     * Stands for a request that is answered with an error and ends the connection, such as a malformed one, after which
+     * the start of the next one is unknown.
      *
      * @param error the prefix and the text
      */

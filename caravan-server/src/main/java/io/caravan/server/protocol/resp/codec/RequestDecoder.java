@@ -251,8 +251,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its
-     * body, which a foreign page wrote, must not be run as commands.
+     * Refuses HTTP. A web page can make a browser send a request to any port of this machine, and its body must not be
+     * run as commands.
      */
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

@@ -19,7 +19,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_STRANGER_WORDS = 16;
     /** Greatest length of such a request, counted as {@code maxRequestBytes} is. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /** What a word takes in memory beside its bytes, about. */
+    /** Memory of a word besides its bytes, about. */
     public static final int WORD_OVERHEAD_BYTES = 24;
 
     /** Limits of requests, with the usual number that may wait. */

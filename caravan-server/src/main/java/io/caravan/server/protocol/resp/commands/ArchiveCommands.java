@@ -21,7 +21,6 @@ import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.security.Permission;
-import io.caravan.server.security.Principal;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalLong;
@@ -71,7 +70,8 @@ public final class ArchiveCommands {
                     if (problem == null) {
                         outcome.success(done);
                     } else {
-                        outcome.failure(problem instanceof RuntimeException known ? known : new CompletionException(problem));
+                        outcome.failure(
+                                problem instanceof RuntimeException known ? known : new CompletionException(problem));
                     }
                 }),
                 ArchiveCommands::describe,
@@ -98,7 +98,10 @@ public final class ArchiveCommands {
         DocumentName name = ListCommands.name(command);
         DocumentName as = options.as();
         if (as != null) {
-            checkAs(session.principal(), name, as);
+            if (as.equals(name)) {
+                throw new CommandException("ERR AS must name another document than the one that is restored");
+            }
+            CommandGate.require(session.principal(), Permission.WRITE, as);
         }
         return new Waiting<Restored>(
                 outcome -> {
@@ -107,16 +110,6 @@ public final class ArchiveCommands {
                 },
                 ArchiveCommands::describe,
                 context);
-    }
-
-    private static void checkAs(@Nullable Principal principal, DocumentName name, DocumentName as) {
-        if (as.equals(name)) {
-            throw new CommandException("ERR AS must name another document than the one that is restored");
-        }
-        if (principal == null || !principal.may(Permission.WRITE, as)) {
-            throw new CommandException("NOPERM No permissions to access a key: user "
-                    + (principal == null ? "?" : principal.name()) + " may not write it");
-        }
     }
 
     private static Reply describe(Restored restored) {

@@ -133,12 +133,19 @@ public final class ConnectionCommands {
 
     private static Reply greeting(Session session) {
         return Reply.Fields.of(
-                "server", "caravan",
-                "version", Version.current(),
-                "proto", session.protocol().version(),
-                "id", session.id(),
-                "mode", "standalone",
-                "role", "master",
-                "modules", Reply.Array.EMPTY);
+                "server",
+                "caravan",
+                "version",
+                Version.current(),
+                "proto",
+                session.protocol().version(),
+                "id",
+                session.id(),
+                "mode",
+                "standalone",
+                "role",
+                "master",
+                "modules",
+                Reply.Array.EMPTY);
     }
 }

@@ -18,7 +18,7 @@ import java.util.List;
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
     private static final long NO_EXPIRY = -1;
-    /** Stands for the moment at which a document expires that does not. */
+    /** The deadline of a document that does not expire. */
     private static final long NEVER = Long.MAX_VALUE;
 
     private static final int SECOND_MILLIS = 1000;
@@ -98,9 +98,7 @@ public final class ExpiryCommands {
     /** Rounded as Redis rounds, to the nearest. */
     private long remaining(DocumentInfo info, int unitMillis) {
         long deadline = deadlineMillis(info);
-        return deadline == NEVER
-                ? NO_EXPIRY
-                : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
+        return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
     }
 
     /**

@@ -28,11 +28,17 @@ public final class ExtensionCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                list("CARAVAN.APPEND", -5, FIRST, "denyoom fast", "Appends values if the first one gets the expected sequence.")
+                list(
+                                "CARAVAN.APPEND",
+                                -5,
+                                FIRST,
+                                "denyoom fast",
+                                "Appends values if the first one gets the expected sequence.")
                         .write(this::append),
                 list("CARAVAN.READ", -4, FIRST, "blocking", "Returns the values from a sequence on, or waits for them.")
                         .stream((session, command, context) -> new TailRead(documents, session, command, context)),
-                list("CARAVAN.TRIM", 4, FIRST, "fast", "Drops the values before a sequence.").write(this::trim),
+                list("CARAVAN.TRIM", 4, FIRST, "fast", "Drops the values before a sequence.")
+                        .write(this::trim),
                 list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));
     }
 

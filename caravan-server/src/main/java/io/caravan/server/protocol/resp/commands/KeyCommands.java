@@ -12,7 +12,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys;
@@ -21,22 +20,23 @@ import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Redis's commands about documents as a whole; see {@link Presence} for documents without values. */
 public final class KeyCommands {
     /** Maximum number of documents in one command: all of them are locked together. */
     static final int MAX_NAMES = 16 * 1024;
 
-    /** What a document takes in memory beside its name, about. */
+    /** Memory of a document besides its name, about. */
     private static final int DOCUMENT_BYTES = 120;
 
     private static final Keys SECOND = new Keys(2, 2, 1);
 
     private final DocumentService documents;
-    private final Subcommands memory = new Subcommands("MEMORY")
-            .add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
-    private final Subcommands object = new Subcommands("OBJECT")
-            .add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
+    private final Subcommands memory =
+            new Subcommands("MEMORY").add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
+    private final Subcommands object =
+            new Subcommands("OBJECT").add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
 
     public KeyCommands(DocumentService documents) {
         this.documents = documents;
@@ -45,13 +45,16 @@ public final class KeyCommands {
     public List<CommandSpec> all() {
         return List.of(
                 generic("DEL", -2, ALL, "", "Deletes documents, all or none.").write(this::delete),
-                generic("UNLINK", -2, ALL, "fast", "Deletes documents, as DEL does.").write(this::delete),
+                generic("UNLINK", -2, ALL, "fast", "Deletes documents, as DEL does.")
+                        .write(this::delete),
                 generic("EXISTS", -2, ALL, "fast", "Counts the documents that hold values.")
                         .inTransaction(this::existsInTransaction)
                         .stream((session, command, context) -> new Counting(documents, names(command), context)),
                 generic("TYPE", 2, FIRST, "fast", "Returns list, or none.").lookup(documents, KeyCommands::type),
-                server("MEMORY", -2, SECOND, "", "Returns the bytes that a document takes.").read(memory::run),
-                generic("OBJECT", -2, SECOND, "", "Returns how a document is stored.").read(object::run));
+                server("MEMORY", -2, SECOND, "", "Returns the bytes that a document takes.")
+                        .read(memory::run),
+                generic("OBJECT", -2, SECOND, "", "Returns how a document is stored.")
+                        .read(object::run));
     }
 
     private Change delete(Session session, Command command) {
@@ -116,7 +119,7 @@ public final class KeyCommands {
         }
     }
 
-    private static Reply type(Command command, Lookup.Finder documents) {
+    private static Reply type(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
         return new Reply.Simple(Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
     }
 

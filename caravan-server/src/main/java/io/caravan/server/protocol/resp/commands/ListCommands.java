@@ -11,7 +11,6 @@ import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Reading;
@@ -31,9 +30,9 @@ public final class ListCommands {
     public List<CommandSpec> all() {
         return List.of(
                 list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
-                        .write(this::push),
+                        .write((session, command) -> append(command, document -> true)),
                 list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that holds some.")
-                        .write(this::pushIfPresent),
+                        .write((session, command) -> append(command, document -> Presence.of(document) != null)),
                 list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
                         .take(this::pop),
                 list("LTRIM", 4, FIRST, "", "Drops the values before a range.").write(this::trim),
@@ -45,14 +44,6 @@ public final class ListCommands {
                         .read(this::index),
                 list("LLEN", 2, FIRST, "fast", "Returns the number of values.")
                         .lookup(documents, ListCommands::length));
-    }
-
-    private Change push(Session session, Command command) {
-        return append(command, document -> true);
-    }
-
-    private Change pushIfPresent(Session session, Command command) {
-        return append(command, document -> Presence.of(document) != null);
     }
 
     private static Change append(Command command, Function<EditedDocument, Boolean> condition) {
@@ -117,8 +108,8 @@ public final class ListCommands {
         return info == null ? List.of() : document.values(range.within(info));
     }
 
-    private static Reply length(Command command, Lookup.Finder documents) {
-        return new Reply.Number(count(documents.find(name(command))));
+    private static Reply length(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
+        return new Reply.Number(count(documents.apply(name(command))));
     }
 
     private static long count(@Nullable DocumentInfo info) {
@@ -132,12 +123,7 @@ public final class ListCommands {
 
     private Reading range(Session session, Command command, Reading.Context context) {
         IndexRange range = IndexRange.of(command);
-        return new ValueStream(
-                documents,
-                name(command),
-                range::within,
-                ValueStream.Format.VALUES,
-                context);
+        return new ValueStream(documents, name(command), range::within, ValueStream.Format.VALUES, context);
     }
 
     public static DocumentName name(Command command) {
@@ -176,7 +162,9 @@ public final class ListCommands {
             long length = nextSequence - firstSequence;
             long first = first(length);
             long last = last(length);
-            return first > last ? SequenceRange.EMPTY : new SequenceRange(firstSequence + first, firstSequence + last + 1);
+            return first > last
+                    ? SequenceRange.EMPTY
+                    : new SequenceRange(firstSequence + first, firstSequence + last + 1);
         }
 
         /**

@@ -56,7 +56,8 @@ public final class ServerCommands {
                 server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
                         .immediate(config::run),
-                server("MODULE", -2, NONE, "", "Lists the loaded modules: none.").immediate(module::run),
+                server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
+                        .immediate(module::run),
                 server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
     }
 

@@ -46,7 +46,7 @@ public final class ServerStatus {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
         settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
-        settings.put("appendfsync", fsync());
+        settings.put("appendfsync", syncs() ? "always" : "no");
         settings.put("databases", "1");
         settings.put("loglevel", LogLevel.current().name().toLowerCase(Locale.ROOT));
         settings.put("maxmemory", "0");
@@ -59,10 +59,6 @@ public final class ServerStatus {
     /** Whether an answered change is on the disk. */
     public boolean syncs() {
         return durability == Durability.SYNC;
-    }
-
-    private String fsync() {
-        return syncs() ? "always" : "no";
     }
 
     /**
@@ -91,10 +87,14 @@ public final class ServerStatus {
 
     private Map<String, Object> server(boolean all) {
         Map<String, Object> fields = ordered(
-                "redis_version", REDIS_VERSION,
-                "redis_mode", "standalone",
-                "caravan_version", Version.current(),
-                "uptime_in_seconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+                "redis_version",
+                REDIS_VERSION,
+                "redis_mode",
+                "standalone",
+                "caravan_version",
+                Version.current(),
+                "uptime_in_seconds",
+                TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
         if (all) {
             fields.putAll(ordered(
                     "multiplexing_api", network.config().transport().label(),

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none.
- * Whoever waits holds no thread. The wait ends with the first value, when the document is closed, after its time, and
+ * A wait holds no thread. It ends with the first value, when the document is closed, after its time, and
  * when the client goes or the server stops.
  */
 final class TailRead implements Reading {
@@ -190,7 +190,7 @@ final class TailRead implements Reading {
          * A format for one answer.
          *
          * @param from the sequence that was asked for
-         * @param atEnd whether nothing can ever follow the values; asked behind the last one
+         * @param atEnd whether nothing can ever follow the values; asked after the last one
          * @param documentId asked then too
          */
         Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
@@ -230,7 +230,7 @@ final class TailRead implements Reading {
     private record Options(long from, long count, long blockMillis) {
         /** Stands for the sequence that the next value will get: {@code $}. */
         static final long LATEST = -1;
-        /** A wait ends after this time, so that none is left behind for ever; clients ask again. */
+        /** The longest wait, so that none is left for ever; clients ask again. */
         static final long MAX_BLOCK_MILLIS = 3_600_000;
 
         private static final int FROM_WORD = 3;
@@ -271,8 +271,8 @@ final class TailRead implements Reading {
     }
 
     /**
-     * One wait for a document to change. It begins before the document is looked at, so that no change is missed; only when
-     * there was nothing to see is it {@linkplain #leave() left}, and from then on a change wakes the reading, once.
+     * One wait for a document to change. It begins before the look at the document, so that no change is missed. If that
+     * finds nothing, the wait is {@linkplain #leave() left}, and the next change wakes the reading, once.
      */
     private static final class ChangeWait {
         private enum State {
@@ -303,7 +303,7 @@ final class TailRead implements Reading {
             tail = documents.onChange(name, this::wake);
         }
 
-        /** Leaves the wait to whoever wakes it; returns false when that has happened already, and nobody will. */
+        /** Lets a change wake the reading; returns false when one came already, so that none will. */
         boolean leave() {
             boolean left = state.compareAndSet(State.LOOKING, State.LEFT);
             if (!left) {

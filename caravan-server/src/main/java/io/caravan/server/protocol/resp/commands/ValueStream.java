@@ -23,17 +23,16 @@ import org.slf4j.LoggerFactory;
  * Answers with the values of a document, however many, without ever holding much of them.
  *
  * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then
- * the thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value
- * #TURN_BYTES} bytes are on their way to the socket. So a slow client holds no thread, and no values in the store
- * either: when they are trimmed or deleted before it took them, it loses the connection, because its answer cannot be
- * finished.
+ * the thread is released. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
+ * socket. So a slow client holds no thread, and no values in the store either: if they are trimmed or deleted before it
+ * took them, it loses the connection, because its answer cannot be finished.
  */
 public final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** More than goes before and behind a value. */
+    /** More than the bytes before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
     private final DocumentService documents;
@@ -75,7 +74,7 @@ public final class ValueStream implements Reading, DocumentReader {
         /** Writes what comes before one value, a few bytes. */
         void beforeValue(ByteBuf out, long sequence);
 
-        /** Writes what comes behind all values, a few bytes. */
+        /** Writes what comes after all values, a few bytes. */
         default void end(ByteBuf out) {}
     }
 
@@ -190,7 +189,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return piece;
     }
 
-    /** Hands the piece to the event loop, which then goes on with what comes after it. */
+    /** Hands the piece to the event loop, which then runs {@code after}. */
     private void send(ByteBuf full, Runnable after) {
         piece = null;
         sent = true;

@@ -162,7 +162,7 @@ public record CommandSpec(
             }
         }
 
-        /** Without this, whoever is known may run it. */
+        /** Without this, any authenticated client may run it. */
         public Builder access(Access needed) {
             access = needed;
             return this;

@@ -18,18 +18,32 @@ final class Replacements {
         advise("values are appended at the tail only: use RPUSH", "LPUSH LPUSHX LINSERT");
         advise("values are dropped from the head only: use LPOP or LTRIM", "RPOP LREM LMPOP");
         advise("values never change: append another one with RPUSH", "LSET");
-        advise("values stay in their document: use LPOP, and RPUSH onto the other one", "LMOVE RPOPLPUSH BLMOVE BRPOPLPUSH");
+        advise(
+                "values stay in their document: use LPOP, and RPUSH onto the other one",
+                "LMOVE RPOPLPUSH BLMOVE BRPOPLPUSH");
         advise("use CARAVAN.READ with BLOCK, and LPOP or CARAVAN.TRIM afterwards", "BLPOP BRPOP BLMPOP");
         advise("use LRANGE and look", "LPOS");
-        advise("documents hold lists: use RPUSH, and LINDEX key -1 for the newest value", "SET GET MSET MGET MSETNX SETNX SETEX PSETEX GETSET GETDEL GETEX APPEND STRLEN SETRANGE " + "GETRANGE INCR INCRBY DECR DECRBY INCRBYFLOAT SETBIT GETBIT");
-        advise("documents hold lists: keep a document for each field, or a value for each change", "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD " + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
-        advise("use CARAVAN.READ with BLOCK, which returns each value once", "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE PUBLISH SPUBLISH");
+        advise(
+                "documents hold lists: use RPUSH, and LINDEX key -1 for the newest value",
+                "SET GET MSET MGET MSETNX SETNX SETEX PSETEX GETSET GETDEL GETEX APPEND STRLEN SETRANGE "
+                        + "GETRANGE INCR INCRBY DECR DECRBY INCRBYFLOAT SETBIT GETBIT");
+        advise(
+                "documents hold lists: keep a document for each field, or a value for each change",
+                "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD "
+                        + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
+        advise(
+                "use CARAVAN.READ with BLOCK, which returns each value once",
+                "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE PUBLISH SPUBLISH");
         advise("use RPUSH", "XADD");
         advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");
         advise("use LLEN", "XLEN");
         advise("use CARAVAN.TRIM", "XTRIM XDEL");
-        advise("use CARAVAN.APPEND with IFSEQ, which refuses if the document has changed, also within MULTI", "WATCH UNWATCH EVAL EVALSHA EVAL_RO SCRIPT FCALL FUNCTION");
-        advise("a document keeps its name: read it, append to the other one, and DEL", "RENAME RENAMENX COPY MOVE SWAPDB DUMP RESTORE MIGRATE");
+        advise(
+                "use CARAVAN.APPEND with IFSEQ, which refuses if the document has changed, also within MULTI",
+                "WATCH UNWATCH EVAL EVALSHA EVAL_RO SCRIPT FCALL FUNCTION");
+        advise(
+                "a document keeps its name: read it, append to the other one, and DEL",
+                "RENAME RENAMENX COPY MOVE SWAPDB DUMP RESTORE MIGRATE");
         advise("delete with SCAN and DEL", "FLUSHALL FLUSHDB");
         advise("use SCAN", "RANDOMKEY SORT SORT_RO");
         advise("use CARAVAN.INFO", "DEBUG");

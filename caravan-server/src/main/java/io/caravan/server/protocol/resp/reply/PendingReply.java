@@ -34,19 +34,10 @@ public final class PendingReply implements Outcome<Reply> {
          *
          * @param reply null when it came piece by piece
          */
-        void answered(@Nullable Reply reply);
+        default void answered(@Nullable Reply reply) {}
 
         /** The connection ended before. */
-        void abandoned();
-
-        /** Ignores it. */
-        Observer NONE = new Observer() {
-            @Override
-            public void answered(@Nullable Reply reply) {}
-
-            @Override
-            public void abandoned() {}
-        };
+        default void abandoned() {}
     }
 
     /**
@@ -74,7 +65,7 @@ public final class PendingReply implements Outcome<Reply> {
         return protocol;
     }
 
-    /** Counts the memory that the answer will take; on the thread that goes on to complete it. */
+    /** Counts the memory that the answer will take; on the thread that will complete it. */
     public void hold(long bytes) {
         queue.hold(bytes - heldBytes);
         heldBytes = bytes;
