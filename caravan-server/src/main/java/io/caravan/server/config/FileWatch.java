@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -85,11 +84,7 @@ public final class FileWatch {
     }
 
     private List<Stamp> stamps() {
-        List<Stamp> stamps = new ArrayList<>();
-        for (Path file : reloadable.files()) {
-            stamps.add(stamp(file));
-        }
-        return stamps;
+        return reloadable.files().stream().map(FileWatch::stamp).toList();
     }
 
     private static Stamp stamp(Path file) {

@@ -53,9 +53,14 @@ public record HostPort(String host, int port) {
     }
 
     /** The form that {@link #parse} reads. */
+    @Override
+    public String toString() {
+        return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
+    }
+
+    /** An address in the form that {@link #parse} reads. */
     public static String format(InetSocketAddress address) {
-        String host = address.getAddress().getHostAddress();
-        return (host.contains(":") ? "[" + host + "]" : host) + ":" + address.getPort();
+        return new HostPort(address.getAddress().getHostAddress(), address.getPort()).toString();
     }
 
     /** For options. */

@@ -34,7 +34,7 @@ public enum LogLevel {
         };
     }
 
-    /** The level that is in force; that of the process, whoever set it. */
+    /** The level in force for the process, whatever set it. */
     public static LogLevel current() {
         Level current = logger(OWN).getEffectiveLevel();
         for (LogLevel each : values()) {

@@ -2,10 +2,14 @@ package io.caravan.server.config;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
@@ -65,7 +69,6 @@ public final class Settings implements IDefaultValueProvider {
         return VARIABLE_PREFIX + fileName(option).replace('-', '_').toUpperCase(Locale.ROOT);
     }
 
-    /** The option's name without dashes in front. */
     public static String fileName(OptionSpec option) {
         return option.longestName().substring(2);
     }
@@ -92,19 +95,39 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     private static void checkNames(CommandSpec command, Path file, Set<String> names) {
-        Set<String> known = new TreeSet<>();
-        for (OptionSpec option : command.options()) {
-            if (!notASetting(option)) {
-                known.add(fileName(option));
-            }
-        }
+        Set<String> known = command.options().stream()
+                .filter(option -> !notASetting(option))
+                .map(Settings::fileName)
+                .collect(Collectors.toCollection(TreeSet::new));
         for (String name : names) {
             if (!known.contains(name)) {
                 throw new ParameterException(
                         command.commandLine(),
-                        file + ": there is no setting '" + name + "'; did you mean '" + Similar.nearest(name, known)
-                                + "'?");
+                        file + ": there is no setting '" + name + "'; did you mean '" + nearest(name, known) + "'?");
             }
         }
+    }
+
+    /** The candidate that takes the fewest edits from the word. */
+    private static String nearest(String word, Collection<String> candidates) {
+        return Collections.min(candidates, Comparator.comparingInt(candidate -> edits(word, candidate)));
+    }
+
+    /** The Levenshtein distance: characters to insert, drop or replace. */
+    private static int edits(String from, String to) {
+        int[] row = new int[to.length() + 1];
+        for (int j = 0; j <= to.length(); j++) {
+            row[j] = j;
+        }
+        for (int i = 1; i <= from.length(); i++) {
+            int diagonal = row[0];
+            row[0] = i;
+            for (int j = 1; j <= to.length(); j++) {
+                int replaced = diagonal + (from.charAt(i - 1) == to.charAt(j - 1) ? 0 : 1);
+                diagonal = row[j];
+                row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+            }
+        }
+        return row[to.length()];
     }
 }

@@ -152,11 +152,7 @@ public record Addition(
     }
 
     private Added append(EditedDocument document, DocumentInfo before) {
-        if (contentType == null) {
-            document.append(values);
-        } else {
-            document.appendValid(values);
-        }
+        document.append(values, contentType != null);
         DocumentAttributes after = before.attributes();
         if (producer != null) {
             after = after.withProducers(after.producers().with(producer));

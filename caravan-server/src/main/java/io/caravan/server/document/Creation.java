@@ -96,7 +96,8 @@ public record Creation(
             fork(edits, document, fork, boundary);
         }
         if (!values.isEmpty()) {
-            appendFirst(document);
+            // Values without a given type were not checked: those of a fork may have to be JSON.
+            document.append(values, contentType != null);
         }
         DocumentInfo made = DocumentReads.required(name, document.info());
         if (closed) {
@@ -105,19 +106,16 @@ public record Creation(
         return new Created(DocumentReads.required(name, document.info()), Result.CREATED);
     }
 
-    /** Values without a given type were not checked: those of a fork may have to be JSON. */
-    private void appendFirst(EditedDocument document) {
-        if (contentType == null) {
-            document.append(values);
-        } else {
-            document.appendValid(values);
-        }
+    private DocumentAttributes attributes() {
+        return withExpiry(DocumentAttributes.NONE.withContentType(type()), ttlSeconds, expiresAtMillis);
     }
 
-    private DocumentAttributes attributes() {
-        DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(
-                contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType);
-        return withExpiry(attributes, ttlSeconds, expiresAtMillis);
+    private String type() {
+        return contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType;
+    }
+
+    private boolean expires() {
+        return ttlSeconds.isPresent() || expiresAtMillis.isPresent();
     }
 
     private static DocumentAttributes withExpiry(
@@ -130,23 +128,15 @@ public record Creation(
 
     private void checkSame(DocumentName name, DocumentInfo existing) {
         DocumentAttributes is = existing.attributes();
-        boolean inherits = fork != null;
-        String type = contentType == null ? DocumentAttributes.DEFAULT_CONTENT_TYPE : contentType;
-        check(
-                name,
-                inherits && contentType == null || ContentTypes.same(type, is.contentType()),
-                "exists, and is of type " + is.contentType());
-        boolean noExpiry = ttlSeconds.isEmpty() && expiresAtMillis.isEmpty();
-        check(
-                name,
-                inherits && noExpiry
-                        || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis()),
-                "exists, and expires at another time");
+        Fork from = is.fork();
+        boolean sameType = fork != null && contentType == null || ContentTypes.same(type(), is.contentType());
+        boolean sameExpiry = fork != null && !expires()
+                || ttlSeconds.equals(is.ttlSeconds()) && expiresAtMillis.equals(is.expiresAtMillis());
+        boolean sameFork = fork == null ? from == null : from != null && samePoint(fork, from, is);
+        check(name, sameType, "exists, and is of type " + is.contentType());
+        check(name, sameExpiry, "exists, and expires at another time");
         check(name, closed == is.closed(), is.closed() ? "exists, and is closed" : "exists, and is not closed");
-        check(
-                name,
-                fork == null ? is.fork() == null : is.fork() != null && samePoint(fork, is.fork(), is),
-                "exists, and was not forked from there");
+        check(name, sameFork, "exists, and was not forked from there");
     }
 
     private static boolean samePoint(ForkPoint point, Fork fork, DocumentAttributes attributes) {
@@ -232,10 +222,9 @@ public record Creation(
 
     private DocumentAttributes forkAttributes(DocumentAttributes source) {
         DocumentAttributes attributes = DocumentAttributes.NONE.withContentType(source.contentType());
-        boolean inherits = ttlSeconds.isEmpty() && expiresAtMillis.isEmpty();
-        return inherits
-                ? withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis())
-                : withExpiry(attributes, ttlSeconds, expiresAtMillis);
+        return expires()
+                ? withExpiry(attributes, ttlSeconds, expiresAtMillis)
+                : withExpiry(attributes, source.ttlSeconds(), source.expiresAtMillis());
     }
 
     private static byte[] part(DocumentInfo source, ForkPoint point, @Nullable SourceValue boundary) {

@@ -79,28 +79,34 @@ final class DeletionJournal {
         }
     }
 
-    /** Commits an edit with these deletions, and an entry for each. If {@link Edit#commit} throws, nothing has changed. */
-    void commit(Edit edit, List<Deletion> deletions, WriteCallback callback) {
-        list.lock();
-        try {
-            deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
-            long sequence = nextSequence;
-            commit(edit, deletions, new Durable(deletions, sequence, callback));
-            synchronized (this) {
-                nextSequence = sequence + deletions.size();
+    /**
+     * Commits an edit that makes these deletions. If {@link Edit#commit} throws, nothing has changed.
+     *
+     * @param record whether to write an entry for each; without, for a store that has no room, they are only kept in
+     *     memory
+     */
+    void commit(Edit edit, List<Deletion> deletions, boolean record, WriteCallback callback) {
+        if (deletions.isEmpty()) {
+            edit.commit(callback);
+        } else if (record) {
+            list.lock();
+            try {
+                deletions.forEach(deletion -> edit.append(LIST_ID, deletion.encode()));
+                long sequence = nextSequence;
+                commit(edit, deletions, new Durable(deletions, sequence, callback));
+                synchronized (this) {
+                    nextSequence = sequence + deletions.size();
+                }
+            } finally {
+                list.unlock();
             }
-        } finally {
-            list.unlock();
+        } else {
+            LOG.warn(
+                    "the store has no space to record the deletion of {} documents: they stay in the archive if the server"
+                            + " is restarted before it has archived that",
+                    deletions.size());
+            commit(edit, deletions, new Durable(deletions, UNWRITTEN, callback));
         }
-    }
-
-    /** Commits an edit with these deletions when the store has no room for entries: they are only kept in memory. */
-    void commitUnwritten(Edit edit, List<Deletion> deletions, WriteCallback callback) {
-        LOG.warn(
-                "the store has no space to record the deletion of {} documents: they stay in the archive if the server is"
-                        + " restarted before it has archived that",
-                deletions.size());
-        commit(edit, deletions, new Durable(deletions, UNWRITTEN, callback));
     }
 
     private void commit(Edit edit, List<Deletion> deletions, Durable callback) {

@@ -75,7 +75,7 @@ public final class DocumentException extends CaravanException {
         return actual;
     }
 
-    /** A refusal is an answer: nobody looks at where it was made. */
+    /** A refusal is an answer, whose stack trace is never read. */
     @Override
     public synchronized Throwable fillInStackTrace() {
         return this;

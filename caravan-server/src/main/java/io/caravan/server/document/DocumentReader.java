@@ -6,7 +6,7 @@ import java.nio.ByteBuffer;
 public interface DocumentReader {
 
     /** Called once, before the first value, with the number of values that follow. */
-    void begin(long count);
+    default void begin(long count) {}
 
     /**
      * Receives the next value.

@@ -12,9 +12,10 @@ import io.caravan.server.document.Creation.SourceValue;
 import io.caravan.server.document.DocumentException.Reason;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -93,19 +94,19 @@ final class DocumentReads {
         read(name, this::find, choice, reader);
     }
 
-    /** Reads as {@link #read} does what the store has, whatever an archive has: whoever waits for that may be waiting for this. */
+    /** As {@link #read}, but without a look into the archive: its fetches may in turn be waiting for this read. */
     void readLocal(DocumentName name, Function<DocumentInfo, SequenceRange> choice, DocumentReader reader) {
         read(name, here -> seen(here, durable(here)), choice, reader);
     }
 
     private void read(
             DocumentName name,
-            Function<DocumentName, @Nullable DocumentInfo> found,
+            Function<DocumentName, @Nullable DocumentInfo> find,
             Function<DocumentInfo, SequenceRange> choice,
             DocumentReader reader) {
         boolean done = false;
         while (!done) {
-            DocumentInfo info = found.apply(name);
+            DocumentInfo info = find.apply(name);
             SequenceRange range = info == null ? SequenceRange.EMPTY : choice.apply(info);
             if (info == null || range.count() == 0) {
                 reader.begin(0);
@@ -119,41 +120,38 @@ final class DocumentReads {
     /** One value of a document, or null when it has none of this sequence. */
     @Nullable
     SourceValue value(DocumentName name, long sequence) {
-        ValueHolder holder = new ValueHolder();
+        return value(
+                name,
+                info -> info.firstSequence() <= sequence && sequence < info.nextSequence()
+                        ? new SequenceRange(sequence, sequence + 1)
+                        : SequenceRange.EMPTY);
+    }
+
+    /** The first value of a range, or null when there is none. */
+    @Nullable
+    SourceValue value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
+        AtomicLong documentId = new AtomicLong();
+        AtomicReference<@Nullable SourceValue> found = new AtomicReference<>();
         read(
                 name,
                 info -> {
-                    holder.documentId = info.id();
-                    return info.firstSequence() <= sequence && sequence < info.nextSequence()
-                            ? new SequenceRange(sequence, sequence + 1)
-                            : SequenceRange.EMPTY;
+                    documentId.set(info.id());
+                    return choice.apply(info);
                 },
-                holder);
-        byte[] value = holder.value;
-        return value == null ? null : new SourceValue(holder.documentId, value);
-    }
-
-    /** Keeps the one value it receives. */
-    private static final class ValueHolder implements DocumentReader {
-        private long documentId;
-        private byte @Nullable [] value;
-
-        @Override
-        public void begin(long count) {}
-
-        @Override
-        public boolean next(long sequence, ByteBuffer bytes) {
-            value = new byte[bytes.remaining()];
-            bytes.get(value);
-            return false;
-        }
+                (sequence, value) -> {
+                    byte[] bytes = new byte[value.remaining()];
+                    value.get(bytes);
+                    found.set(new SourceValue(documentId.get(), bytes));
+                    return false;
+                });
+        return found.get();
     }
 
     /** See {@link DocumentService#scan}. */
     ScanPage scan(long cursor, int limit) {
         Catalog.Page page = catalog.page(cursor, limit);
         List<ScanPage.Found> found = found(page.documents());
-        // Or a crash could take back what is listed.
+        // Otherwise a crash could take back what is listed.
         store.flush();
         return new ScanPage(page.next(), found);
     }
@@ -165,14 +163,14 @@ final class DocumentReads {
 
     /** Those documents that are there for everybody. */
     private List<ScanPage.Found> found(List<NamedDocument> documents) {
-        List<ScanPage.Found> found = new ArrayList<>(documents.size());
-        for (NamedDocument document : documents) {
-            DocumentInfo info = accepted(document.state());
-            if (visible(info.attributes()) && !expiry.expired(info.id(), info.attributes())) {
-                found.add(new ScanPage.Found(document.name(), info));
-            }
-        }
-        return found;
+        return documents.stream()
+                .map(document -> new ScanPage.Found(document.name(), accepted(document.state())))
+                .filter(found -> present(found.info()))
+                .toList();
+    }
+
+    private boolean present(DocumentInfo info) {
+        return visible(info.attributes()) && !expiry.expired(info.id(), info.attributes());
     }
 
     private static boolean visible(DocumentAttributes attributes) {
@@ -181,45 +179,48 @@ final class DocumentReads {
 
     /** See {@link DocumentService#snapshot}. */
     boolean snapshot(DocumentName name, SnapshotReceiver receiver) {
-        boolean done = false;
-        while (!done) {
+        while (true) {
             // Sequences and attributes of one moment, though not durable yet; what is read is.
             DocumentState state = catalog.find(name);
             DocumentInfo info = state == null ? null : accepted(state);
-            if (info == null || !visible(info.attributes()) || expiry.expired(info.id(), info.attributes())) {
+            if (info == null || !present(info)) {
                 return false;
             }
-            done = info.count() == 0
-                    ? emptySnapshot(info, receiver)
-                    : read(
-                            name,
-                            info,
-                            new SequenceRange(info.firstSequence(), info.nextSequence()),
-                            new DocumentReader() {
-                                private boolean wanted;
-
-                                @Override
-                                public void begin(long count) {
-                                    wanted = receiver.begin(info);
-                                }
-
-                                @Override
-                                public boolean next(long sequence, ByteBuffer value) {
-                                    if (wanted) {
-                                        receiver.next(sequence, value);
-                                    }
-                                    return wanted;
-                                }
-                            });
+            if (info.count() == 0) {
+                // Waits until the change that emptied it is durable.
+                store.info(info.id());
+                receiver.begin(info);
+                return true;
+            }
+            SequenceRange all = new SequenceRange(info.firstSequence(), info.nextSequence());
+            if (read(name, info, all, new Snapshot(info, receiver))) {
+                return true;
+            }
         }
-        return true;
     }
 
-    private boolean emptySnapshot(DocumentInfo info, SnapshotReceiver receiver) {
-        // Waits until the change that emptied it is durable.
-        store.info(info.id());
-        receiver.begin(info);
-        return true;
+    private static final class Snapshot implements DocumentReader {
+        private final DocumentInfo info;
+        private final SnapshotReceiver receiver;
+        private boolean wanted;
+
+        Snapshot(DocumentInfo info, SnapshotReceiver receiver) {
+            this.info = info;
+            this.receiver = receiver;
+        }
+
+        @Override
+        public void begin(long count) {
+            wanted = receiver.begin(info);
+        }
+
+        @Override
+        public boolean next(long sequence, ByteBuffer value) {
+            if (wanted) {
+                receiver.next(sequence, value);
+            }
+            return wanted;
+        }
     }
 
     private static DocumentInfo accepted(DocumentState state) {
@@ -235,7 +236,7 @@ final class DocumentReads {
         expiry.use(info.id(), info.attributes());
         DocumentState now = catalog.peek(name);
         if (now == null || now.id() != info.id()) {
-            // It was deleted meanwhile, so nothing else would remove this entry.
+            // It was deleted meanwhile: nothing else would remove this entry.
             expiry.forget(info.id());
         }
     }
@@ -275,14 +276,10 @@ final class DocumentReads {
                 parts.addFirst(new Part(document.id(), own, here));
             }
             to = Math.min(to, own);
-            document = fork == null || range.from() >= own ? null : source(fork);
+            DocumentState source = fork == null || range.from() >= own ? null : catalog.peek(fork.source());
+            document = source == null ? null : accepted(source);
         }
         return parts;
-    }
-
-    private @Nullable DocumentInfo source(Fork fork) {
-        DocumentState state = catalog.peek(fork.source());
-        return state == null ? null : accepted(state);
     }
 
     /** Passes on a range of a document. Once the first value is there, all are: a read sees a list as of one moment. */

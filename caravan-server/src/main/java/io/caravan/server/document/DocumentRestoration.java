@@ -16,17 +16,11 @@ public final class DocumentRestoration {
     private final DocumentName name;
     private final long id;
 
-    private DocumentRestoration(DocumentService documents, DocumentName name, long id) {
+    /** The restoration that made the document of this id. */
+    DocumentRestoration(DocumentService documents, DocumentName name, long id) {
         this.documents = documents;
         this.name = name;
         this.id = id;
-    }
-
-    /** See {@link DocumentService#restoration}. */
-    static DocumentRestoration begin(DocumentService documents, DocumentName name, long firstSequence) {
-        long id = Waiting.<Long>to(
-                outcome -> documents.writeLocal(name, document -> document.beginRestoring(firstSequence), outcome));
-        return new DocumentRestoration(documents, name, id);
     }
 
     /** Appends values, which must fit one change. */

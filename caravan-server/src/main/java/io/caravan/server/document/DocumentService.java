@@ -11,13 +11,13 @@ import io.caravan.server.document.Addition.Added;
 import io.caravan.server.document.Creation.Created;
 import io.caravan.server.document.Creation.ForkPoint;
 import io.caravan.server.document.Creation.SourceValue;
+import io.caravan.server.document.DocumentWrites.Write;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -56,29 +56,24 @@ public final class DocumentService implements AutoCloseable {
     private final DeletionJournal deletions;
     private final DocumentWrites writes;
     private final Tails tails = new Tails();
-    private final StoreTrouble trouble = new StoreTrouble();
     private final ExpirySweeper sweeper;
     private final Map<Executor, LoopTurn> turns = new ConcurrentHashMap<>();
 
-    /** Makes a service with the system's clock; the space of expired documents is free again within about a minute. */
+    /** Uses the system's clocks; the space of expired documents is free again within about a minute. */
     public DocumentService(ListStore store, Catalog catalog) {
         this(store, catalog, InstantSource.system(), System::nanoTime, Duration.ofMinutes(1));
     }
 
-    /**
-     * Documents that expire by this clock alone.
-     *
-     * @param sweepCycle about how long after its expiry the space of a document is free again
-     */
+    /** Lets documents expire by this clock alone. */
     public DocumentService(ListStore store, Catalog catalog, InstantSource clock, Duration sweepCycle) {
         this(store, catalog, clock, () -> TimeUnit.MILLISECONDS.toNanos(clock.millis()), sweepCycle);
     }
 
     /**
-     * Documents that expire by these clocks.
+     * Lets documents expire by these clocks.
      *
-     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which a wall clock that is set must not change
-     * @param sweepCycle time after which the space of a document that has expired is back, about
+     * @param nanoTime as {@link System#nanoTime()}, for sliding expiries, which setting the wall clock must not change
+     * @param sweepCycle about how long after its expiry the space of a document is free again
      */
     DocumentService(ListStore store, Catalog catalog, InstantSource clock, LongSupplier nanoTime, Duration sweepCycle) {
         this.store = store;
@@ -86,7 +81,7 @@ public final class DocumentService implements AutoCloseable {
         this.expiry = new Expiry(clock, nanoTime);
         this.reads = new DocumentReads(store, catalog, expiry);
         this.deletions = new DeletionJournal(store);
-        this.writes = new DocumentWrites(catalog, reads, expiry, deletions, trouble, tails);
+        this.writes = new DocumentWrites(catalog, reads, expiry, deletions, tails);
         this.sweeper = new ExpirySweeper(catalog, this, expiry, sweepCycle);
         deleteUnfinished();
         sweeper.start();
@@ -104,10 +99,7 @@ public final class DocumentService implements AutoCloseable {
 
     private void deleteUnfinished(NamedDocument document) {
         try {
-            Waiting.<Boolean>to(outcome -> writeLocal(
-                    document.name(),
-                    edited -> edited.abortRestoring(document.state().id()),
-                    outcome));
+            new DocumentRestoration(this, document.name(), document.state().id()).abort();
             LOG.info("document '{}' was being restored when the server ended: restore it again", document.name());
         } catch (CaravanException refused) {
             LOG.warn(
@@ -125,12 +117,12 @@ public final class DocumentService implements AutoCloseable {
 
     /** Changes one document. See {@link #write(Collection, Function, Outcome)}. */
     public <T> boolean write(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        return writes.write(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
+        return writes.write(Write.of(name, change, outcome));
     }
 
     /** Changes a document of the store without a look into the archive: for the code that fetches documents from there. */
     public <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        writes.writeLocal(name, change, outcome);
+        writes.writeLocal(Write.of(name, change, outcome));
     }
 
     /**
@@ -143,21 +135,22 @@ public final class DocumentService implements AutoCloseable {
      * @return false when the change waits for documents from the archive: changes requested later may be made before it
      */
     public <T> boolean write(Collection<DocumentName> names, Function<DocumentEdits, T> change, Outcome<T> outcome) {
-        return writes.write(names, change, null, outcome);
+        return writes.write(new Write<>(names, change, null, outcome));
     }
 
     /**
      * Changes documents as {@link #write(Collection, Function, Outcome)} does, with a change that may read values
      * ({@link EditedDocument#values}), and appends long JSON without keeping others waiting.
      *
-     * @throws Preparation.UnpreparedException when the change needs what takes time: go on with {@link #writeWaiting}
+     * @throws Preparation.UnpreparedException when the change needs something that takes time: continue with {@link
+     *     #writeWaiting}
      */
     public <T> boolean write(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             Preparation preparation,
             Outcome<T> outcome) {
-        return writes.write(names, change, preparation, outcome);
+        return writes.write(new Write<>(names, change, preparation, outcome));
     }
 
     /** Gets what an unprepared change lacked; for a thread that may wait. */
@@ -167,14 +160,14 @@ public final class DocumentService implements AutoCloseable {
 
     /**
      * Goes on with a change that was unprepared; for a thread that may wait. Reads what it lacks and tries it again,
-     * until nobody has got ahead of it: after a few tries the changes of others wait for this one.
+     * until it succeeds: after a few tries, other changes of the same documents wait for this one.
      */
     public <T> void writeWaiting(
             Collection<DocumentName> names,
             Function<DocumentEdits, T> change,
             Preparation preparation,
             Outcome<T> outcome) {
-        writes.writeWaiting(names, change, preparation, outcome);
+        writes.writeWaiting(new Write<>(names, change, preparation, outcome));
     }
 
     /**
@@ -186,32 +179,21 @@ public final class DocumentService implements AutoCloseable {
      */
     public void create(DocumentName name, Creation creation, Outcome<Created> outcome) {
         ForkPoint point = creation.fork();
-        SourceValue boundary;
+        SourceValue boundary = null;
         try {
-            boundary = boundary(point);
+            if (point != null && point.part() > 0 && point.sequence().isPresent()) {
+                boundary = reads.value(point.source(), point.sequence().getAsLong());
+            }
         } catch (DocumentException forbidden) {
             // If the source cannot be read, it cannot be forked either: the change finds that again, unless another
             // check fails first.
-            boundary = null;
         } catch (CaravanException refused) {
             outcome.failure(refused);
             return;
         }
-        create(name, creation, boundary, outcome);
-    }
-
-    private void create(
-            DocumentName name, Creation creation, @Nullable SourceValue boundary, Outcome<Created> outcome) {
-        ForkPoint point = creation.fork();
+        SourceValue part = boundary;
         List<DocumentName> names = point == null ? List.of(name) : List.of(name, point.source());
-        write(names, edits -> creation.applyTo(edits, name, boundary), outcome);
-    }
-
-    /** The value of which a fork gets a part; null when it gets none, or the value does not exist. */
-    private @Nullable SourceValue boundary(@Nullable ForkPoint point) {
-        return point == null || point.part() == 0 || point.sequence().isEmpty()
-                ? null
-                : reads.value(point.source(), point.sequence().getAsLong());
+        write(names, edits -> creation.applyTo(edits, name, part), outcome);
     }
 
     /**
@@ -268,6 +250,12 @@ public final class DocumentService implements AutoCloseable {
         reads.read(name, choice, reader);
     }
 
+    /** The first value of a range that {@code choice} chooses, read as {@link #read} does; null when there is none. */
+    public byte @Nullable [] value(DocumentName name, Function<DocumentInfo, SequenceRange> choice) {
+        SourceValue found = reads.value(name, choice);
+        return found == null ? null : found.value();
+    }
+
     /**
      * Runs the action once, after the document's next change of any kind, or after a change of it failed. The change is
      * then durable. To miss none, call this first, then read.
@@ -315,19 +303,7 @@ public final class DocumentService implements AutoCloseable {
      * otherwise nothing has changed.
      */
     public void mark(DocumentName name, long id, ArchiveMark mark, Outcome<Boolean> outcome) {
-        writeLocal(
-                name,
-                document -> {
-                    DocumentInfo info = document.evenDeleted();
-                    boolean same = info != null
-                            && info.id() == id
-                            && !info.attributes().deleted();
-                    if (info != null && same) {
-                        document.mark(info, mark);
-                    }
-                    return same;
-                },
-                outcome);
+        writeLocal(name, document -> document.mark(id, mark), outcome);
     }
 
     /**
@@ -337,7 +313,9 @@ public final class DocumentService implements AutoCloseable {
      * @throws DocumentException {@code EXISTS}, {@code GONE}, {@code RESTORING}
      */
     public DocumentRestoration restoration(DocumentName name, long firstSequence) {
-        return DocumentRestoration.begin(this, name, firstSequence);
+        long id = Waiting.<Long>to(
+                outcome -> writeLocal(name, document -> document.beginRestoring(firstSequence), outcome));
+        return new DocumentRestoration(this, name, id);
     }
 
     /** The durable deletions that are not archived yet, oldest first. */
@@ -350,7 +328,6 @@ public final class DocumentService implements AutoCloseable {
         return deletions.isPending(name);
     }
 
-    /** Records that a deletion is archived. */
     public void deletionArchived(Deletion deletion) {
         deletions.archived(deletion);
     }
@@ -370,14 +347,14 @@ public final class DocumentService implements AutoCloseable {
      * io.caravan.OutOfSpaceException} after which no write succeeded.
      */
     public @Nullable CaravanException trouble() {
-        return trouble.current();
+        return writes.trouble();
     }
 
     /**
-     * A change follows on this event loop: all that the loop makes in one turn, whatever protocol they come by, share a
-     * force. On the loop's own thread.
+     * Call this before each change on an event loop, on the loop's thread: the changes of one turn, over any protocol,
+     * share a force.
      *
-     * @param loop runs what it is handed by its own thread after it has read from all connections
+     * @param loop runs tasks on its own thread, after it has read from all connections
      */
     public void willWrite(Executor loop) {
         turns.computeIfAbsent(loop, each -> new LoopTurn(store, each)).willWrite();

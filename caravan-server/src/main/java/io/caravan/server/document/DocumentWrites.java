@@ -2,6 +2,7 @@ package io.caravan.server.document;
 
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
+import io.caravan.StoreFailedException;
 import io.caravan.WriteCallback;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
@@ -14,6 +15,7 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -29,67 +31,80 @@ final class DocumentWrites {
     private final DocumentReads reads;
     private final Expiry expiry;
     private final DeletionJournal deletions;
-    private final StoreTrouble trouble;
     private final Tails tails;
+    private final Trouble trouble = new Trouble();
     private final Reservations reservations = new Reservations();
     private volatile ColdDocuments cold = ColdDocuments.NONE;
 
-    DocumentWrites(
-            Catalog catalog,
-            DocumentReads reads,
-            Expiry expiry,
-            DeletionJournal deletions,
-            StoreTrouble trouble,
-            Tails tails) {
+    DocumentWrites(Catalog catalog, DocumentReads reads, Expiry expiry, DeletionJournal deletions, Tails tails) {
         this.catalog = catalog;
         this.reads = reads;
         this.expiry = expiry;
         this.deletions = deletions;
-        this.trouble = trouble;
         this.tails = tails;
+    }
+
+    /**
+     * A change, as {@link DocumentService#write} is given it.
+     *
+     * @param preparation null for a change that reads no values
+     */
+    record Write<T>(
+            Collection<DocumentName> names,
+            Function<DocumentEdits, T> change,
+            @Nullable Preparation preparation,
+            Outcome<T> outcome) {
+        /** A change of one document. */
+        static <T> Write<T> of(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
+            return new Write<>(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
+        }
+
+        T apply(DocumentEdits edits) {
+            return preparation == null ? change.apply(edits) : preparation.attempt(change, edits);
+        }
     }
 
     void coldDocuments(ColdDocuments documents) {
         cold = documents;
     }
 
-    /** Changes a document of the store without a look into the archive. */
-    <T> void writeLocal(DocumentName name, Function<EditedDocument, T> change, Outcome<T> outcome) {
-        writeLocking(Set.of(name), edits -> change.apply(edits.document(name)), null, outcome);
+    /** See {@link DocumentService#trouble}. */
+    @Nullable
+    CaravanException trouble() {
+        return trouble.current();
     }
 
-    private boolean isCold(DocumentName name) {
-        ColdDocuments documents = cold;
-        return documents != ColdDocuments.NONE
-                && (documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name));
+    /** See {@link DocumentService#writeLocal}. */
+    void writeLocal(Write<?> write) {
+        writeLocking(Set.copyOf(write.names()), write);
     }
 
     /** See {@link DocumentService#write(Collection, Function, Preparation, Outcome)}. */
-    <T> boolean write(
-            Collection<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
-            Outcome<T> outcome) {
-        Runnable waiting = () -> orFail(outcome, () -> writeWaiting(names, change, preparation, outcome));
-        List<DocumentName> missing = missing(names);
+    boolean write(Write<?> write) {
+        Runnable waiting = () -> orFail(write.outcome(), () -> writeWaiting(write));
+        List<DocumentName> missing = missing(write.names());
         if (!missing.isEmpty()) {
-            fetch(missing, 0, waiting, outcome);
+            fetch(missing, 0, waiting, write.outcome());
             return false;
         }
-        if (reservations.defer(names, waiting)) {
+        if (reservations.defer(write.names(), waiting)) {
             return false;
         }
-        writeLocking(withSources(names), change, preparation, outcome);
+        writeLocking(withSources(write.names()), write);
         return true;
     }
 
     private List<DocumentName> missing(Collection<DocumentName> names) {
-        return cold == ColdDocuments.NONE
+        ColdDocuments documents = cold;
+        return documents == ColdDocuments.NONE
                 ? List.of()
-                : names.stream().filter(this::isCold).toList();
+                : names.stream()
+                        .filter(name ->
+                                documents.fetching(name) || catalog.peek(name) == null && documents.mayHave(name))
+                        .toList();
     }
 
-    /** Fetches the missing documents one after the other, and then goes on. */
+    /** Fetches the missing documents one after the other, and then runs {@code next}. */
     private void fetch(List<DocumentName> missing, int at, Runnable next, Outcome<?> outcome) {
         if (at == missing.size()) {
             next.run();
@@ -108,7 +123,7 @@ final class DocumentWrites {
         });
     }
 
-    /** Runs part of a change on a thread where nobody else would hear of what it throws. */
+    /** Runs part of a change on a thread that would lose what it throws. */
     private static void orFail(Outcome<?> outcome, Runnable part) {
         try {
             part.run();
@@ -121,22 +136,18 @@ final class DocumentWrites {
     }
 
     /** See {@link DocumentService#writeWaiting}. */
-    <T> void writeWaiting(
-            Collection<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
-            Outcome<T> outcome) {
+    void writeWaiting(Write<?> write) {
         for (int i = 0; i < TRIES; i++) {
-            if (tried(names, change, preparation, outcome)) {
+            if (tried(write)) {
                 return;
             }
         }
-        Set<DocumentName> reserved = Set.copyOf(names);
+        Set<DocumentName> reserved = Set.copyOf(write.names());
         reservations.reserve(reserved);
         try {
             boolean decided = false;
             while (!decided) {
-                decided = tried(names, change, preparation, outcome);
+                decided = tried(write);
             }
         } finally {
             reservations.release(reserved);
@@ -144,16 +155,12 @@ final class DocumentWrites {
     }
 
     /** Gets what the change lacks, and makes it; returns false when it lacks more. */
-    private <T> boolean tried(
-            Collection<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
-            Outcome<T> outcome) {
-        if (preparation != null) {
-            preparation.prepare(reads);
+    private boolean tried(Write<?> write) {
+        if (write.preparation() != null) {
+            write.preparation().prepare(reads);
         }
         try {
-            writeLocking(withSources(names), change, preparation, outcome);
+            writeLocking(withSources(write.names()), write);
             return true;
         } catch (UnpreparedException more) {
             return false;
@@ -182,73 +189,35 @@ final class DocumentWrites {
         return all;
     }
 
-    private <T> void writeLocking(
-            Set<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
-            Outcome<T> outcome) {
+    private <T> void writeLocking(Set<DocumentName> names, Write<T> write) {
         Set<DocumentName> locked = names;
         boolean noteDeletions = true;
         while (true) {
-            try {
-                attempt(locked, change, preparation, noteDeletions, outcome);
+            try (Edit edit = locked.size() == 1 ? catalog.edit(locked.iterator().next()) : catalog.edit(locked)) {
+                DocumentEdits edits = new DocumentEdits(edit, locked, expiry, write.preparation());
+                T result = write.apply(edits);
+                try {
+                    deletions.commit(
+                            edit, edits.deletions(), noteDeletions, new Completion<>(locked, result, write.outcome()));
+                } catch (OutOfSpaceException full) {
+                    if (edits.deletions().isEmpty() || !noteDeletions) {
+                        throw full;
+                    }
+                    // A full store can still delete, but not record the deletion: the change is made again.
+                    noteDeletions = false;
+                    continue;
+                }
+                edits.accepted();
                 return;
             } catch (DocumentEdits.MissingNameException missing) {
                 locked = new LinkedHashSet<>(locked);
                 locked.add(missing.name());
-            } catch (NoRoomToNoteException full) {
-                noteDeletions = false;
             } catch (CaravanException refused) {
                 trouble.refused(refused);
-                outcome.failure(refused);
+                write.outcome().failure(refused);
                 return;
             }
         }
-    }
-
-    private <T> void attempt(
-            Set<DocumentName> names,
-            Function<DocumentEdits, T> change,
-            @Nullable Preparation preparation,
-            boolean noteDeletions,
-            Outcome<T> outcome) {
-        try (Edit edit = edit(names)) {
-            DocumentEdits edits = new DocumentEdits(edit, names, expiry, preparation);
-            T result = preparation == null ? change.apply(edits) : preparation.attempt(change, edits);
-            Completion<T> completion = new Completion<>(names, result, outcome);
-            if (edits.deletions().isEmpty()) {
-                edit.commit(completion);
-            } else {
-                commitDeletions(edit, edits.deletions(), noteDeletions, completion);
-            }
-            edits.accepted();
-        }
-    }
-
-    /** A full store can still delete, but not record the deletion. */
-    private void commitDeletions(Edit edit, List<Deletion> deleted, boolean note, WriteCallback callback) {
-        if (!note) {
-            deletions.commitUnwritten(edit, deleted, callback);
-            return;
-        }
-        try {
-            deletions.commit(edit, deleted, callback);
-        } catch (OutOfSpaceException full) {
-            throw new NoRoomToNoteException();
-        }
-    }
-
-    /** The store has no room to record a deletion: the change is made again without the record. */
-    private static final class NoRoomToNoteException extends RuntimeException {
-        private static final long serialVersionUID = 1L;
-
-        NoRoomToNoteException() {
-            super(null, null, false, false);
-        }
-    }
-
-    private Edit edit(Collection<DocumentName> names) {
-        return names.size() == 1 ? catalog.edit(names.iterator().next()) : catalog.edit(names);
     }
 
     /** Notifies the caller, and then those who wait for the documents to change. */
@@ -281,6 +250,45 @@ final class DocumentWrites {
             } finally {
                 tails.changed(names);
             }
+        }
+    }
+
+    /**
+     * Why the store refuses writes, by the exceptions of those it refused: it has failed, which is final, or it is out of
+     * space. The latter ends with the next successful write, and also when none was refused for a while: clients that
+     * stopped writing because of it would otherwise never learn that there is space again. Thread-safe.
+     */
+    private static final class Trouble {
+        private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+        private volatile @Nullable CaravanException failed;
+        private volatile @Nullable CaravanException outOfSpace;
+        private volatile long outOfSpaceNanos;
+
+        /** Records that a write is durable. */
+        void wrote() {
+            // Reading a field that threads share costs less than writing it.
+            if (outOfSpace != null) {
+                outOfSpace = null;
+            }
+        }
+
+        /** Records that a write was refused, for any reason. */
+        void refused(CaravanException problem) {
+            if (problem instanceof OutOfSpaceException) {
+                outOfSpaceNanos = System.nanoTime();
+                outOfSpace = problem;
+            } else if (problem instanceof StoreFailedException) {
+                failed = problem;
+            }
+        }
+
+        /** The {@link StoreFailedException} or {@link OutOfSpaceException}, or null when there is none. */
+        @Nullable
+        CaravanException current() {
+            CaravanException lasting = failed;
+            boolean old = System.nanoTime() - outOfSpaceNanos > OUT_OF_SPACE_NANOS;
+            return lasting != null ? lasting : old ? null : outOfSpace;
         }
     }
 }

@@ -50,18 +50,14 @@ public final class EditedDocument {
     /** The document, if it is visible. */
     static DocumentInfo visible(DocumentName name, DocumentInfo info) {
         if (info.attributes().deleted()) {
-            throw gone(name);
+            throw new DocumentException(
+                    Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
         }
         if (info.attributes().restoring()) {
             throw new DocumentException(
                     Reason.RESTORING, name, "is being restored from the archive; try again in a moment");
         }
         return info;
-    }
-
-    private static DocumentException gone(DocumentName name) {
-        return new DocumentException(
-                Reason.GONE, name, "is deleted; documents that were forked off it still need its values");
     }
 
     /** The document, even if it is only kept for its forks. */
@@ -98,46 +94,37 @@ public final class EditedDocument {
      * @throws DocumentException {@link Reason#GONE}, {@link Reason#CLOSED}, {@link Reason#NOT_JSON}
      */
     public long append(List<byte[]> values) {
-        DocumentInfo before = appendable();
-        if (before != null && before.attributes().isJson()) {
-            requireJson(values);
-        }
-        return append(before, values);
+        return append(values, false);
     }
 
-    private void requireJson(List<byte[]> values) {
-        Preparation preparation = edits.preparation();
-        if (preparation == null) {
-            JsonMessages.validate(name, values);
-        } else {
-            preparation.requireJson(name, values);
-        }
-    }
-
-    /** The same for values that are known to be JSON if the document requires it. */
-    long appendValid(List<byte[]> values) {
-        return append(appendable(), values);
-    }
-
-    private @Nullable DocumentInfo appendable() {
+    /**
+     * As {@link #append(List)}.
+     *
+     * @param valid whether the values are known to be JSON if the document requires it
+     */
+    long append(List<byte[]> values, boolean valid) {
         DocumentInfo before = info();
+        Preparation preparation = edits.preparation();
         if (before != null && before.attributes().closed()) {
             throw closed(name, before);
         }
-        return before;
-    }
-
-    private long append(@Nullable DocumentInfo before, List<byte[]> values) {
+        if (!valid && before != null && before.attributes().isJson()) {
+            if (preparation == null) {
+                JsonMessages.validate(name, values);
+            } else {
+                preparation.requireJson(name, values);
+            }
+        }
         used = true;
         values.forEach(edit::append);
-        if (edits.preparation() != null) {
+        if (preparation != null) {
             appended = Preparation.joined(appended, values);
         }
         return before == null ? 0 : before.nextSequence();
     }
 
     /**
-     * Values of the document as it is with the change so far; a use of it, which puts off a sliding expiry. Only in a
+     * Values of the document after the change so far; reading them extends a sliding expiry. Only in a
      * change with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
      *
      * @param range within the document
@@ -284,9 +271,14 @@ public final class EditedDocument {
         edit.attributes(attributes.raw());
     }
 
-    /** Stores the archive mark, which does not extend a sliding expiry. */
-    void mark(DocumentInfo info, ArchiveMark mark) {
+    /** Stores the archive mark if the document still has this id; does not extend a sliding expiry. */
+    boolean mark(long id, ArchiveMark mark) {
+        DocumentInfo info = evenDeleted();
+        if (info == null || info.id() != id || info.attributes().deleted()) {
+            return false;
+        }
         edit.attributes(info.attributes().withArchived(mark).raw());
+        return true;
     }
 
     /**

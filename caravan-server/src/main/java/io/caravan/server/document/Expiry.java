@@ -8,9 +8,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * When documents expire. A moment is kept with the document, and is one of the wall clock. Of a sliding expiry the
- * length is kept; when the document was last read or written is remembered here, in memory, and measured by a clock
- * that nobody sets. A restart counts as a read of every document, so that none expires early.
+ * When documents expire. A fixed time is kept with the document, and compared with the wall clock. A sliding expiry is
+ * kept as its length; the last read or write of the document is kept here, in memory, by a clock that nobody sets. A
+ * restart counts as a read of every document, so that none expires early.
  */
 final class Expiry {
     private final InstantSource clock;
@@ -19,11 +19,6 @@ final class Expiry {
     /** When documents with a sliding expiry were last used, by id, in nanoseconds of {@code nanoTime}. */
     private final Map<Long, Long> lastUse = new ConcurrentHashMap<>();
 
-    /**
-     * Expiry by these clocks.
-     *
-     * @param nanoTime as {@link System#nanoTime()}: never set forward or back
-     */
     Expiry(InstantSource clock, LongSupplier nanoTime) {
         this.clock = clock;
         this.nanoTime = nanoTime;
@@ -43,7 +38,7 @@ final class Expiry {
                 : OptionalLong.of(clock.millis() + leftMillis(id, ttl.getAsLong()));
     }
 
-    /** What is left of a sliding expiry; zero or less when it is over. */
+    /** Time left of a sliding expiry; zero or less when it is over. */
     private long leftMillis(long id, long ttlSeconds) {
         long unusedNanos = nanoTime.getAsLong() - lastUse.getOrDefault(id, startedNanos);
         return Math.min(ttlSeconds, Integer.MAX_VALUE) * 1000 - TimeUnit.NANOSECONDS.toMillis(unusedNanos);

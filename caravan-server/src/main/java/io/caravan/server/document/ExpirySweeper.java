@@ -48,7 +48,7 @@ final class ExpirySweeper implements AutoCloseable {
         try {
             sweep();
         } catch (RuntimeException | Error problem) {
-            // An exception would end the schedule without a word.
+            // An exception would silently end the schedule.
             LOG.error("expired documents wait for the next sweep", problem);
         }
         stripe = (stripe + 1) % Catalog.STRIPES;

@@ -13,18 +13,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a change must have before its names are locked, because getting it takes time: values that it reads, and whether
- * long values are JSON.
+ * What a change needs that takes time to get, and so must be there before its names are locked: values that it reads,
+ * and whether long values are JSON.
  *
  * <p>A change is tried. What it lacks is noted, and the try is given up ({@link UnpreparedException}). {@link #prepare}
- * gets what was noted, on a thread that may wait, and the change is tried again. A value never changes as long as its
- * document keeps its id, so whatever was copied stays right, and only what was appended meanwhile is lacking the next
- * time. One thread at a time.
+ * gets what was noted, on a thread that may wait, and the change is tried again. A document's values never change as
+ * long as it keeps its id, so copies stay valid, and the next try lacks only what was appended meanwhile. One thread at
+ * a time.
  */
 public final class Preparation {
     /** JSON of up to this length in all is parsed right away, wherever the change is tried. */
     static final int SHORT_JSON_BYTES = 16 * 1024;
-    /** What a value takes in memory beside its bytes, about. */
+    /** Memory of a value besides its bytes, about. */
     private static final int VALUE_OVERHEAD_BYTES = 24;
 
     private final long maxBytes;
@@ -32,7 +32,7 @@ public final class Preparation {
     private @Nullable Map<Long, TreeMap<Long, List<byte[]>>> copies;
 
     private long copiedBytes;
-    /** What was found out about lists of values, by the list itself; empty for one that is JSON. */
+    /** Results of validation by the identity of the list of values; empty for one that is JSON. */
     private @Nullable Map<List<byte[]>, Optional<DocumentException>> checked;
 
     private final List<Range> missingValues = new ArrayList<>(0);
@@ -57,7 +57,7 @@ public final class Preparation {
     }
 
     /**
-     * A preparation that has nothing yet.
+     * Makes an empty preparation.
      *
      * @param maxBytes limit for the values that the change reads, each counted with {@value #VALUE_OVERHEAD_BYTES} bytes more
      */
@@ -73,7 +73,7 @@ public final class Preparation {
     /**
      * Tries the change.
      *
-     * @throws UnpreparedException when it needs more, whatever else it came to
+     * @throws UnpreparedException when it needs more, whatever its result
      */
     <T> T attempt(Function<DocumentEdits, T> change, DocumentEdits edits) {
         readBytes = 0;
@@ -138,7 +138,7 @@ public final class Preparation {
         return joined;
     }
 
-    /** Notes a range, as one with the last when it goes on where that ends. */
+    /** Notes a missing range; joins it to the last one if it continues that. */
     private void lacks(Range range) {
         int last = missingValues.size() - 1;
         Range before = last < 0 ? null : missingValues.get(last);
@@ -173,7 +173,7 @@ public final class Preparation {
     }
 
     /**
-     * Makes sure that values are JSON, or notes that it has to be found out.
+     * Validates short values; long ones are noted, for {@link #prepare} to validate.
      *
      * @throws DocumentException {@code NOT_JSON}
      */
@@ -198,7 +198,7 @@ public final class Preparation {
     /** Gets what the last try lacked; for a thread that may wait. */
     void prepare(DocumentReads reads) {
         if (copiedBytes > maxBytes) {
-            // Some of them have been trimmed since; what is left is copied again.
+            // Some have been trimmed since; what is left is copied again.
             copies = null;
             copiedBytes = 0;
         }

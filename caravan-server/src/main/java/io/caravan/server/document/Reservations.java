@@ -11,19 +11,18 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Names that are kept for one change while it is prepared: other changes of them are left for later, so that they
- * cannot overtake it for ever. They wait without a thread. This is for progress alone: what a change sees is what it
- * finds when it has locked its names.
+ * Names that are reserved for one change while it is prepared. Other changes of them are deferred, without a thread, so
+ * that they cannot overtake it for ever. This ensures progress only: consistency comes from locking the names.
  */
 final class Reservations {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition released = lock.newCondition();
-    /** What waits for each name that is reserved. */
+    /** The deferred changes, by the reserved name that they wait for. */
     private final Map<DocumentName, List<Runnable>> waiting = new HashMap<>();
-    /** Whether there are any, for whoever only passes by. */
+    /** Whether there are any; spares most changes the lock. */
     private volatile boolean any;
 
-    /** Leaves a change for later if one of its names is reserved, and returns whether it did. */
+    /** Defers a change if one of its names is reserved, and returns whether it did. */
     boolean defer(Collection<DocumentName> names, Runnable change) {
         if (!any) {
             return false;
@@ -57,7 +56,7 @@ final class Reservations {
         }
     }
 
-    /** Gives the names back, and runs what has waited for them. */
+    /** Releases the names, and runs the changes deferred for them. */
     void release(Set<DocumentName> names) {
         List<Runnable> changes = new ArrayList<>();
         lock.lock();

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * Some of the documents of a server.
  *
- * @param next where to go on, 0 when these were the last
- * @param documents the documents, in no order
+ * @param next where to continue, 0 when these were the last
+ * @param documents in no order
  */
 public record ScanPage(long next, List<Found> documents) {
 

@@ -5,7 +5,6 @@ import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.OutputFormat;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -51,7 +50,7 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             defaultValue = "text",
             description = "How to print results: ${COMPLETION-CANDIDATES}; json is one object a line.")
-    private OutputFormat format;
+    private Output.Format format;
 
     @Option(
             names = {"-h", "--help"},
@@ -101,7 +100,7 @@ abstract class ArchiveSubcommand implements Callable<Integer> {
     }
 
     final boolean json() {
-        return format == OutputFormat.JSON;
+        return format == Output.Format.JSON;
     }
 
     /** Progress on the error stream, counted in these. */

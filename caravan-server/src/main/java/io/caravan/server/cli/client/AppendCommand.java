@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.server.cli.client.BatchAppend.Appended;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
@@ -67,15 +68,15 @@ final class AppendCommand extends ClientCommand {
         check(words.isEmpty() || !lines, "VALUE and --lines exclude each other");
         long sequence = atLeast(0, ifSequence, "--if-sequence", ANY);
         OptionalLong expected = sequence == ANY ? OptionalLong.empty() : OptionalLong.of(sequence);
-        try (ServerConnection connection = connect();
+        try (Documents documents = documents();
                 Progress progress = new Progress(err(), console().showsProgress(), "values");
                 InputStream in = input()) {
-            BatchAppend append = new BatchAppend(new Documents(connection), bytes(name), expected, progress);
-            append.all(source(in, append));
-            print(output, "first " + append.first() + ", next " + append.next(), fields -> {
-                fields.writeNumberField("first", append.first());
-                fields.writeNumberField("next", append.next());
-                fields.writeNumberField("values", append.values());
+            BatchAppend append = new BatchAppend(documents, bytes(name), expected, progress);
+            Appended appended = append.all(source(in, append));
+            print(output, "first " + appended.first() + ", next " + appended.next(), fields -> {
+                fields.writeNumberField("first", appended.first());
+                fields.writeNumberField("next", appended.next());
+                fields.writeNumberField("values", appended.values());
             });
         }
     }

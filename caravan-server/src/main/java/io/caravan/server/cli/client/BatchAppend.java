@@ -40,11 +40,19 @@ final class BatchAppend {
     }
 
     /**
+     * What was appended.
+     *
+     * @param first sequence of the first value
+     * @param next sequence after that of the last one
+     */
+    record Appended(long first, long next, long values) {}
+
+    /**
      * Appends all values of a source.
      *
      * @throws ClientException when there are none, or not all can be appended; it says how many were
      */
-    void all(ValueSource source) throws IOException {
+    Appended all(ValueSource source) throws IOException {
         try {
             for (byte[] value = source.next(); value != null; value = source.next()) {
                 if (batchBytes + value.length > BATCH_BYTES || batch.size() == BATCH_VALUES) {
@@ -65,6 +73,7 @@ final class BatchAppend {
         if (values == 0) {
             throw ClientException.failed("there is nothing to append: the input has no lines");
         }
+        return new Appended(first, next, values);
     }
 
     private String done() {
@@ -88,19 +97,5 @@ final class BatchAppend {
         progress.add(batch.size(), batchBytes);
         batch.clear();
         batchBytes = 0;
-    }
-
-    /** Sequence of the first value. */
-    long first() {
-        return first;
-    }
-
-    /** Sequence after that of the last value. */
-    long next() {
-        return next;
-    }
-
-    long values() {
-        return values;
     }
 }

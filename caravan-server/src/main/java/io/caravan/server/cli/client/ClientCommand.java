@@ -5,7 +5,6 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
-import io.caravan.server.cli.common.OutputFormat;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.FileSystemException;
@@ -50,7 +49,7 @@ public abstract class ClientCommand implements Callable<Integer> {
             paramLabel = "FORMAT",
             defaultValue = "text",
             description = "How to print results: ${COMPLETION-CANDIDATES}. json prints one object per line.")
-    private OutputFormat format;
+    private Output.Format format;
 
     @Option(
             names = {"-h", "--help"},
@@ -101,6 +100,10 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    protected final Documents documents() throws IOException {
+        return new Documents(connect());
+    }
+
     /** Prints one result: as text, or as an object of JSON. */
     protected final void print(Output output, String line, Output.Fields fields) throws IOException {
         if (json()) {
@@ -111,7 +114,7 @@ public abstract class ClientCommand implements Callable<Integer> {
     }
 
     protected final boolean json() {
-        return format == OutputFormat.JSON;
+        return format == Output.Format.JSON;
     }
 
     /** Prints a message on the error stream. */

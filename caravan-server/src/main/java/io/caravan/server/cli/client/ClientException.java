@@ -1,5 +1,7 @@
 package io.caravan.server.cli.client;
 
+import org.jspecify.annotations.Nullable;
+
 /** A command failed. The message says why, and what to do. */
 public final class ClientException extends RuntimeException {
     /** The exit code of a failure: no server, no permission, no space. */
@@ -11,18 +13,13 @@ public final class ClientException extends RuntimeException {
 
     private final int exitCode;
 
-    private ClientException(int exitCode, String message, Throwable cause) {
+    private ClientException(int exitCode, String message, @Nullable Throwable cause) {
         super(message, cause);
         this.exitCode = exitCode;
     }
 
-    private ClientException(int exitCode, String message) {
-        super(message);
-        this.exitCode = exitCode;
-    }
-
     public static ClientException failed(String message) {
-        return new ClientException(FAILED, message);
+        return new ClientException(FAILED, message, null);
     }
 
     public static ClientException failed(String message, Throwable cause) {
@@ -30,7 +27,7 @@ public final class ClientException extends RuntimeException {
     }
 
     static ClientException otherState(String message) {
-        return new ClientException(OTHER_STATE, message);
+        return new ClientException(OTHER_STATE, message, null);
     }
 
     static ClientException otherState(String message, Throwable cause) {

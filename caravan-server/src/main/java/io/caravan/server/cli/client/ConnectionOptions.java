@@ -19,7 +19,6 @@ import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.DefaultRedisCredentials;
 import redis.clients.jedis.HostAndPort;
-import redis.clients.jedis.JedisClientConfig;
 
 /** The server's address and the user. A password is never an option: other users of the machine see command lines. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
@@ -101,7 +100,7 @@ final class ConnectionOptions {
         if (tlsAuthorities != null) {
             config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
         }
-        return open(config.build());
+        return ServerConnection.open(new HostAndPort(server.host(), server.port()), config.build(), server);
     }
 
     private static JdkSslContext trusting(Path authorities) throws IOException {
@@ -113,10 +112,6 @@ final class ConnectionOptions {
         } catch (IllegalArgumentException unfit) {
             throw new IOException("--tls-ca " + authorities + " is not a file of PEM certificates", unfit);
         }
-    }
-
-    private ServerConnection open(JedisClientConfig config) {
-        return ServerConnection.open(new HostAndPort(server.host(), server.port()), config, server);
     }
 
     /** The password without its line end, or null when there is none. */

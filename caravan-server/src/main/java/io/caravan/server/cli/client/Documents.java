@@ -12,11 +12,10 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.commands.ProtocolCommand;
 import redis.clients.jedis.util.KeyValue;
 
 /** The server's documents, over one connection; every method waits for the answer. */
-public final class Documents {
+public final class Documents implements AutoCloseable {
     /** About how many bytes of values one answer holds; no more are in memory. */
     private static final int PAGE_BYTES = 1024 * 1024;
 
@@ -29,34 +28,14 @@ public final class Documents {
 
     private final ServerConnection connection;
 
-    /** Caravan's commands, which the client library does not have. */
-    private enum Verb implements ProtocolCommand {
-        APPEND("CARAVAN.APPEND"),
-        READ("CARAVAN.READ"),
-        TRIM("CARAVAN.TRIM"),
-        INFO("CARAVAN.INFO"),
-        ARCHIVE("CARAVAN.ARCHIVE"),
-        RESTORE("CARAVAN.RESTORE");
-
-        private final byte[] raw;
-
-        Verb(String word) {
-            raw = word.getBytes(US_ASCII);
-        }
-
-        @Override
-        public byte[] getRaw() {
-            return raw;
-        }
-
-        /** The command for a document, without its other arguments. */
-        CommandArguments of(byte[] name) {
-            return new CommandArguments(this).add(name);
-        }
-    }
-
     public Documents(ServerConnection connection) {
         this.connection = connection;
+    }
+
+    /** A command of Caravan's, which the client library does not have, for a document. */
+    private static CommandArguments caravan(String verb, byte[] name) {
+        byte[] raw = ("CARAVAN." + verb).getBytes(US_ASCII);
+        return new CommandArguments(() -> raw).add(name);
     }
 
     /**
@@ -118,7 +97,7 @@ public final class Documents {
     /** A document's fields, by the server's names: text, numbers, booleans, null. Null when there is no document. */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
-        return fields(connection.call(Verb.INFO.of(name)));
+        return fields(connection.call(caravan("INFO", name)));
     }
 
     /** The document of a name; null when there is none. */
@@ -139,7 +118,7 @@ public final class Documents {
         if (sequence.isEmpty()) {
             return append(name, values);
         }
-        CommandArguments append = Verb.APPEND.of(name).add("IFSEQ").add(sequence.getAsLong());
+        CommandArguments append = caravan("APPEND", name).add("IFSEQ").add(sequence.getAsLong());
         values.forEach(append::add);
         long first = number(connection.call(append));
         return new Sequences(first, first + values.size());
@@ -151,7 +130,7 @@ public final class Documents {
      */
     private Sequences append(byte[] name, List<byte[]> values) {
         connection.send(new CommandArguments(Command.MULTI));
-        connection.send(Verb.TRIM.of(name).add("TO").add(0));
+        connection.send(caravan("TRIM", name).add("TO").add(0));
         CommandArguments push = new CommandArguments(Command.RPUSH).add(name);
         values.forEach(push::add);
         connection.send(push);
@@ -207,7 +186,7 @@ public final class Documents {
     }
 
     private static CommandArguments read(byte[] name, long from, long count) {
-        return Verb.READ.of(name).add("FROM").add(from).add("COUNT").add(count);
+        return caravan("READ", name).add("FROM").add(from).add("COUNT").add(count);
     }
 
     private static Page page(@Nullable Object answer) {
@@ -228,7 +207,7 @@ public final class Documents {
 
     /** Drops the values before a sequence, and returns the first one retained; empty when there is no document. */
     OptionalLong trim(byte[] name, long to) {
-        Object first = connection.call(Verb.TRIM.of(name).add("TO").add(to));
+        Object first = connection.call(caravan("TRIM", name).add("TO").add(to));
         return first == null ? OptionalLong.empty() : OptionalLong.of(number(first));
     }
 
@@ -242,7 +221,7 @@ public final class Documents {
     /** Has the server archive a document; takes as long as the archive does. */
     public ArchivedDocument archive(byte[] name) {
         Map<String, @Nullable Object> answer =
-                Objects.requireNonNull(fields(connection.callBlocking(Verb.ARCHIVE.of(name), MAX_ARCHIVE_MILLIS)));
+                Objects.requireNonNull(fields(connection.callBlocking(caravan("ARCHIVE", name), MAX_ARCHIVE_MILLIS)));
         return new ArchivedDocument(
                 number(answer.get("generation")),
                 number(answer.get("first")),
@@ -260,7 +239,7 @@ public final class Documents {
 
     /** Has the server restore a document from its archive; takes as long as the archive does. */
     public RestoredDocument restore(byte[] name, OptionalLong generation, byte @Nullable [] as) {
-        CommandArguments restore = Verb.RESTORE.of(name);
+        CommandArguments restore = caravan("RESTORE", name);
         if (generation.isPresent()) {
             restore.add("AT").add(generation.getAsLong());
         }
@@ -326,5 +305,10 @@ public final class Documents {
 
     private static String text(@Nullable Object answer) {
         return new String((byte[]) Objects.requireNonNull(answer), UTF_8);
+    }
+
+    @Override
+    public void close() {
+        connection.close();
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.cli.client;
 import io.caravan.server.cli.client.Documents.Document;
 import io.caravan.server.cli.client.Documents.Page;
 import io.caravan.server.cli.client.Documents.Value;
+import java.io.Flushable;
 import java.io.IOException;
 import java.util.OptionalLong;
 import java.util.concurrent.CountDownLatch;
@@ -47,11 +48,6 @@ final class Follower {
         ServerConnection connect() throws IOException;
     }
 
-    /** Passes on the values received so far. */
-    interface Flush {
-        void flush() throws IOException;
-    }
-
     /**
      * A follower.
      *
@@ -70,20 +66,21 @@ final class Follower {
     /**
      * Follows until the document is closed, {@code count} values were received, or it is stopped.
      *
+     * @param output is flushed before each wait
      * @throws ServerConnection.LostException when it cannot connect at first
      * @throws ClientException when the document was trimmed or deleted before its values were received
      */
-    void follow(Documents.Sink sink, Flush flush) throws IOException {
+    void follow(Documents.Sink sink, Flushable output) throws IOException {
         boolean done = false;
         while (!done && !stopped()) {
             try (ServerConnection connection = connector.connect()) {
                 current = connection;
-                done = follow(new Documents(connection), sink, flush);
+                done = follow(new Documents(connection), sink, output);
             } catch (ServerConnection.LostException problem) {
                 if (!everConnected) {
                     throw problem;
                 }
-                flush.flush();
+                output.flush();
                 pause(problem);
             }
         }
@@ -107,12 +104,12 @@ final class Follower {
     }
 
     /** Follows over one connection; returns whether there is nothing more to come. */
-    private boolean follow(Documents documents, Documents.Sink sink, Flush flush) throws IOException {
+    private boolean follow(Documents documents, Documents.Sink sink, Flushable output) throws IOException {
         Document document = documents.find(name);
         begin(document);
         catchUp(documents, document, sink);
         while (left > 0 && !stopped()) {
-            flush.flush();
+            output.flush();
             Page page = documents.await(name, next.orElseThrow(), Math.min(left, pageValues), BLOCK_MILLIS);
             recognize(page.id());
             for (Value value : page.values()) {

@@ -50,9 +50,8 @@ final class GetCommand extends ClientCommand {
         long begin = atLeast(0, from, "--from", FIRST);
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
-        try (ServerConnection connection = connect();
+        try (Documents documents = documents();
                 Progress progress = new Progress(err(), console().showsProgress(), "values")) {
-            Documents documents = new Documents(connection);
             Document document = documents.find(bytes(name));
             if (document == null) {
                 throw ClientException.missing(name);

@@ -34,27 +34,18 @@ final class ListCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         long left = atLeast(1, limit, "--limit", Long.MAX_VALUE);
-        try (ServerConnection connection = connect()) {
-            Documents documents = new Documents(connection);
+        try (Documents documents = documents()) {
             byte @Nullable [] pattern = glob == null ? null : bytes(glob);
             Names names = Names.before();
             do {
                 names = documents.scan(names, pattern);
-                left -= print(names, left, output);
+                for (byte[] name : names.names()) {
+                    if (left-- > 0) {
+                        print(name, output);
+                    }
+                }
             } while (!names.last() && left > 0);
         }
-    }
-
-    private long print(Names names, long limit, Output output) throws IOException {
-        long printed = 0;
-        for (byte[] name : names.names()) {
-            if (printed == limit) {
-                break;
-            }
-            print(name, output);
-            printed++;
-        }
-        return printed;
     }
 
     private void print(byte[] name, Output output) throws IOException {

@@ -26,8 +26,7 @@ final class RemoveCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        try (ServerConnection connection = connect()) {
-            Documents documents = new Documents(connection);
+        try (Documents documents = documents()) {
             // The answer to a deletion does not count documents whose values have all been trimmed.
             List<String> missing = names.stream()
                     .distinct()

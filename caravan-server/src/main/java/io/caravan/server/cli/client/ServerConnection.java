@@ -25,17 +25,8 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 public final class ServerConnection implements AutoCloseable {
     /** Prefixes of errors that say that the document is in another state than the command expects. */
-    private static final Set<String> OTHER_STATES = Set.of(
-            "CONFLICT",
-            "TRIMMED",
-            "BEYOND",
-            "CLOSED",
-            "GONE",
-            "FORKED",
-            "CHANGED",
-            "NOTFOUND",
-            "DELETED",
-            "BACKINTIME");
+    private static final Set<String> OTHER_STATES =
+            Set.of("CONFLICT TRIMMED BEYOND CLOSED GONE FORKED CHANGED NOTFOUND DELETED BACKINTIME".split(" "));
 
     /** The answer of a server that is stopping but has not closed the connection yet. */
     private static final String STOPPING = "ERR the server is stopping";
@@ -139,33 +130,27 @@ public final class ServerConnection implements AutoCloseable {
             return new LostException(connection(problem, server, timeoutSeconds), problem);
         }
         return STOPPING.equals(problem.getMessage())
-                ? new LostException(address(server) + " is stopping", problem)
+                ? new LostException(server + " is stopping", problem)
                 : answer(problem);
     }
 
     private static String connection(JedisException problem, HostPort server, long timeoutSeconds) {
-        String address = address(server);
         if (hasCause(problem, UnknownHostException.class)) {
             return "the host '" + server.host() + "' is not known";
         }
         if (hasCause(problem, ConnectException.class)) {
-            return "no server answers at " + address + "; start one with 'caravan serve --resp " + address
+            return "no server answers at " + server + "; start one with 'caravan serve --resp " + server
                     + "', or say where it is with --server HOST:PORT";
         }
         if (hasCause(problem, SocketTimeoutException.class)) {
-            return address + " has not answered for " + timeoutSeconds
+            return server + " has not answered for " + timeoutSeconds
                     + " s; is it a Caravan server? if it is just slow, raise --timeout";
         }
         if (hasCause(problem, SSLException.class)) {
-            return "TLS with " + address + " failed: " + deepest(problem).getMessage()
+            return "TLS with " + server + " failed: " + deepest(problem).getMessage()
                     + "; does the server speak TLS there, and does --tls-ca name the authority of its certificate?";
         }
-        return "the connection to " + address + " was lost: " + deepest(problem).getMessage();
-    }
-
-    /** As {@link HostPort#parse} reads it. */
-    private static String address(HostPort server) {
-        return (server.host().contains(":") ? "[" + server.host() + "]" : server.host()) + ":" + server.port();
+        return "the connection to " + server + " was lost: " + deepest(problem).getMessage();
     }
 
     private static ClientException answer(JedisException problem) {

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -34,8 +33,7 @@ final class StatCommand extends ClientCommand {
 
     @Override
     protected void run(Output output) throws IOException {
-        try (ServerConnection connection = connect()) {
-            Documents documents = new Documents(connection);
+        try (Documents documents = documents()) {
             if (name == null) {
                 printServer(documents.status(), output);
             } else {
@@ -74,35 +72,29 @@ final class StatCommand extends ClientCommand {
         }
     }
 
+    /** Writes the answer's lines as JSON: {@code # Section}, then a {@code name:value} for each of its statistics. */
     private static void writeSections(String status, JsonGenerator json) throws IOException {
-        Map<String, Map<String, String>> sections = sections(status);
-        for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
-            json.writeObjectFieldStart(section.getKey());
-            for (Map.Entry<String, String> figure : section.getValue().entrySet()) {
-                json.writeFieldName(figure.getKey());
-                if (NUMBER.matcher(figure.getValue()).matches()) {
-                    json.writeNumber(figure.getValue());
-                } else {
-                    json.writeString(figure.getValue());
-                }
-            }
-            json.writeEndObject();
-        }
-    }
-
-    /** Parses the answer's lines: {@code # Section}, then a {@code name:value} for each of its statistics. */
-    private static Map<String, Map<String, String>> sections(String status) {
-        Map<String, Map<String, String>> sections = new LinkedHashMap<>();
-        Map<String, String> section = new LinkedHashMap<>();
+        boolean inSection = false;
         for (String line : (Iterable<String>) status.lines()::iterator) {
             int colon = line.indexOf(':');
             if (line.startsWith("# ")) {
-                section = new LinkedHashMap<>();
-                sections.put(line.substring(2).toLowerCase(Locale.ROOT), section);
-            } else if (colon > 0) {
-                section.put(line.substring(0, colon), line.substring(colon + 1));
+                if (inSection) {
+                    json.writeEndObject();
+                }
+                json.writeObjectFieldStart(line.substring(2).toLowerCase(Locale.ROOT));
+                inSection = true;
+            } else if (inSection && colon > 0) {
+                String value = line.substring(colon + 1);
+                json.writeFieldName(line.substring(0, colon));
+                if (NUMBER.matcher(value).matches()) {
+                    json.writeNumber(value);
+                } else {
+                    json.writeString(value);
+                }
             }
         }
-        return sections;
+        if (inSection) {
+            json.writeEndObject();
+        }
     }
 }

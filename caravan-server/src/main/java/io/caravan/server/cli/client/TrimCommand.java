@@ -44,8 +44,7 @@ final class TrimCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         long to = atLeast(0, extent.to, "--to", 0);
         long keep = atLeast(0, extent.keep, "--keep", 0);
-        try (ServerConnection connection = connect()) {
-            Documents documents = new Documents(connection);
+        try (Documents documents = documents()) {
             long first = documents
                     .trim(bytes(name), extent.to != null ? to : allBut(keep, documents))
                     .orElseThrow(() -> ClientException.missing(name));

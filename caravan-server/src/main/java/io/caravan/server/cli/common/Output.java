@@ -31,6 +31,19 @@ public final class Output implements Closeable {
         }
     }
 
+    /** How results are printed. */
+    public enum Format {
+        /** For people, and for programs that want the bytes as they are. */
+        TEXT,
+        /** For programs: one JSON object a line. */
+        JSON;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
     /** Writes the fields of one object. */
     public interface Fields {
         void write(JsonGenerator json) throws IOException;

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells on the error stream how far a long command is: to a person, in one line that is written anew; to a log, where
- * that is wanted, in a line each time. For any number of threads.
+ * Shows on the error stream how far a long command is: to a person, in one line that is rewritten; to a log, where that
+ * is wanted, in a new line each time. Thread-safe.
  */
 public final class Progress implements AutoCloseable {
     private static final long FIRST_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -30,10 +30,10 @@ public final class Progress implements AutoCloseable {
     private long bytes;
 
     /**
-     * Counts what is done, from nothing on; says so to a person only.
+     * Counts from zero; shown to a person only.
      *
      * @param shown whether a person looks
-     * @param unit what is counted beside bytes
+     * @param unit what is counted besides bytes
      */
     public Progress(PrintWriter err, boolean shown, String unit) {
         this.err = err;
@@ -42,7 +42,7 @@ public final class Progress implements AutoCloseable {
     }
 
     /**
-     * Says every {@value #TICK_SECONDS} seconds, until it is closed, what it is told, to a log as well.
+     * Prints a line every {@value #TICK_SECONDS} seconds until it is closed, to a log too.
      *
      * @param shown whether a person looks
      * @param line asked on a thread of its own
@@ -77,7 +77,7 @@ public final class Progress implements AutoCloseable {
         err.flush();
     }
 
-    /** Takes the person's line away. */
+    /** Erases the line. */
     @Override
     public void close() {
         if (ticks != null) {

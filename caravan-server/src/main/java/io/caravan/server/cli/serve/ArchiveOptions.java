@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.StoreConfig;
 import io.caravan.server.archive.Lease;
 import io.caravan.server.archive.PrunePolicy;
@@ -170,11 +172,11 @@ final class ArchiveOptions {
      */
     RestoreConfig restore(StoreConfig store) {
         boolean drills = !drillEvery.isZero();
-        Quantities.check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");
-        Quantities.check(
+        check(!drills || drillEvery.compareTo(SHORTEST) >= 0, "--drill must be 1s or more, or off");
+        check(
                 drillSample >= 1 && drillSample <= MAX_DRILL_SAMPLE,
                 "--drill-sample must be from 1 to " + MAX_DRILL_SAMPLE);
-        Quantities.check(
+        check(
                 !archive.equals(NONE) || !drills && !hydrate,
                 "--archive-hydrate and --drill need an archive: they do not go with --archive none");
         return new RestoreConfig(hydrate, drillEvery, drillSample, store.directory(), store.maxValueBytes());
@@ -188,15 +190,15 @@ final class ArchiveOptions {
      */
     @Nullable
     ArchiveConfig config(Path data) {
-        Quantities.check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
-        Quantities.check(
+        check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
+        check(
                 concurrency >= 1 && concurrency <= MAX_CONCURRENCY,
                 "--archive-concurrency must be from 1 to " + MAX_CONCURRENCY);
         if (archive.equals(NONE)) {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
-        check(url);
+        checkUrl(url);
         S3Options s3 = s3();
         return new ArchiveConfig(
                 url,
@@ -214,16 +216,16 @@ final class ArchiveOptions {
 
     private ArchiveConfig.@Nullable Pruning pruning() {
         boolean prunes = !pruneEvery.isZero();
-        Quantities.check(!prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
-        Quantities.check(keep >= 1, "--archive-keep must be 1 or more: the latest generation always stays");
-        Quantities.check(keepDays >= 0, "--archive-keep-days must be 0 or more");
-        Quantities.check(keepDaily >= 0, "--archive-keep-daily must be 0 or more");
-        Quantities.check(retainDays >= 1, "--archive-retain must be 1 or more");
+        check(!prunes || pruneEvery.compareTo(SHORTEST) >= 0, "--archive-prune must be 1s or more, or off");
+        check(keep >= 1, "--archive-keep must be 1 or more: the latest generation always stays");
+        check(keepDays >= 0, "--archive-keep-days must be 0 or more");
+        check(keepDaily >= 0, "--archive-keep-daily must be 0 or more");
+        check(retainDays >= 1, "--archive-retain must be 1 or more");
         PrunePolicy policy = new PrunePolicy(keep, Duration.ofDays(keepDays), keepDaily, Duration.ofDays(retainDays));
         return prunes ? new ArchiveConfig.Pruning(policy, pruneEvery) : null;
     }
 
-    private static void check(String url) {
+    private static void checkUrl(String url) {
         try {
             ObjectStores.check(url);
         } catch (IllegalArgumentException wrong) {

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.StoreConfig;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.config.Quantities;
@@ -99,13 +101,13 @@ final class LimitOptions {
         NetworkLimits defaults = NetworkLimits.defaults();
         long total = maxInFlightTotalBytes == AUTO ? defaults.totalInFlightBytes() : maxInFlightTotalBytes;
         long answers = maxAnswersTotalBytes == AUTO ? defaults.totalAnswerBytes() : maxAnswersTotalBytes;
-        Quantities.check(maxConnections > 0, "--max-connections must be 1 or more");
-        Quantities.check(answers >= MIN_ANSWERS_BYTES, "--max-answers-total must be 1MiB or more");
-        Quantities.check(
+        check(maxConnections > 0, "--max-connections must be 1 or more");
+        check(answers >= MIN_ANSWERS_BYTES, "--max-answers-total must be 1MiB or more");
+        check(
                 maxInFlightBytes >= request,
                 "--max-in-flight must be " + request + " bytes or more, which is the greatest request");
-        Quantities.check(total >= maxInFlightBytes, "--max-in-flight-total must not be below --max-in-flight");
-        Quantities.check(!requestTimeout.isZero(), "--request-timeout must be above 0");
+        check(total >= maxInFlightBytes, "--max-in-flight-total must not be below --max-in-flight");
+        check(!requestTimeout.isZero(), "--request-timeout must be above 0");
         return new NetworkLimits(
                 maxConnections,
                 maxConnectionsPerAddress == AUTO ? NetworkLimits.shareOf(maxConnections) : maxConnectionsPerAddress,
@@ -118,7 +120,7 @@ final class LimitOptions {
     }
 
     RespLimits resp(StoreConfig store) {
-        Quantities.check(maxPipeline > 0, "--max-pipeline must be 1 or more");
+        check(maxPipeline > 0, "--max-pipeline must be 1 or more");
         return ServerConfig.respLimits(store, maxPipeline);
     }
 }

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Quantities;
@@ -80,7 +82,7 @@ final class ListenOptions {
      * @throws IllegalArgumentException when other machines can reach the address and no secret is required
      */
     void checkReach(String option, InetSocketAddress address, boolean authenticated) {
-        Quantities.check(
+        check(
                 insecure || authenticated || address.getAddress().isLoopbackAddress(),
                 option + " " + HostPort.format(address)
                         + " can be reached from other machines, and no password is required; use a loopback address, or"
@@ -108,8 +110,7 @@ final class ListenOptions {
         for (Transport candidate : Transport.values()) {
             if (candidate.label().equalsIgnoreCase(transport)) {
                 Throwable problem = candidate.unavailable();
-                Quantities.check(
-                        problem == null, "--transport " + transport + " is not available on this machine: " + problem);
+                check(problem == null, "--transport " + transport + " is not available on this machine: " + problem);
                 return candidate;
             }
         }

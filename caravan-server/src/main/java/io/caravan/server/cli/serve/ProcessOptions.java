@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Quantities;
 import io.caravan.server.config.Settings;
@@ -62,7 +64,7 @@ final class ProcessOptions {
     }
 
     Duration stopTimeout() {
-        Quantities.check(!stopTimeout.isZero(), "--stop-timeout must be above 0");
+        check(!stopTimeout.isZero(), "--stop-timeout must be above 0");
         return stopTimeout;
     }
 }

@@ -1,7 +1,8 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.server.config.FileWatch;
-import io.caravan.server.config.Quantities;
 import io.caravan.server.net.Tls;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
@@ -80,7 +81,7 @@ final class SecurityOptions {
     /**
      * The config with the origins whose pages may use the server, and the names that it may be called by.
      *
-     * @throws IllegalArgumentException when one is none
+     * @throws IllegalArgumentException when one is invalid
      */
     HttpConfig allow(HttpConfig http) {
         HttpConfig withOrigins = checked("--allow-origin", () -> http.withAllowedOrigins(allowedOrigins));
@@ -105,14 +106,14 @@ final class SecurityOptions {
     Authenticator authenticator(Map<String, String> environment, Consumer<FileWatch.Reloadable> watched)
             throws IOException {
         String password = environment.get(PASSWORD_VARIABLE);
-        Quantities.check(
+        check(
                 Stream.of(authFile, passwordFile, password)
                                 .filter(Objects::nonNull)
                                 .count()
                         <= 1,
                 "--auth-file, --password-file and " + PASSWORD_VARIABLE + " exclude each other: choose one");
         if (password != null) {
-            Quantities.check(!password.isEmpty(), PASSWORD_VARIABLE + " is empty: set it to the password, or unset it");
+            check(!password.isEmpty(), PASSWORD_VARIABLE + " is empty: set it to the password, or unset it");
             return Authenticator.ofPassword(password.getBytes(StandardCharsets.UTF_8));
         }
         if (authFile == null && passwordFile == null) {
@@ -128,8 +129,8 @@ final class SecurityOptions {
     /** Reads certificate and key, or returns null when TLS is not asked for; parameters and errors as above. */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {
-        Quantities.check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");
-        Quantities.check(tlsCa == null || tlsCert != null, "--tls-ca needs --tls-cert and --tls-key");
+        check((tlsCert == null) == (tlsKey == null), "--tls-cert and --tls-key need each other");
+        check(tlsCa == null || tlsCert != null, "--tls-ca needs --tls-cert and --tls-key");
         if (tlsCert == null || tlsKey == null) {
             return null;
         }

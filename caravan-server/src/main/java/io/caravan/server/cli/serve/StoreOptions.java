@@ -1,5 +1,7 @@
 package io.caravan.server.cli.serve;
 
+import static io.caravan.server.config.Quantities.check;
+
 import io.caravan.Durability;
 import io.caravan.FlushPolicy;
 import io.caravan.StoreConfig;
@@ -60,7 +62,7 @@ final class StoreOptions {
      * @throws IllegalArgumentException when they do not hold together
      */
     StoreConfig config() {
-        Quantities.check(
+        check(
                 maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= MAX_VALUE_BYTES,
                 "--max-value must be from 64KiB to 32MiB");
         return StoreConfig.builder(data)

@@ -3,15 +3,16 @@ package io.caravan.server.protocol.resp;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.Preparation;
 import io.caravan.server.document.Preparation.UnpreparedException;
+import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.Request;
 import io.caravan.server.protocol.resp.codec.RequestDecoder;
+import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
-import io.caravan.server.protocol.resp.dispatch.CommandTable;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
@@ -23,7 +24,6 @@ import io.netty.channel.Channel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Objects;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,55 +31,51 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A write is handed to the store at once and answered later. Consecutive reads go to a reading thread together, and
  * what follows waits until they are done: so a read sees every write before it, because the store has accepted it, and
- * none behind it. Nothing runs while the store has no room, a write waits for a document from the archive, too many
- * answers are pending, or the client does not take what there is; {@link #full()} then tells the connection to read no
- * more. The event loop's alone.
+ * none after it. Nothing runs while the store has no room, a write waits for a document from the archive, too many
+ * answers are pending, or the client does not take its answers; {@link #full()} then tells the connection to stop
+ * reading. Used only on the event loop.
  */
 final class CommandRunner implements RequestDecoder.Intake {
-    /** Requests that may wait to be run; what has been read from the socket may go beyond. */
+    /** Requests that may wait to be run; those read from the socket already may exceed it. */
     private static final int MAX_WAITING = 128;
 
     private static final int MAX_READS_TOGETHER = 64;
 
-    private final RespService service;
+    private final RespProtocol protocol;
     private final Channel channel;
     private final Session session;
     private final ReplyQueue replies;
-    private final CommandTable table;
+    private final AnswerMemory answers;
     private final DocumentService documents;
-    private final Executor readers;
     private final Runnable progress;
-    private final int maxPending;
-    private final long maxReadBytes;
+    private final RespLimits limits;
 
     private final Deque<Request> waiting = new ArrayDeque<>();
     /** Reads that are under way. */
     private @Nullable ReadBatch batch;
-    /** Whether they have left their thread. */
+    /** Whether the reads have left their thread. */
     private boolean batchPaused;
 
     private boolean awaitingRoom;
-    /** The answer to a write that waits, or has waited, for a document from the archive: the store has not decided on it. */
+    /** The answer to the last write that had to wait for a document from the archive. */
     private @Nullable PendingReply undecided;
 
     private boolean refusedLast;
 
     /**
-     * Makes a runner that has nothing to do.
+     * Makes a runner.
      *
-     * @param progress is run on the event loop when requests can be run that had to wait; it calls {@link #run()}
+     * @param progress is run on the event loop when requests that had to wait can run; it calls {@link #run()}
      */
-    CommandRunner(Channel channel, Session session, ReplyQueue replies, RespService service, Runnable progress) {
-        this.service = service;
+    CommandRunner(Channel channel, Session session, ReplyQueue replies, RespProtocol protocol, Runnable progress) {
+        this.protocol = protocol;
         this.channel = channel;
         this.session = session;
         this.replies = replies;
-        this.table = service.table();
-        this.documents = service.documents();
-        this.readers = service.readers();
+        this.answers = replies.answers();
+        this.documents = protocol.documents();
         this.progress = progress;
-        this.maxPending = service.limits().maxPending();
-        this.maxReadBytes = service.limits().maxRequestBytes();
+        this.limits = protocol.limits();
     }
 
     /** Takes the next request, and runs it if it need not wait. */
@@ -95,7 +91,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         return session.quitting() || mustWait();
     }
 
-    /** After the last request there is room for any number: they are dropped. */
+    /** Always open after the last request: what follows is dropped. */
     @Override
     public boolean open() {
         return session.quitting() || !mustWait();
@@ -106,13 +102,13 @@ final class CommandRunner implements RequestDecoder.Intake {
         return session.stranger();
     }
 
-    /** What a stranger sends may make it known: what comes behind that is another's. */
+    /** A stranger's request may authenticate it, and the limits of the next one depend on that. */
     private boolean mustWait() {
         return awaitingRoom
                 || awaitingDocument()
                 || !waiting.isEmpty() && stranger()
                 || waiting.size() >= MAX_WAITING
-                || replies.size() >= maxPending
+                || replies.size() >= limits.maxPending()
                 || !answersAreTaken();
     }
 
@@ -126,7 +122,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         return refusedLast;
     }
 
-    /** Drops what waits: the connection is gone. */
+    /** Drops what waits, because the connection is gone. */
     void close() {
         session.quit();
         waiting.clear();
@@ -140,7 +136,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         while (batch == null
                 && !awaitingRoom
                 && !awaitingDocument()
-                && replies.size() < maxPending
+                && replies.size() < limits.maxPending()
                 && answersAreTaken()
                 && !waiting.isEmpty()
                 && answerHasRoom()) {
@@ -151,34 +147,30 @@ final class CommandRunner implements RequestDecoder.Intake {
     private void goOnReading(ReadBatch paused) {
         if (paused.finished()) {
             batch = null;
-        } else if (answersAreTaken() && replies.roomOrWake()) {
+        } else if (answersAreTaken() && answers.roomOrWake()) {
             batchPaused = false;
             paused.start();
         }
     }
 
-    /** Whether there is room for more answers, by the memory that they take. */
+    /** Whether the memory that answers take leaves room for more. */
     private boolean answersAreTaken() {
-        return channel.isWritable() && !replies.full() && replies.mayAnswer();
+        return channel.isWritable() && !replies.full() && answers.mayAnswer();
     }
 
-    /** Reads wait for room, because their answers may be large; writes do not, so that nobody stops them by not reading. */
+    /** Reads wait for room, because their answers may be large. Writes do not, so that no slow reader stops them. */
     private boolean answerHasRoom() {
-        return replies.room() || nextRead() == null || replies.roomOrWake();
+        return answers.room() || nextRead() == null || answers.roomOrWake();
     }
 
     private void runNext() {
         Request next = waiting.element();
-        if (next instanceof Request.Malformed malformed) {
-            answerLast("ERR Protocol error: " + malformed.problem());
-            return;
-        }
         if (next instanceof Request.Refused refused) {
             answerLast(refused.error());
             return;
         }
         Command command = (Command) next;
-        CommandSpec spec = table.find(command);
+        CommandSpec spec = protocol.find(command);
         Reply.Error refusal = CommandGate.refuse(session, spec, command);
         if (spec == null || refusal != null) {
             refuse(refusal);
@@ -244,9 +236,9 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
     }
 
-    /** Makes a change here, or, when it needs what takes time, on a reading thread. */
+    /** Makes a change here, or on a reading thread if it needs something that takes time. */
     private void write(Change change, Command command, PendingReply place) {
-        Preparation preparation = new Preparation(maxReadBytes);
+        Preparation preparation = new Preparation(limits.maxRequestBytes());
         try {
             if (!documents.write(change.names(), change.edit(), preparation, place)) {
                 undecided = place;
@@ -265,7 +257,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             return false;
         }
         documents.prepare(preparation);
-        // Or the values of many would wait together for their changes to be durable.
+        // Otherwise the values of many changes could pile up until those are durable.
         context.place().hold(preparation.copiedBytes());
         documents.writeWaiting(change.names(), change.edit(), preparation, context.place());
         return true;
@@ -274,8 +266,8 @@ final class CommandRunner implements RequestDecoder.Intake {
     private PendingReply takePlace() {
         Request request = waiting.remove();
         Command command = request instanceof Command known ? known : null;
-        CommandSpec spec = command == null ? null : table.find(command);
-        return replies.open(session.protocol(), service.watch(session, spec, command));
+        CommandSpec spec = command == null ? null : protocol.find(command);
+        return replies.open(session.protocol(), protocol.watch(session, spec, command));
     }
 
     private void awaitRoom() {
@@ -283,10 +275,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         awaitingRoom = true;
     }
 
-    /**
-     * Whether a write waits for a document from the archive: what follows could come before it. Its answer, once there
-     * is one, has this connection go on.
-     */
+    /** Whether a write waits for a document from the archive: what follows must not overtake it. */
     private boolean awaitingDocument() {
         return undecided != null && !undecided.done();
     }
@@ -301,9 +290,9 @@ final class CommandRunner implements RequestDecoder.Intake {
         readWith(Objects.requireNonNull(nextRead()), command, takePlace());
     }
 
-    /** Hands a read to a reading thread, and those behind it with it. */
+    /** Hands a read to a reading thread, together with those that follow it. */
     private void readWith(Action first, Command of, PendingReply place) {
-        ReadBatch reads = new ReadBatch(channel, session, readers, replies, this::readsPaused);
+        ReadBatch reads = new ReadBatch(channel, session, protocol.readers(), replies, this::readsPaused);
         reads.add(first, of, place);
         Action action = nextRead();
         while (action != null && reads.size() < MAX_READS_TOGETHER) {
@@ -316,12 +305,12 @@ final class CommandRunner implements RequestDecoder.Intake {
         reads.start();
     }
 
-    /** What the next request does, or null when it is none that may go to a reading thread. */
+    /** The next request's action, or null when it must not run on a reading thread. */
     private @Nullable Action nextRead() {
         if (!(waiting.peek() instanceof Command command)) {
             return null;
         }
-        CommandSpec spec = table.find(command);
+        CommandSpec spec = protocol.find(command);
         if (spec == null || CommandGate.refuse(session, spec, command) != null) {
             return null;
         }

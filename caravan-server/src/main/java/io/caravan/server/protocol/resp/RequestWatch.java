@@ -11,12 +11,12 @@ import io.caravan.server.protocol.resp.reply.PendingReply;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Times a request from when it is run to its answer, for {@code /metrics} and {@code SLOWLOG}. The event loop's alone. */
+/** Times a request from its start to its answer, for {@code /metrics} and {@code SLOWLOG}. Used on the event loop. */
 final class RequestWatch implements PendingReply.Observer {
     private static final String PROTOCOL = "resp";
-    /** What stands for a command in the figures that there is not, or for bytes that are none. */
+    /** Stands in the figures for a command that does not exist, and for malformed requests. */
     private static final String UNKNOWN = "unknown";
-    /** Errors that are the server's affair. */
+    /** Prefixes of errors that are the server's fault. */
     private static final Set<String> FAILURES = Set.of("OOM", "IOERR", "CORRUPT", "ARCHIVE", "RESTORING");
 
     private static final String INTERNAL = "ERR internal error";
@@ -29,10 +29,10 @@ final class RequestWatch implements PendingReply.Observer {
     private final long startedNanos = System.nanoTime();
 
     /**
-     * A watch that runs.
+     * Starts the watch.
      *
-     * @param spec the command's, null when there is no such command
-     * @param command null when what came is none
+     * @param spec null when there is no such command
+     * @param command null when the request was malformed
      */
     RequestWatch(
             ServerMetrics metrics,

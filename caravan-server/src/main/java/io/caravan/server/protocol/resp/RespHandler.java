@@ -26,23 +26,22 @@ import org.slf4j.LoggerFactory;
  * One client's connection: hands its requests to a {@link CommandRunner}, writes the answers, and reads from the socket
  * only while there is room for more of both. Ends when the client has quit, or will send no more, and has its answers.
  *
- * <p>A connection that ends because of what the client sent is closed late: what the client is still sending is read
- * and dropped for a while, because a socket that is closed over unread bytes takes back the answer that says what was
- * wrong.
+ * <p>A connection that ends with an error lingers: input is read and dropped for a while, because closing a socket with
+ * unread bytes would discard the answer that says what was wrong.
  */
 final class RespHandler extends SimpleChannelInboundHandler<Request> implements Connection {
     private static final Logger LOG = LoggerFactory.getLogger(RespHandler.class);
 
     private static final Duration LINGER = Duration.ofSeconds(2);
-    /** How long a stopping server waits for a client to close, and before that for requests that are on their way. */
+    /** How long a stopping server waits for a client to close; before that it waits for requests under way. */
     private static final Duration STOP_LINGER = Duration.ofMillis(500);
 
     private static final Duration STOP_GRACE = Duration.ofMillis(100);
-    /** Stands for all requests of a client until it has authenticated itself. */
+    /** The number of the unfinished request while the client has yet to authenticate. */
     private static final long AUTHENTICATION = -1;
 
     private final Channel channel;
-    private final RespService service;
+    private final RespProtocol protocol;
     private final Session session;
     private final ReplyQueue replies;
     private final CommandRunner runner;
@@ -55,19 +54,19 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     private boolean inProgress;
     private boolean moreProgress;
 
-    RespHandler(Channel channel, RespService service, InFlight inFlight, AnswerMemory answers) {
+    RespHandler(Channel channel, RespProtocol protocol, InFlight inFlight, AnswerMemory answers) {
         this.channel = channel;
-        this.service = service;
-        this.session = service.newSession(channel);
-        this.replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), answers, this::progress);
-        this.runner = new CommandRunner(channel, session, replies, service, this::progress);
-        this.decoder = new RequestDecoder(service.limits(), runner);
+        this.protocol = protocol;
+        this.session = protocol.newSession(channel);
+        this.replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), answers, this::progress);
+        this.runner = new CommandRunner(channel, session, replies, protocol, this::progress);
+        this.decoder = new RequestDecoder(protocol.limits(), runner);
         this.inFlight = inFlight;
         inFlight.onRoom(this::progress);
         answers.onRoom(this::progress);
     }
 
-    /** Makes the requests; belongs before this in the pipeline. */
+    /** Decodes the requests; comes before this in the pipeline. */
     RequestDecoder decoder() {
         return decoder;
     }
@@ -139,8 +138,8 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     }
 
     /**
-     * Runs and writes what can be; writing can make room to run, and the socket can call back meanwhile. What goes
-     * wrong ends this connection, and no other that waits for its turn on the loop.
+     * Runs and writes what it can. Writing can make room to run more, and the socket can call back meanwhile. A failure
+     * ends this connection, and no other on the loop.
      */
     private void progress() {
         moreProgress = true;
@@ -164,7 +163,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
         }
     }
 
-    /** Takes requests that had to wait as bytes; returns whether there were any. */
+    /** Decodes requests that were held back; returns whether there were any. */
     private boolean decodeMore() throws Exception {
         long before = requests;
         decoder.resume();
@@ -176,7 +175,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
             inFlight.settle(decoder.unfinishedBytes());
         }
         closeWhenDone();
-        // A socket that will give no more cannot be asked for it: epoll may have forgotten it.
+        // Do not read again after the end of input: epoll may have forgotten the socket.
         if (!closing && !((DuplexChannel) channel).isInputShutdown()) {
             channel.config().setAutoRead(!runner.full() && channel.isWritable() && inFlight.mayRead());
         }
@@ -202,7 +201,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-        service.forget(session);
+        protocol.forget(session);
         session.end();
         session.transaction(null);
         runner.close();

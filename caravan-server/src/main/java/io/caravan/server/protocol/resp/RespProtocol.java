@@ -8,20 +8,53 @@ import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
+import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.commands.ArchiveCommands;
+import io.caravan.server.protocol.resp.commands.ClientCommands;
+import io.caravan.server.protocol.resp.commands.ConnectionCommands;
+import io.caravan.server.protocol.resp.commands.ExpiryCommands;
+import io.caravan.server.protocol.resp.commands.ExtensionCommands;
+import io.caravan.server.protocol.resp.commands.KeyCommands;
+import io.caravan.server.protocol.resp.commands.ListCommands;
+import io.caravan.server.protocol.resp.commands.PersistenceCommands;
+import io.caravan.server.protocol.resp.commands.ScanCommands;
+import io.caravan.server.protocol.resp.commands.ServerCommands;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
+import io.caravan.server.protocol.resp.commands.SlowLog;
+import io.caravan.server.protocol.resp.commands.TransactionCommands;
+import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import java.net.SocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** RESP, for listeners. */
+/** RESP, for listeners: what all of its connections share. */
 public final class RespProtocol implements WireProtocol {
-    private final RespService service;
+    private final RespLimits limits;
+    private final DocumentService documents;
+    private final Executor readers;
+    private final Authenticator authenticator;
+    private final Map<String, CommandSpec> table = new LinkedHashMap<>();
+    private final ClientRegistry clients = new ClientRegistry();
+    private final ServerMetrics metrics;
+    private final SlowLog slowLog;
+    private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
 
     /**
      * Makes the protocol over some documents.
@@ -41,12 +74,33 @@ public final class RespProtocol implements WireProtocol {
             Executor readers,
             Authenticator authenticator,
             ServerMetrics metrics) {
-        this.service = new RespService(documents, archiver, restores, status, readers, limits, authenticator, metrics);
+        this.limits = limits;
+        this.documents = documents;
+        this.readers = readers;
+        this.authenticator = authenticator;
+        this.metrics = metrics;
+        InstantSource clock = InstantSource.system();
+        this.slowLog = new SlowLog(clock);
+        metrics.connections("resp", () -> clients.all().size());
+        List.of(
+                        new ListCommands(documents).all(),
+                        new KeyCommands(documents).all(),
+                        new ScanCommands(documents).all(),
+                        new ExpiryCommands(documents, clock).all(),
+                        new ExtensionCommands(documents).all(),
+                        new ArchiveCommands(archiver, restores).all(),
+                        new TransactionCommands(limits).all(),
+                        new PersistenceCommands(documents, status, readers, clock).all(),
+                        new ServerCommands(status, table).all(),
+                        new ClientCommands(clients).all(),
+                        slowLog.all(),
+                        ConnectionCommands.all())
+                .forEach(group -> group.forEach(spec -> table.put(spec.name(), spec)));
     }
 
     @Override
     public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
-        RespHandler handler = new RespHandler(channel, service, inFlight, answers);
+        RespHandler handler = new RespHandler(channel, this, inFlight, answers);
         channel.pipeline().addLast(handler.decoder(), handler);
         return handler;
     }
@@ -60,5 +114,49 @@ public final class RespProtocol implements WireProtocol {
     @Override
     public ByteBuf tooManyConnections() {
         return Unpooled.copiedBuffer("-ERR max number of clients reached\r\n", StandardCharsets.US_ASCII);
+    }
+
+    DocumentService documents() {
+        return documents;
+    }
+
+    /** Where reads run, which may wait. */
+    Executor readers() {
+        return readers;
+    }
+
+    RespLimits limits() {
+        return limits;
+    }
+
+    /** All commands, by their names in upper case. */
+    public Map<String, CommandSpec> table() {
+        return Collections.unmodifiableMap(table);
+    }
+
+    @Nullable
+    CommandSpec find(Command command) {
+        return table.get(command.keyword(0));
+    }
+
+    CompletionInbox inbox(EventLoop loop) {
+        return inboxes.computeIfAbsent(loop, CompletionInbox::new);
+    }
+
+    /** A session for a new connection, known to others until {@link #forget}. */
+    Session newSession(Channel channel) {
+        SocketAddress remote = channel.remoteAddress();
+        Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator);
+        clients.add(session, channel::close);
+        return session;
+    }
+
+    void forget(Session session) {
+        clients.remove(session);
+    }
+
+    /** Watches a request from now on. */
+    RequestWatch watch(Session session, @Nullable CommandSpec spec, @Nullable Command command) {
+        return new RequestWatch(metrics, slowLog, session, spec, command);
     }
 }

@@ -5,9 +5,9 @@
  * {@link io.caravan.server.protocol.resp.codec.Request} of bytes and holds them to
  * {@link io.caravan.server.protocol.resp.codec.RespLimits}; {@link io.caravan.server.protocol.resp.RespHandler} hands
  * it to the connection's {@link io.caravan.server.protocol.resp.CommandRunner}, which has
- * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it by
- * {@link io.caravan.server.protocol.resp.dispatch.CommandTable}, as its
- * {@link io.caravan.server.protocol.resp.dispatch.Action} says; the answer waits in
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} refuse it or runs it, as the
+ * {@link io.caravan.server.protocol.resp.dispatch.Action} of its
+ * {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} says; the answer waits in
  * {@link io.caravan.server.protocol.resp.reply.ReplyQueue} until all before it are written. Answers that come from
  * other threads pass through {@link io.caravan.server.protocol.resp.reply.CompletionInbox}.
  *
@@ -16,11 +16,11 @@
  * in a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}; one that has to wait, for a slow client
  * ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a change
  * ({@link io.caravan.server.protocol.resp.commands.TailRead}), is a
- * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which lets its thread go and takes its next turn when it is
+ * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread and takes its next turn when it is
  * woken.
  *
- * <p>Commands are in the classes whose names end so, each with what {@code COMMAND} tells of them. Those of Redis's
- * that there are not are in {@link io.caravan.server.protocol.resp.dispatch.Replacements}.
+ * <p>The classes named {@code ...Commands} have the commands, each with its description for {@code COMMAND}.
+ * {@link io.caravan.server.protocol.resp.dispatch.Replacements} has advice for commands of Redis that Caravan lacks.
  */
 @NullMarked
 package io.caravan.server.protocol.resp;

@@ -128,7 +128,8 @@ class ServerCommandsTest extends RespTestBase {
         SlowLog log = new SlowLog(clock);
         EmbeddedChannel channel = new EmbeddedChannel();
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
-        CommandSpec spec = CommandSpec.list("RPUSH", -3, "").immediate((s, c) -> Reply.OK);
+        CommandSpec spec =
+                CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "").immediate((s, c) -> Reply.OK);
         byte[][] words = new byte[40][];
         Arrays.fill(words, "x".repeat(200).getBytes(StandardCharsets.UTF_8));
         log.done(session, spec, new Command(words), 9_999_999);

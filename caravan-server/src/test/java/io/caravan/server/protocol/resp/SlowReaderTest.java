@@ -153,17 +153,17 @@ class SlowReaderTest extends RespTestBase {
         AnswerMemory own = shared.of(channel);
         Queue<Runnable> readers = new ArrayDeque<>();
         ServerMetrics metrics = new ServerMetrics();
-        RespService service = new RespService(
+        RespProtocol protocol = new RespProtocol(
+                new RespLimits(VALUE_BYTES, VALUE_BYTES),
                 fixture.documents,
                 null,
                 null,
                 new ServerStatus(fixture.documents, fixture.network, Durability.NONE, null),
                 readers::add,
-                new RespLimits(VALUE_BYTES, VALUE_BYTES),
                 Authenticator.open(),
                 metrics);
-        ReplyQueue replies = new ReplyQueue(channel, service.inbox(channel.eventLoop()), own, () -> {});
-        CommandRunner runner = new CommandRunner(channel, service.newSession(channel), replies, service, () -> {});
+        ReplyQueue replies = new ReplyQueue(channel, protocol.inbox(channel.eventLoop()), own, () -> {});
+        CommandRunner runner = new CommandRunner(channel, protocol.newSession(channel), replies, protocol, () -> {});
         own.onRoom(runner::run);
         others.hold(VALUE_BYTES);
         runner.offer(command("RPUSH", "k", "v"));

@@ -34,12 +34,10 @@ public final class Command implements Request {
         return words[index];
     }
 
-    /** The words from this one on. */
     public List<byte[]> wordsFrom(int index) {
         return Arrays.asList(words).subList(index, words.length);
     }
 
-    /** The word as text. */
     public String text(int index) {
         return new String(words[index], StandardCharsets.UTF_8);
     }
@@ -64,7 +62,7 @@ public final class Command implements Request {
         return shortText(index).toLowerCase(Locale.ROOT);
     }
 
-    /** The word in upper case, as keywords are compared; one that is too long for a keyword is cut off, and still is none. */
+    /** The word in upper case, for comparison with keywords; cut off where it is longer than any of them. */
     public String keyword(int index) {
         byte[] word = words[index];
         int bytes = Math.min(word.length, MAX_KEYWORD_BYTES + 1);
@@ -74,7 +72,7 @@ public final class Command implements Request {
     /**
      * The word as a decimal number: digits of ASCII, and perhaps a minus sign.
      *
-     * @throws CommandException when it is none
+     * @throws CommandException when it is not
      */
     public long number(int index) {
         byte[] word = words[index];
@@ -105,7 +103,7 @@ public final class Command implements Request {
     /**
      * The word as a decimal number of zero or more.
      *
-     * @throws CommandException when it is none
+     * @throws CommandException when it is not
      */
     public long count(int index) {
         long number = number(index);

@@ -19,7 +19,7 @@ public final class CommandException extends RuntimeException {
         return new CommandException("ERR wrong number of arguments for '" + name + "' command");
     }
 
-    /** The command's second word is none that it knows. */
+    /** The command has no such subcommand. */
     public static CommandException unknownSubcommand(Command command) {
         return new CommandException("ERR unknown subcommand '" + command.shortText(1) + "'. Try "
                 + command.keyword(0).toUpperCase(Locale.ROOT) + " HELP.");

@@ -55,7 +55,7 @@ final class InlineWords {
         return word.toByteArray();
     }
 
-    /** Reads up to the closing quote, behind which a word must end. */
+    /** Reads up to the closing quote, after which the word must end. */
     private boolean quoted(byte quote, ByteArrayOutputStream word) {
         while (at < line.length) {
             byte b = line[at++];

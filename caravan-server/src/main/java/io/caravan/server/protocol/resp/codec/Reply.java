@@ -3,16 +3,20 @@ package io.caravan.server.protocol.resp.codec;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** An answer, in the terms of RESP 3. What RESP 2 has no type for is told in the nearest that it has, as Redis does. */
 public sealed interface Reply {
     /** The usual answer of a command that has nothing to tell. */
     Reply OK = new Simple("OK");
 
-    /** What an answer takes in memory beside its text or bytes, about. */
+    /** Memory of an answer besides its text or bytes, about. */
     int OBJECT_BYTES = 48;
 
     /** Writes the answer as it goes over the wire to a connection that speaks this version. */
@@ -21,6 +25,23 @@ public sealed interface Reply {
     /** What the answer takes in memory, about. */
     default long heldBytes() {
         return OBJECT_BYTES;
+    }
+
+    /** A plain value as an answer: a whole number, yes or no, a text, bytes, or null; a reply stays as it is. */
+    static Reply of(@Nullable Object value) {
+        if (value instanceof Reply reply) {
+            return reply;
+        }
+        if (value instanceof Long || value instanceof Integer) {
+            return new Number(((java.lang.Number) value).longValue());
+        }
+        if (value instanceof Boolean yes) {
+            return new Bool(yes);
+        }
+        if (value instanceof byte[] bytes) {
+            return new Bulk(bytes);
+        }
+        return value == null ? Null.BULK : Bulk.of((String) value);
     }
 
     private static long heldBytes(Collection<? extends Reply> elements) {
@@ -143,6 +164,11 @@ public sealed interface Reply {
     record Array(List<? extends Reply> elements) implements Reply {
         public static final Array EMPTY = new Array(List.of());
 
+        /** An array of plain values, see {@link Reply#of}. */
+        public static Array of(@Nullable Object... values) {
+            return new Array(Arrays.stream(values).map(Reply::of).toList());
+        }
+
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             RespBytes.putNumber(out, '*', elements.size());
@@ -188,11 +214,20 @@ public sealed interface Reply {
     }
 
     /**
-     * Answers by name; in RESP 2 an array of names, each with its answer behind it.
+     * Answers by name; in RESP 2 an array of names, each followed by its answer.
      *
      * @param entries in the order in which they are told
      */
     record Fields(Map<String, Reply> entries) implements Reply {
+        /** Fields of plain values, see {@link Reply#of}: each name is followed by its value. */
+        public static Fields of(@Nullable Object... namesAndValues) {
+            Map<String, Reply> entries = new LinkedHashMap<>();
+            for (int i = 0; i < namesAndValues.length; i += 2) {
+                entries.put((String) Objects.requireNonNull(namesAndValues[i]), Reply.of(namesAndValues[i + 1]));
+            }
+            return new Fields(entries);
+        }
+
         @Override
         public void encode(ByteBuf out, Protocol protocol) {
             int size = entries.size();

@@ -1,17 +1,11 @@
 package io.caravan.server.protocol.resp.codec;
 
 /** What a client sent. */
-public sealed interface Request permits Command, Request.Malformed, Request.Refused {
+public sealed interface Request permits Command, Request.Refused {
 
     /**
-     * Bytes that are no request. The connection ends after the answer, because nobody knows where the next one starts.
-     *
-     * @param problem what is wrong with them
-     */
-    record Malformed(String problem) implements Request {}
-
-    /**
-     * Stands for a request that is answered with an error whatever it is, and is the connection's last.
+     * Stands for a request that is answered with an error and ends the connection, such as a malformed one, after which
+     * the start of the next one is unknown.
      *
      * @param error the prefix and the text
      */

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
  * k\r\n}).
  *
  * <p>Every length is checked against {@link RespLimits} as soon as it is read, so a hostile one costs nothing; memory
- * for words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Malformed}
+ * for words is taken as they arrive, never as they are announced. After the first violation a {@link Request.Refused}
  * is passed on and all further bytes are dropped.
  *
  * <p>Requests are made one at a time, and only while {@link Intake#open}: one that has to wait takes many times the
@@ -64,7 +64,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         /** Whether the next request may come. */
         boolean open();
 
-        /** Whether nobody knows who sends the requests: then little memory is spent on them. */
+        /** Whether the client has yet to authenticate: then little memory is spent on its requests. */
         boolean stranger();
     }
 
@@ -78,7 +78,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         context = added;
     }
 
-    /** Whether there may be whole requests among the bytes, which came while the intake was not open. */
+    /** Whether bytes that came while the intake was closed may hold whole requests. */
     public boolean heldBack() {
         return heldBack;
     }
@@ -91,7 +91,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Netty's would read from the socket, whatever its settings, because no request has been passed on. */
+    /** Netty's implementation would read from the socket, because no request has been passed on. */
     @Override
     public void channelReadComplete(ChannelHandlerContext reading) throws Exception {
         if (heldBack) {
@@ -102,13 +102,13 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         }
     }
 
-    /** Netty's would drop what is held back when the client says that it will send no more. */
+    /** Netty's implementation would drop what is held back when the client shuts its output down. */
     @Override
     public void userEventTriggered(ChannelHandlerContext told, Object event) {
         told.fireUserEventTriggered(event);
     }
 
-    /** Bytes that are held of a request that has not come whole. */
+    /** Bytes held of a request that has not arrived whole. */
     public long unfinishedBytes() {
         long words = wordsAnnounced > 0 ? requestBytes - Math.max(0, wordBytes) : 0;
         return words + actualReadableBytes();
@@ -127,7 +127,7 @@ public final class RequestDecoder extends ByteToMessageDecoder {
         } catch (Violation violation) {
             malformed = true;
             words = NO_WORDS;
-            out.add(new Request.Malformed(String.valueOf(violation.getMessage())));
+            out.add(new Request.Refused("ERR Protocol error: " + violation.getMessage()));
         }
         if (malformed) {
             in.skipBytes(in.readableBytes());
@@ -251,8 +251,8 @@ public final class RequestDecoder extends ByteToMessageDecoder {
     }
 
     /**
-     * A browser sends what it is told to any port of this machine: what looks like a request of HTTP is one, and its
-     * body, which a foreign page wrote, must not be run as commands.
+     * Refuses HTTP. A web page can make a browser send a request to any port of this machine, and its body must not be
+     * run as commands.
      */
     private static void refuseHttp(byte[] firstWord, Channel channel) {
         for (AsciiString word : HTTP_WORDS) {

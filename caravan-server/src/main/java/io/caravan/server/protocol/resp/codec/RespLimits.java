@@ -9,7 +9,7 @@ package io.caravan.server.protocol.resp.codec;
  * @param maxPending number of requests of a connection that may wait for their answers; then no more are read
  */
 public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending) {
-    /** How many requests of a connection may wait for their answers, when nothing else is said. */
+    /** The default of {@code maxPending}. */
     public static final int DEFAULT_MAX_PENDING = 1024;
     /** Greatest number of words in a request. */
     public static final int MAX_WORDS = 1024 * 1024;
@@ -19,7 +19,7 @@ public record RespLimits(int maxWordBytes, long maxRequestBytes, int maxPending)
     public static final int MAX_STRANGER_WORDS = 16;
     /** Greatest length of such a request, counted as {@code maxRequestBytes} is. */
     public static final int MAX_STRANGER_BYTES = 16 * 1024;
-    /** What a word takes in memory beside its bytes, about. */
+    /** Memory of a word besides its bytes, about. */
     public static final int WORD_OVERHEAD_BYTES = 24;
 
     /** Limits of requests, with the usual number that may wait. */

@@ -1,86 +1,188 @@
 package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
 
+import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.push.Archiver.Archived;
+import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.archive.restore.Restored;
 import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Access;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import java.util.LinkedHashMap;
+import io.caravan.server.protocol.resp.reply.Errors;
+import io.caravan.server.security.Permission;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What documents' copies outside of the store can be asked for. */
+/** Archives documents, and brings them back from the archive. */
 public final class ArchiveCommands {
     private final @Nullable Archiver archiver;
+    private final @Nullable RestoreService restores;
 
     /**
-     * Commands of a server.
+     * The commands of a server.
      *
      * @param archiver null when the server has no archive
+     * @param restores null when the server has no archive
      */
-    public ArchiveCommands(@Nullable Archiver archiver) {
+    public ArchiveCommands(@Nullable Archiver archiver, @Nullable RestoreService restores) {
         this.archiver = archiver;
+        this.restores = restores;
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.generic("CARAVAN.ARCHIVE", 2, "Archives a document now, if it has changed.")
-                .keys(FIRST)
-                .access(Access.WRITE)
-                .waitingInTurns(this::archive));
+        return List.of(
+                generic("CARAVAN.ARCHIVE", 2, FIRST, "", "Archives a document now, if it has changed.")
+                        .access(Access.WRITE)
+                        .waitingInTurns(this::archive),
+                list("CARAVAN.RESTORE", -2, FIRST, "write denyoom", "Restores a document from the archive.")
+                        .access(Access.READ_AND_WRITE)
+                        .waitingInTurns(this::restore));
+    }
+
+    private static <T> T required(@Nullable T part) {
+        if (part == null) {
+            throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
+        }
+        return part;
     }
 
     private Reading archive(Session session, Command command, Reading.Context context) {
-        if (archiver == null) {
-            throw new CommandException("ARCHIVE this server has no archive: start it with --archive");
-        }
-        return new Waiting(archiver.archiveNow(ListCommands.name(command)), context);
+        CompletableFuture<Archived> archived = required(archiver).archiveNow(ListCommands.name(command));
+        return new Waiting<Archived>(
+                outcome -> archived.whenComplete((done, problem) -> {
+                    if (problem == null) {
+                        outcome.success(done);
+                    } else {
+                        outcome.failure(
+                                problem instanceof RuntimeException known ? known : new CompletionException(problem));
+                    }
+                }),
+                ArchiveCommands::describe,
+                context);
     }
 
-    /** Answers when it is known what became of it; holds no thread meanwhile. */
-    private static final class Waiting implements Reading {
-        private final CompletableFuture<Archived> archived;
-        private final Reading.Context context;
-        private boolean left;
+    private static Reply describe(Archived archived) {
+        ArchiveMark mark = archived.mark();
+        return Reply.Fields.of(
+                "generation", mark.generation(),
+                "first", mark.firstSequence(),
+                "next", mark.nextSequence(),
+                "taken-at-ms", mark.takenAtMillis(),
+                "uploaded", archived.uploaded());
+    }
 
-        Waiting(CompletableFuture<Archived> archived, Reading.Context context) {
-            this.archived = archived;
+    private Reading restore(Session session, Command command, Reading.Context context) {
+        RestoreOptions options = RestoreOptions.of(command);
+        if (options.generation().isPresent()) {
+            // An older generation, or that of a document that was deleted: it undoes what others have decided.
+            CommandGate.require(session.principal(), Permission.ADMIN, "caravan.restore at");
+        }
+        RestoreService service = required(restores);
+        DocumentName name = ListCommands.name(command);
+        DocumentName as = options.as();
+        if (as != null) {
+            if (as.equals(name)) {
+                throw new CommandException("ERR AS must name another document than the one that is restored");
+            }
+            CommandGate.require(session.principal(), Permission.WRITE, as);
+        }
+        return new Waiting<Restored>(
+                outcome -> {
+                    context.checkStillKnown();
+                    service.restoreApart(name, options.generation(), as, outcome);
+                },
+                ArchiveCommands::describe,
+                context);
+    }
+
+    private static Reply describe(Restored restored) {
+        return Reply.Fields.of(
+                "first", restored.firstSequence(),
+                "next", restored.nextSequence(),
+                "added", restored.added(),
+                "generation", restored.generation().number());
+    }
+
+    /**
+     * What the words after the name say.
+     *
+     * @param generation the one to restore; empty for the latest
+     * @param as the new document's name, or null
+     */
+    private record RestoreOptions(
+            OptionalLong generation, @Nullable DocumentName as) {
+        static RestoreOptions of(Command command) {
+            OptionalLong generation = OptionalLong.empty();
+            DocumentName as = null;
+            for (int i = 2; i < command.size(); i += 2) {
+                boolean given = i + 1 < command.size();
+                if (given && command.is(i, "AT") && generation.isEmpty()) {
+                    generation = OptionalLong.of(command.count(i + 1));
+                } else if (given && command.is(i, "AS") && as == null) {
+                    as = DocumentName.of(command.word(i + 1));
+                } else {
+                    throw CommandException.syntax();
+                }
+            }
+            return new RestoreOptions(generation, as);
+        }
+    }
+
+    /** Starts something that takes long, and answers when it is done. No reading thread waits for it meanwhile. */
+    private static final class Waiting<T> implements Reading, Outcome<T> {
+        private final Consumer<Outcome<T>> start;
+        private final Function<T, Reply> describe;
+        private final Reading.Context context;
+        private boolean started;
+        private @Nullable Reply answer;
+
+        Waiting(Consumer<Outcome<T>> start, Function<T, Reply> describe, Reading.Context context) {
+            this.start = start;
+            this.describe = describe;
             this.context = context;
         }
 
         @Override
         public boolean proceed() {
-            if (!left) {
-                left = true;
-                archived.whenComplete((done, problem) -> context.wake().run());
+            if (!started) {
+                started = true;
+                start.accept(this);
                 return false;
             }
-            try {
-                context.place().complete(describe(archived.join()));
-            } catch (CompletionException failed) {
-                throw failed.getCause() instanceof RuntimeException problem ? problem : failed;
-            }
+            context.place().complete(Objects.requireNonNull(answer));
             return true;
         }
 
-        private static Reply describe(Archived archived) {
-            ArchiveMark mark = archived.mark();
-            Map<String, Reply> entries = new LinkedHashMap<>();
-            entries.put("generation", new Reply.Number(mark.generation()));
-            entries.put("first", new Reply.Number(mark.firstSequence()));
-            entries.put("next", new Reply.Number(mark.nextSequence()));
-            entries.put("taken-at-ms", new Reply.Number(mark.takenAtMillis()));
-            entries.put("uploaded", new Reply.Bool(archived.uploaded()));
-            return new Reply.Fields(entries);
+        @Override
+        public void success(T result) {
+            answered(describe.apply(result));
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            answered(Errors.reply(problem));
+        }
+
+        private void answered(Reply reply) {
+            answer = reply;
+            context.wake().run();
         }
     }
 }

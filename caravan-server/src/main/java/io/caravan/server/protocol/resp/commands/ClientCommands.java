@@ -1,5 +1,7 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
+
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -9,6 +11,7 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import io.caravan.server.security.Permission;
+import io.caravan.server.security.Principal;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.HashSet;
@@ -25,30 +28,27 @@ public final class ClientCommands {
     /** Greatest number of connections in the answer to {@code CLIENT LIST}. */
     static final int MAX_LISTED = 1_000;
 
+    private static final String KILL_USAGE =
+            "addr:port | [ID id] [ADDR addr] [LADDR addr] [USER name] [TYPE NORMAL] [SKIPME yes|no]";
+
     private final ClientRegistry clients;
-    private final Subcommands subcommands = new Subcommands("CLIENT");
+    private final Subcommands subcommands = new Subcommands("CLIENT")
+            .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
+            .add("GETNAME", "", 0, 0, ClientCommands::getName)
+            .add("SETNAME", "name", 1, 1, ClientCommands::setName)
+            .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
+            .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
+            .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
+            .add("KILL", KILL_USAGE, 1, 12, this::kill)
+            .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
+            .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
 
     public ClientCommands(ClientRegistry clients) {
         this.clients = clients;
-        subcommands
-                .add("ID", "", 0, 0, (session, command) -> new Reply.Number(session.id()))
-                .add("GETNAME", "", 0, 0, ClientCommands::getName)
-                .add("SETNAME", "name", 1, 1, ClientCommands::setName)
-                .add("SETINFO", "LIB-NAME|LIB-VER value", 2, 2, ClientCommands::setInfo)
-                .add("INFO", "", 0, 0, (session, command) -> new Reply.Verbatim(describe(session)))
-                .add("LIST", "[TYPE NORMAL | ID id [id ...]]", 0, Integer.MAX_VALUE, this::list)
-                .add(
-                        "KILL",
-                        "addr:port | [ID id] [ADDR addr] [LADDR addr] [USER name] [TYPE NORMAL] [SKIPME yes|no]",
-                        1,
-                        12,
-                        this::kill)
-                .add("NO-EVICT", "ON|OFF", 1, 1, ClientCommands::onOrOff)
-                .add("NO-TOUCH", "ON|OFF", 1, 1, ClientCommands::onOrOff);
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
+        return List.of(connection("CLIENT", -2, "Names the connection, lists connections, and closes them.")
                 .immediate(subcommands::run));
     }
 
@@ -92,7 +92,7 @@ public final class ClientCommands {
         return Reply.OK;
     }
 
-    /** What Redis would do to a connection for want of memory, or to the age of its keys, is not done to any here. */
+    /** Neither evicts clients nor ages keys, so both options only check their argument. */
     private static Reply onOrOff(Session session, Command command) {
         if (!command.is(2, "ON") && !command.is(2, "OFF")) {
             throw CommandException.syntax();
@@ -106,7 +106,7 @@ public final class ClientCommands {
                 chosen(command).limit(MAX_LISTED).map(ClientCommands::describe).collect(Collectors.joining()));
     }
 
-    /** Closes the connections that are everything that is said of them; its own after the answer. */
+    /** Closes the connections that match all filters; its own after the answer. */
     private Reply kill(Session session, Command command) {
         CommandGate.require(session.principal(), Permission.ADMIN, "client|kill");
         if (command.size() == 3) {
@@ -140,27 +140,24 @@ public final class ClientCommands {
 
     private static Predicate<Session> filter(Command command, int option) {
         String value = command.text(option + 1);
-        switch (command.keyword(option)) {
-            case "ID" -> {
-                long id = command.number(option + 1);
-                return each -> each.id() == id;
-            }
-            case "ADDR" -> {
-                return each -> address(each.remote()).equals(value);
-            }
-            case "LADDR" -> {
-                return each -> address(each.local()).equals(value);
-            }
-            case "USER" -> {
-                return each ->
-                        each.principal() != null && each.principal().name().equals(value);
-            }
-            case "TYPE" -> {
-                boolean normal = command.is(option + 1, "NORMAL");
-                return each -> normal;
-            }
+        return switch (command.keyword(option)) {
+            case "ID" -> withId(command.number(option + 1));
+            case "ADDR" -> each -> address(each.remote()).equals(value);
+            case "LADDR" -> each -> address(each.local()).equals(value);
+            case "USER" -> each -> user(each).equals(value);
+            case "TYPE" -> each -> value.equalsIgnoreCase("NORMAL");
             default -> throw CommandException.syntax();
-        }
+        };
+    }
+
+    private static Predicate<Session> withId(long id) {
+        return each -> each.id() == id;
+    }
+
+    /** The user's name; empty when it is not known. */
+    private static String user(Session session) {
+        Principal principal = session.principal();
+        return principal == null ? "" : principal.name();
     }
 
     private long close(Session own, Predicate<Session> chosen) {
@@ -193,19 +190,18 @@ public final class ClientCommands {
     }
 
     private static String describe(Session session) {
-        Session.Identity identity = session.identity();
         return String.format(
                 Locale.ROOT,
                 "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s\n",
                 session.id(),
                 address(session.remote()),
                 address(session.local()),
-                identity.name(),
+                session.name(),
                 TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()),
                 session.protocol().version(),
-                identity.principal() == null ? "" : identity.principal().name(),
-                identity.library(),
-                identity.libraryVersion());
+                user(session),
+                session.library(),
+                session.libraryVersion());
     }
 
     static String address(SocketAddress address) {

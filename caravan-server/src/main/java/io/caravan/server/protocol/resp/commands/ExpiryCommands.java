@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
 
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
@@ -16,8 +17,11 @@ import java.util.List;
 /** When documents expire; see {@link Presence} for documents without values. */
 public final class ExpiryCommands {
     private static final long NO_DOCUMENT = -2;
-    private static final long NEVER = -1;
-    private static final int MILLIS_IN_SECOND = 1000;
+    private static final long NO_EXPIRY = -1;
+    /** The deadline of a document that does not expire. */
+    private static final long NEVER = Long.MAX_VALUE;
+
+    private static final int SECOND_MILLIS = 1000;
 
     private final DocumentService documents;
     private final InstantSource clock;
@@ -29,24 +33,18 @@ public final class ExpiryCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                expire("EXPIRE", "Sets the seconds after which a document expires.", MILLIS_IN_SECOND, true),
+                expire("EXPIRE", "Sets the seconds after which a document expires.", SECOND_MILLIS, true),
                 expire("PEXPIRE", "Sets the milliseconds after which a document expires.", 1, true),
-                expire(
-                        "EXPIREAT",
-                        "Sets the Unix time in seconds at which a document expires.",
-                        MILLIS_IN_SECOND,
-                        false),
+                expire("EXPIREAT", "Sets the Unix time in seconds at which a document expires.", SECOND_MILLIS, false),
                 expire("PEXPIREAT", "Sets the Unix time in milliseconds at which a document expires.", 1, false),
-                remaining("TTL", "Returns the seconds until a document expires.", MILLIS_IN_SECOND),
+                remaining("TTL", "Returns the seconds until a document expires.", SECOND_MILLIS),
                 remaining("PTTL", "Returns the milliseconds until a document expires.", 1),
-                CommandSpec.generic("PERSIST", 2, "Removes a document's expiry.")
-                        .keys(FIRST)
-                        .flags("fast")
+                generic("PERSIST", 2, FIRST, "fast", "Removes a document's expiry.")
                         .write((session, command) -> Change.of(ListCommands.name(command), ExpiryCommands::persist)));
     }
 
     private CommandSpec expire(String name, String summary, int unitMillis, boolean fromNow) {
-        return CommandSpec.generic(name, -3, summary).keys(FIRST).flags("fast").write((session, command) -> {
+        return generic(name, -3, FIRST, "fast", summary).write((session, command) -> {
             long atMillis = moment(command, unitMillis, fromNow);
             ExpiryCondition condition = ExpiryCondition.of(command);
             return Change.of(ListCommands.name(command), document -> expire(document, atMillis, condition));
@@ -76,9 +74,9 @@ public final class ExpiryCommands {
         return new Reply.Number(1);
     }
 
-    /** When the document expires if nobody uses it; {@link ExpiryCondition#NEVER} when it does not. */
+    /** When the document expires if nobody uses it; {@link #NEVER} when it does not. */
     private long deadlineMillis(DocumentInfo info) {
-        return documents.deadlineMillis(info).orElse(ExpiryCondition.NEVER);
+        return documents.deadlineMillis(info).orElse(NEVER);
     }
 
     private static Reply persist(EditedDocument document) {
@@ -91,7 +89,7 @@ public final class ExpiryCommands {
     }
 
     private CommandSpec remaining(String name, String summary, int unitMillis) {
-        return CommandSpec.generic(name, 2, summary).keys(FIRST).flags("fast").lookup(documents, (command, found) -> {
+        return generic(name, 2, FIRST, "fast", summary).lookup(documents, (command, found) -> {
             DocumentInfo info = Presence.of(found, ListCommands.name(command));
             return new Reply.Number(info == null ? NO_DOCUMENT : remaining(info, unitMillis));
         });
@@ -100,8 +98,55 @@ public final class ExpiryCommands {
     /** Rounded as Redis rounds, to the nearest. */
     private long remaining(DocumentInfo info, int unitMillis) {
         long deadline = deadlineMillis(info);
-        return deadline == ExpiryCondition.NEVER
-                ? NEVER
-                : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
+        return deadline == NEVER ? NO_EXPIRY : (Math.max(0, deadline - clock.millis()) + unitMillis / 2) / unitMillis;
+    }
+
+    /**
+     * On what a new expiry depends: the options of {@code EXPIRE}. A document that does not expire counts as one that
+     * expires after all others.
+     *
+     * @param absent {@code NX}: only when there is none
+     * @param present {@code XX}: only when there is one
+     * @param later {@code GT}: only when the new one is later
+     * @param earlier {@code LT}: only when the new one is earlier
+     */
+    private record ExpiryCondition(boolean absent, boolean present, boolean later, boolean earlier) {
+        private static final int FIRST_OPTION_WORD = 3;
+
+        /**
+         * Takes the condition from a command's words.
+         *
+         * @throws CommandException when they contradict each other
+         */
+        static ExpiryCondition of(Command command) {
+            boolean absent = false;
+            boolean present = false;
+            boolean later = false;
+            boolean earlier = false;
+            for (int i = FIRST_OPTION_WORD; i < command.size(); i++) {
+                switch (command.keyword(i)) {
+                    case "NX" -> absent = true;
+                    case "XX" -> present = true;
+                    case "GT" -> later = true;
+                    case "LT" -> earlier = true;
+                    default -> throw new CommandException("ERR Unsupported option " + command.shortText(i));
+                }
+            }
+            if (absent && (present || later || earlier)) {
+                throw new CommandException("ERR NX and XX, GT or LT options at the same time are not compatible");
+            }
+            if (later && earlier) {
+                throw new CommandException("ERR GT and LT options at the same time are not compatible");
+            }
+            return new ExpiryCondition(absent, present, later, earlier);
+        }
+
+        /** Whether an expiry may replace another. */
+        boolean holds(long oldMillis, long newMillis) {
+            return !(absent && oldMillis != NEVER
+                    || present && oldMillis == NEVER
+                    || later && newMillis <= oldMillis
+                    || earlier && newMillis >= oldMillis);
+        }
     }
 }

@@ -1,6 +1,7 @@
 package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
 
 import io.caravan.server.document.DocumentAttributes;
 import io.caravan.server.document.DocumentInfo;
@@ -11,10 +12,9 @@ import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
 
 /** What documents can do that Redis's lists cannot: be used by their values' stable sequences. */
 public final class ExtensionCommands {
@@ -28,22 +28,18 @@ public final class ExtensionCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.list("CARAVAN.APPEND", -5, "Appends values if the first one gets the expected sequence.")
-                        .keys(FIRST)
-                        .flags("denyoom", "fast")
+                list(
+                                "CARAVAN.APPEND",
+                                -5,
+                                FIRST,
+                                "denyoom fast",
+                                "Appends values if the first one gets the expected sequence.")
                         .write(this::append),
-                CommandSpec.list("CARAVAN.READ", -4, "Returns the values from a sequence on, or waits for them.")
-                        .keys(FIRST)
-                        .flags("blocking")
+                list("CARAVAN.READ", -4, FIRST, "blocking", "Returns the values from a sequence on, or waits for them.")
                         .stream((session, command, context) -> new TailRead(documents, session, command, context)),
-                CommandSpec.list("CARAVAN.TRIM", 4, "Drops the values before a sequence.")
-                        .keys(FIRST)
-                        .flags("fast")
+                list("CARAVAN.TRIM", 4, FIRST, "fast", "Drops the values before a sequence.")
                         .write(this::trim),
-                CommandSpec.list("CARAVAN.INFO", 2, "Describes a document.")
-                        .keys(FIRST)
-                        .flags("fast")
-                        .read(this::info));
+                list("CARAVAN.INFO", 2, FIRST, "fast", "Describes a document.").read(this::info));
     }
 
     private Change append(Session session, Command command) {
@@ -84,21 +80,20 @@ public final class ExtensionCommands {
 
     private Reply describe(DocumentInfo info) {
         DocumentAttributes attributes = info.attributes();
-        Map<String, Reply> entries = new LinkedHashMap<>();
-        entries.put("id", new Reply.Number(info.id()));
-        entries.put("first", new Reply.Number(info.firstSequence()));
-        entries.put("next", new Reply.Number(info.nextSequence()));
-        entries.put("values", new Reply.Number(info.count()));
-        entries.put("bytes", new Reply.Number(documents.bytes(info)));
-        entries.put("content-type", Reply.Bulk.of(attributes.contentType()));
-        entries.put("closed", new Reply.Bool(attributes.closed()));
-        entries.put("expires-at-ms", orNull(documents.deadlineMillis(info)));
-        entries.put("ttl-seconds", orNull(attributes.ttlSeconds()));
-        entries.put("forks", new Reply.Number(attributes.forks()));
-        return new Reply.Fields(entries);
+        return Reply.Fields.of(
+                "id", info.id(),
+                "first", info.firstSequence(),
+                "next", info.nextSequence(),
+                "values", info.count(),
+                "bytes", documents.bytes(info),
+                "content-type", attributes.contentType(),
+                "closed", attributes.closed(),
+                "expires-at-ms", orNull(documents.deadlineMillis(info)),
+                "ttl-seconds", orNull(attributes.ttlSeconds()),
+                "forks", attributes.forks());
     }
 
-    private static Reply orNull(OptionalLong number) {
-        return number.isPresent() ? new Reply.Number(number.getAsLong()) : Reply.Null.BULK;
+    private static @Nullable Long orNull(OptionalLong number) {
+        return number.isPresent() ? number.getAsLong() : null;
     }
 }

@@ -84,7 +84,7 @@ final class Glob {
         return pattern[in] == '\\' && in + 1 < pattern.length ? in + 1 : in;
     }
 
-    /** Where the element behind that at a position is. A set that is not closed ends with the pattern, as in Redis. */
+    /** Position of the element after the one at a position. A set that is not closed ends with the pattern, as in Redis. */
     private int next(int in) {
         if (pattern[in] == '\\') {
             return Math.min(in + 2, pattern.length);

@@ -2,26 +2,41 @@ package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.ALL;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentEdits;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** Redis's commands about documents as a whole; see {@link Presence} for documents without values. */
 public final class KeyCommands {
-    /** Greatest number of documents that one command may name: all of them are locked together. */
+    /** Maximum number of documents in one command: all of them are locked together. */
     static final int MAX_NAMES = 16 * 1024;
 
+    /** Memory of a document besides its name, about. */
+    private static final int DOCUMENT_BYTES = 120;
+
+    private static final Keys SECOND = new Keys(2, 2, 1);
+
     private final DocumentService documents;
+    private final Subcommands memory =
+            new Subcommands("MEMORY").add("USAGE", "key [SAMPLES count]", 1, 3, (session, command) -> usage(command));
+    private final Subcommands object =
+            new Subcommands("OBJECT").add("ENCODING", "key", 1, 1, (session, command) -> encoding(command));
 
     public KeyCommands(DocumentService documents) {
         this.documents = documents;
@@ -29,22 +44,17 @@ public final class KeyCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.generic("DEL", -2, "Deletes documents, all or none.")
-                        .keys(ALL)
+                generic("DEL", -2, ALL, "", "Deletes documents, all or none.").write(this::delete),
+                generic("UNLINK", -2, ALL, "fast", "Deletes documents, as DEL does.")
                         .write(this::delete),
-                CommandSpec.generic("UNLINK", -2, "Deletes documents, as DEL does.")
-                        .keys(ALL)
-                        .flags("fast")
-                        .write(this::delete),
-                CommandSpec.generic("EXISTS", -2, "Counts the documents that hold values.")
-                        .keys(ALL)
-                        .flags("fast")
+                generic("EXISTS", -2, ALL, "fast", "Counts the documents that hold values.")
                         .inTransaction(this::existsInTransaction)
                         .stream((session, command, context) -> new Counting(documents, names(command), context)),
-                CommandSpec.generic("TYPE", 2, "Returns list, or none.")
-                        .keys(FIRST)
-                        .flags("fast")
-                        .lookup(documents, KeyCommands::type));
+                generic("TYPE", 2, FIRST, "fast", "Returns list, or none.").lookup(documents, KeyCommands::type),
+                server("MEMORY", -2, SECOND, "", "Returns the bytes that a document takes.")
+                        .read(memory::run),
+                generic("OBJECT", -2, SECOND, "", "Returns how a document is stored.")
+                        .read(object::run));
     }
 
     private Change delete(Session session, Command command) {
@@ -74,8 +84,8 @@ public final class KeyCommands {
     }
 
     /**
-     * {@code EXISTS}: looks for some names a turn, because each may have to be looked for in the archive, and others
-     * wait for reading threads too.
+     * {@code EXISTS}: looks for some names a turn, because each may have to come from the archive, and others need
+     * reading threads too.
      */
     static final class Counting implements Reading {
         /** How many names are looked for in one turn. */
@@ -109,7 +119,7 @@ public final class KeyCommands {
         }
     }
 
-    private static Reply type(Command command, Lookup.Finder documents) {
+    private static Reply type(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
         return new Reply.Simple(Presence.of(documents, ListCommands.name(command)) == null ? "none" : "list");
     }
 
@@ -119,5 +129,24 @@ public final class KeyCommands {
                     + " documents at a time; name them in several commands");
         }
         return command.wordsFrom(1).stream().map(DocumentName::of).toList();
+    }
+
+    /** The values, which are on the disk, and what is in memory. */
+    private Reply usage(Command command) {
+        if (command.size() == 4 || command.size() == 5 && !command.is(3, "SAMPLES")) {
+            throw CommandException.syntax();
+        }
+        return ofExisting(
+                command, info -> new Reply.Number(documents.bytes(info) + command.word(2).length + DOCUMENT_BYTES));
+    }
+
+    /** Redis's name for a list of many elements. */
+    private Reply encoding(Command command) {
+        return ofExisting(command, info -> Reply.Bulk.of("quicklist"));
+    }
+
+    private Reply ofExisting(Command command, Function<DocumentInfo, Reply> answer) {
+        DocumentInfo info = Presence.of(documents::find, DocumentName.of(command.word(2)));
+        return info == null ? Reply.Null.BULK : answer.apply(info);
     }
 }

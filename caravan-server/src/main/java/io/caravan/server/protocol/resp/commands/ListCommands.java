@@ -1,23 +1,20 @@
 package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.FIRST;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.list;
 
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
-import io.caravan.server.document.DocumentReader;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.EditedDocument;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.codec.ValueFormat;
-import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
 import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -32,41 +29,21 @@ public final class ListCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.list("RPUSH", -3, "Appends values to a document, all or none.")
-                        .keys(FIRST)
-                        .flags("denyoom", "fast")
-                        .write(this::push),
-                CommandSpec.list("RPUSHX", -3, "Appends values to a document that holds some.")
-                        .keys(FIRST)
-                        .flags("denyoom", "fast")
-                        .write(this::pushIfPresent),
-                CommandSpec.list("LPOP", -2, "Removes and returns the oldest values.")
-                        .keys(FIRST)
-                        .flags("fast")
+                list("RPUSH", -3, FIRST, "denyoom fast", "Appends values to a document, all or none.")
+                        .write((session, command) -> append(command, document -> true)),
+                list("RPUSHX", -3, FIRST, "denyoom fast", "Appends values to a document that holds some.")
+                        .write((session, command) -> append(command, document -> Presence.of(document) != null)),
+                list("LPOP", -2, FIRST, "fast", "Removes and returns the oldest values.")
                         .take(this::pop),
-                CommandSpec.list("LTRIM", 4, "Drops the values before a range.")
-                        .keys(FIRST)
-                        .write(this::trim),
-                CommandSpec.list("LRANGE", 4, "Returns the values of a range.")
-                        .keys(FIRST)
+                list("LTRIM", 4, FIRST, "", "Drops the values before a range.").write(this::trim),
+                list("LRANGE", 4, FIRST, "", "Returns the values of a range.")
                         .inTransaction(this::rangeInTransaction)
                         .stream(this::range),
-                CommandSpec.list("LINDEX", 3, "Returns one value.")
-                        .keys(FIRST)
+                list("LINDEX", 3, FIRST, "", "Returns one value.")
                         .inTransaction(this::indexInTransaction)
                         .read(this::index),
-                CommandSpec.list("LLEN", 2, "Returns the number of values.")
-                        .keys(FIRST)
-                        .flags("fast")
+                list("LLEN", 2, FIRST, "fast", "Returns the number of values.")
                         .lookup(documents, ListCommands::length));
-    }
-
-    private Change push(Session session, Command command) {
-        return append(command, document -> true);
-    }
-
-    private Change pushIfPresent(Session session, Command command) {
-        return append(command, document -> Presence.of(document) != null);
     }
 
     private static Change append(Command command, Function<EditedDocument, Boolean> condition) {
@@ -113,7 +90,7 @@ public final class ListCommands {
     }
 
     private static Reply one(List<byte[]> values) {
-        return values.isEmpty() ? Reply.Null.BULK : new Reply.Bulk(values.get(0));
+        return Reply.of(values.isEmpty() ? null : values.get(0));
     }
 
     private Change rangeInTransaction(Session session, Command command) {
@@ -128,11 +105,11 @@ public final class ListCommands {
 
     private static List<byte[]> values(EditedDocument document, IndexRange range) {
         DocumentInfo info = document.info();
-        return info == null ? List.of() : document.values(range.within(info.firstSequence(), info.nextSequence()));
+        return info == null ? List.of() : document.values(range.within(info));
     }
 
-    private static Reply length(Command command, Lookup.Finder documents) {
-        return new Reply.Number(count(documents.find(name(command))));
+    private static Reply length(Command command, Function<DocumentName, @Nullable DocumentInfo> documents) {
+        return new Reply.Number(count(documents.apply(name(command))));
     }
 
     private static long count(@Nullable DocumentInfo info) {
@@ -141,42 +118,73 @@ public final class ListCommands {
 
     private Reply index(Session session, Command command) {
         long index = command.number(2);
-        OneValue found = new OneValue();
-        documents.read(name(command), info -> at(index, info), found);
-        return found.reply;
-    }
-
-    private static SequenceRange at(long index, DocumentInfo info) {
-        return new IndexRange(index, index).within(info.firstSequence(), info.nextSequence());
+        return Reply.of(documents.value(name(command), new IndexRange(index, index)::within));
     }
 
     private Reading range(Session session, Command command, Reading.Context context) {
         IndexRange range = IndexRange.of(command);
-        return new ValueStream(
-                documents,
-                name(command),
-                info -> range.within(info.firstSequence(), info.nextSequence()),
-                ValueFormat.VALUES,
-                context);
+        return new ValueStream(documents, name(command), range::within, ValueStream.Format.VALUES, context);
     }
 
     public static DocumentName name(Command command) {
         return DocumentName.of(command.word(1));
     }
 
-    /** Keeps the one value of a range. */
-    private static final class OneValue implements DocumentReader {
-        private Reply reply = Reply.Null.BULK;
+    /**
+     * A range of a list as Redis gives it: positions of the first and the last element, both included, from 0 on, or from
+     * the end when negative (-1 is the last element). Positions past the list's ends mean the ends.
+     *
+     * @param start the first element
+     * @param stop the last element
+     */
+    record IndexRange(long start, long stop) {
+        private static final int START_WORD = 2;
+        private static final int STOP_WORD = 3;
 
-        @Override
-        public void begin(long count) {}
+        static IndexRange of(Command command) {
+            return new IndexRange(command.number(START_WORD), command.number(STOP_WORD));
+        }
 
-        @Override
-        public boolean next(long sequence, ByteBuffer value) {
-            byte[] bytes = new byte[value.remaining()];
-            value.get(bytes);
-            reply = new Reply.Bulk(bytes);
-            return false;
+        private long first(long length) {
+            return start < 0 ? Math.max(0, length + start) : start;
+        }
+
+        private long last(long length) {
+            return Math.min(length - 1, stop < 0 ? length + stop : stop);
+        }
+
+        SequenceRange within(DocumentInfo info) {
+            return within(info.firstSequence(), info.nextSequence());
+        }
+
+        /** The range's sequences in a list of these. */
+        SequenceRange within(long firstSequence, long nextSequence) {
+            long length = nextSequence - firstSequence;
+            long first = first(length);
+            long last = last(length);
+            return first > last
+                    ? SequenceRange.EMPTY
+                    : new SequenceRange(firstSequence + first, firstSequence + last + 1);
+        }
+
+        /**
+         * How many elements at the head of a list of this length lie outside the range. An empty range is outside of
+         * everything.
+         *
+         * @throws CommandException when elements at the tail would have to go
+         */
+        long headTrim(long length) {
+            long first = first(length);
+            long last = last(length);
+            if (first > last) {
+                return length;
+            }
+            if (last < length - 1) {
+                throw new CommandException(
+                        "ERR LTRIM can only drop elements from the head: the range must end with the last"
+                                + " element, as in LTRIM key " + start + " -1");
+            }
+            return first;
         }
     }
 }

@@ -1,11 +1,15 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Access;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import java.time.InstantSource;
 import java.util.List;
@@ -35,21 +39,20 @@ public final class PersistenceCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.server("SAVE", 1, "Publishes a checkpoint, and answers when it is done.")
+                server("SAVE", 1, NONE, "", "Publishes a checkpoint, and answers when it is done.")
                         .access(Access.ADMIN)
                         .waiting((session, command) -> {
                             checkpoint();
                             return Reply.OK;
                         }),
-                CommandSpec.server("BGSAVE", -1, "Publishes a checkpoint in the background.")
+                server("BGSAVE", -1, NONE, "", "Publishes a checkpoint in the background.")
                         .access(Access.ADMIN)
                         .immediate(this::saveInBackground),
-                CommandSpec.server("LASTSAVE", 1, "Returns when SAVE or BGSAVE last finished, or the server started.")
-                        .flags("fast")
+                server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
-                CommandSpec.generic("WAIT", 3, "Counts the replicas that have the connection's changes: none.")
+                generic("WAIT", 3, NONE, "", "Counts the replicas that have the connection's changes: none.")
                         .immediate(PersistenceCommands::replicas),
-                CommandSpec.generic("WAITAOF", 4, "Counts the disks that have the connection's changes.")
+                generic("WAITAOF", 4, NONE, "", "Counts the disks that have the connection's changes.")
                         .waiting(this::disks));
     }
 
@@ -79,14 +82,14 @@ public final class PersistenceCommands {
         }
     }
 
-    /** There are none, and there will be none however long one waits. */
+    /** There are no replicas to wait for. */
     private static Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);
         return new Reply.Number(0);
     }
 
-    /** Waits until the changes before it are as durable as they will be, which their own answers say as well. */
+    /** Waits until the changes before it are as durable as the store makes them, as their own answers did. */
     private Reply disks(Session session, Command command) {
         long local = command.count(1);
         command.count(2);
@@ -95,6 +98,6 @@ public final class PersistenceCommands {
             throw new CommandException("ERR value is out of range, must be 0 or 1: there is one server");
         }
         documents.flush();
-        return new Reply.Array(List.of(new Reply.Number(status.syncs() ? 1 : 0), new Reply.Number(0)));
+        return Reply.Array.of(status.syncs() ? 1 : 0, 0);
     }
 }

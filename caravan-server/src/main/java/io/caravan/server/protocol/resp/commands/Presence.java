@@ -4,7 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.EditedDocument;
-import io.caravan.server.protocol.resp.dispatch.Action.Lookup;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +21,13 @@ final class Presence {
 
     private Presence() {}
 
-    /** The document as it will be, or null when it does not exist for Redis. */
+    /** The document after the change so far, or null when it does not exist for Redis. */
     static @Nullable DocumentInfo of(EditedDocument document) {
         DocumentInfo info = existing(document);
         return info == null || info.count() == 0 ? null : info;
     }
 
-    /** The document as it will be, or null when there is none, but for its forks perhaps. */
+    /** The document after the change so far, or null when there is none, or only for its forks. */
     static @Nullable DocumentInfo existing(EditedDocument document) {
         try {
             return document.info();
@@ -44,9 +44,9 @@ final class Presence {
     }
 
     /** The document, or null when it does not exist for Redis. */
-    static @Nullable DocumentInfo of(Lookup.Finder documents, DocumentName name) {
+    static @Nullable DocumentInfo of(Function<DocumentName, @Nullable DocumentInfo> documents, DocumentName name) {
         try {
-            DocumentInfo info = documents.find(name);
+            DocumentInfo info = documents.apply(name);
             return info == null || info.count() == 0 ? null : info;
         } catch (DocumentException refused) {
             return goneOrThrow(refused);
@@ -55,8 +55,8 @@ final class Presence {
 
     /**
      * Drops values from the head for a command of Redis's. When none is left the key is gone for Redis, and with it
-     * goes the time at which it would have expired: the next value would otherwise begin a list that expires though
-     * nobody said so.
+     * goes the time at which it would have expired: otherwise the next value would begin a list with an expiry that
+     * nobody set.
      */
     static void trim(EditedDocument document, DocumentInfo before, long firstKept) {
         document.trimTo(firstKept);

@@ -1,5 +1,9 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.ScanPage;
@@ -7,6 +11,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -28,15 +33,12 @@ public final class ScanCommands {
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.generic("SCAN", -2, "Returns a page of document names and the next cursor.")
-                        .flags("readonly")
+                generic("SCAN", -2, NONE, "readonly", "Returns a page of document names and the next cursor.")
                         .waiting(this::scan),
-                CommandSpec.generic("KEYS", 2, "Returns the names that match a pattern, up to a limit.")
-                        .flags("readonly")
+                generic("KEYS", 2, NONE, "readonly", "Returns the names that match a pattern, up to a limit.")
                         .waitingInTurns(
                                 (session, command, context) -> new KeysReading(documents, session, command, context)),
-                CommandSpec.server("DBSIZE", 1, "Returns the number of documents.")
-                        .flags("readonly", "fast")
+                server("DBSIZE", 1, NONE, "readonly fast", "Returns the number of documents.")
                         .immediate((session, command) -> new Reply.Number(documents.documents())));
     }
 
@@ -49,7 +51,7 @@ public final class ScanCommands {
                 names.add(new Reply.Bulk(found.name().toBytes()));
             }
         }
-        return new Reply.Array(List.of(Reply.Bulk.of(Long.toString(page.next())), new Reply.Array(names)));
+        return Reply.Array.of(Long.toString(page.next()), new Reply.Array(names));
     }
 
     private static long cursor(Command command) {
@@ -108,6 +110,57 @@ public final class ScanCommands {
                 throw CommandException.syntax();
             }
             return (int) Math.min(count, MAX_COUNT);
+        }
+    }
+
+    /**
+     * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others get
+     * their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so far count
+     * as its answer, and it waits for room between its turns as all reads do.
+     */
+    static final class KeysReading implements Reading {
+        /** Greatest number of names in the answer. */
+        private static final int MAX_KEYS = 10_000;
+        /** How many documents are looked at in one turn. */
+        private static final int TURN_DOCUMENTS = 1_000;
+
+        private final DocumentService documents;
+        private final Session session;
+        private final Reading.Context context;
+        private final Glob glob;
+        private final List<Reply> names = new ArrayList<>();
+        private long heldBytes;
+        private long cursor;
+
+        KeysReading(DocumentService documents, Session session, Command command, Reading.Context context) {
+            this.documents = documents;
+            this.session = session;
+            this.context = context;
+            this.glob = new Glob(command.word(1));
+        }
+
+        @Override
+        public boolean proceed() {
+            ScanPage page = documents.scan(cursor, TURN_DOCUMENTS);
+            for (ScanPage.Found found : page.documents()) {
+                byte[] name = found.name().toBytes();
+                if (glob.matches(name) && mayRead(session.principal(), found.name())) {
+                    Reply.Bulk reply = new Reply.Bulk(name);
+                    names.add(reply);
+                    heldBytes += reply.heldBytes();
+                }
+            }
+            context.place().hold(heldBytes);
+            if (names.size() > MAX_KEYS) {
+                throw new CommandException("ERR more than " + MAX_KEYS + " documents match; use SCAN, with MATCH");
+            }
+            cursor = page.next();
+            if (cursor == 0) {
+                context.place().complete(new Reply.Array(names));
+                return true;
+            }
+            context.wake().run();
+            return false;
         }
     }
 }

@@ -1,11 +1,14 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Access;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.nio.charset.StandardCharsets;
@@ -17,27 +20,45 @@ import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code INFO} and {@code CONFIG}. */
+/** The server: {@code INFO}, {@code CONFIG}, {@code MODULE} and {@code COMMAND}. */
 public final class ServerCommands {
     private static final Logger LOG = LoggerFactory.getLogger(ServerCommands.class);
 
     private final ServerStatus status;
-    private final Subcommands config = new Subcommands("CONFIG");
+    private final Map<String, CommandSpec> specs;
+    private final Subcommands config = new Subcommands("CONFIG")
+            .add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
+            .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
+    private final Subcommands module =
+            new Subcommands("MODULE").add("LIST", "", 0, 0, (session, command) -> Reply.Array.EMPTY);
 
-    public ServerCommands(ServerStatus status) {
+    private final Subcommands commands = new Subcommands("COMMAND")
+            .add("COUNT", "", 0, 0, (session, command) -> count())
+            .add("LIST", "", 0, 0, (session, command) -> names())
+            .add("INFO", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> describe(command))
+            .add("DOCS", "[name ...]", 0, Integer.MAX_VALUE, (session, command) -> document(command));
+
+    /**
+     * Commands of a server.
+     *
+     * @param specs all commands, by name in upper case; filled later, because these are among them
+     */
+    public ServerCommands(ServerStatus status, Map<String, CommandSpec> specs) {
         this.status = status;
-        config.add("GET", "pattern [pattern ...]", 1, Integer.MAX_VALUE, this::settings)
-                .add("SET", "loglevel level", 2, Integer.MAX_VALUE, (session, command) -> set(command));
+        this.specs = specs;
     }
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.server("INFO", -1, "Describes the server, its clients and the store.")
+                server("INFO", -1, NONE, "", "Describes the server, its clients and the store.")
                         .access(Access.READ)
                         .immediate(this::info),
-                CommandSpec.server("CONFIG", -2, "Returns settings by Redis's names, and sets the log level.")
+                server("CONFIG", -2, NONE, "", "Returns settings by Redis's names, and sets the log level.")
                         .access(Access.ADMIN)
-                        .immediate(config::run));
+                        .immediate(config::run),
+                server("MODULE", -2, NONE, "", "Lists the loaded modules: none.")
+                        .immediate(module::run),
+                server("COMMAND", -1, NONE, "", "Lists the commands.").immediate(this::commands));
     }
 
     private static Reply set(Command command) {
@@ -86,6 +107,57 @@ public final class ServerCommands {
                     found.put(name, Reply.Bulk.of(value));
                 }
             });
+        }
+        return new Reply.Fields(found);
+    }
+
+    private Reply count() {
+        return new Reply.Number(specs.size());
+    }
+
+    private Reply commands(Session session, Command command) {
+        return command.size() == 1 ? describe(command) : commands.run(session, command);
+    }
+
+    private Reply names() {
+        return new Reply.Array(specs.values().stream()
+                .map(spec -> Reply.Bulk.of(spec.lowerName()))
+                .toList());
+    }
+
+    private Reply describe(Command command) {
+        List<Reply> found = new ArrayList<>();
+        if (command.size() <= 2) {
+            specs.values().forEach(spec -> found.add(spec.describe()));
+        }
+        checkNames(command);
+        for (int i = 2; i < command.size(); i++) {
+            CommandSpec spec = specs.get(command.keyword(i));
+            found.add(spec == null ? Reply.Null.ARRAY : spec.describe());
+        }
+        return new Reply.Array(found);
+    }
+
+    /** More names than commands would only repeat some, and the answer is built on the event loop. */
+    private void checkNames(Command command) {
+        int most = specs.size();
+        if (command.size() - 2 > most) {
+            throw new CommandException("ERR " + command.size()
+                    + " words are too many for COMMAND: it describes at most " + most + " commands at a time");
+        }
+    }
+
+    private Reply document(Command command) {
+        Map<String, Reply> found = new LinkedHashMap<>();
+        if (command.size() == 2) {
+            specs.values().forEach(spec -> found.put(spec.lowerName(), spec.document()));
+        }
+        checkNames(command);
+        for (int i = 2; i < command.size(); i++) {
+            CommandSpec spec = specs.get(command.keyword(i));
+            if (spec != null) {
+                found.put(spec.lowerName(), spec.document());
+            }
         }
         return new Reply.Fields(found);
     }

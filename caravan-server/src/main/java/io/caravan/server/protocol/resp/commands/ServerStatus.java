@@ -46,7 +46,7 @@ public final class ServerStatus {
         Map<String, String> settings = new LinkedHashMap<>();
         settings.put("save", "");
         settings.put("appendonly", durability == Durability.NONE ? "no" : "yes");
-        settings.put("appendfsync", fsync());
+        settings.put("appendfsync", syncs() ? "always" : "no");
         settings.put("databases", "1");
         settings.put("loglevel", LogLevel.current().name().toLowerCase(Locale.ROOT));
         settings.put("maxmemory", "0");
@@ -59,10 +59,6 @@ public final class ServerStatus {
     /** Whether an answered change is on the disk. */
     public boolean syncs() {
         return durability == Durability.SYNC;
-    }
-
-    private String fsync() {
-        return syncs() ? "always" : "no";
     }
 
     /**

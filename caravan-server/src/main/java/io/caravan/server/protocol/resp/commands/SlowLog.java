@@ -1,9 +1,12 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
-import io.caravan.server.protocol.resp.dispatch.Access;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Subcommands;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +34,10 @@ public final class SlowLog {
     private final InstantSource clock;
     private final Deque<Reply> entries = new ArrayDeque<>();
     private long nextId;
-    private final Subcommands subcommands = new Subcommands("SLOWLOG");
+    private final Subcommands subcommands = new Subcommands("SLOWLOG")
+            .add("GET", "[count]", 0, 1, (session, command) -> newest(command))
+            .add("LEN", "", 0, 0, (session, command) -> length())
+            .add("RESET", "", 0, 0, (session, command) -> reset());
 
     /**
      * An empty log.
@@ -40,14 +46,10 @@ public final class SlowLog {
      */
     public SlowLog(InstantSource clock) {
         this.clock = clock;
-        subcommands
-                .add("GET", "[count]", 0, 1, (session, command) -> newest(command))
-                .add("LEN", "", 0, 0, (session, command) -> length())
-                .add("RESET", "", 0, 0, (session, command) -> reset());
     }
 
     public List<CommandSpec> all() {
-        return List.of(CommandSpec.server("SLOWLOG", -2, "Returns the commands that took longest lately.")
+        return List.of(server("SLOWLOG", -2, NONE, "", "Returns the commands that took longest lately.")
                 .access(Access.ADMIN)
                 .immediate(subcommands::run));
     }
@@ -57,24 +59,24 @@ public final class SlowLog {
         if (nanos < SLOW_NANOS || spec.flags().contains("blocking")) {
             return;
         }
-        List<Reply> words = spec.access() == Access.FREE
-                ? List.of(Reply.Bulk.of(spec.lowerName()), Reply.Bulk.of("(redacted)"))
-                : words(command);
+        Reply words = spec.access() == Access.FREE
+                ? Reply.Array.of(spec.lowerName(), "(redacted)")
+                : new Reply.Array(words(command));
         long startedSeconds = TimeUnit.MILLISECONDS.toSeconds(clock.millis() - TimeUnit.NANOSECONDS.toMillis(nanos));
-        add(startedSeconds, nanos, new Reply.Array(words), session);
+        add(startedSeconds, nanos, words, session);
     }
 
     private synchronized void add(long startedSeconds, long nanos, Reply words, Session session) {
         if (entries.size() == MAX_ENTRIES) {
             entries.removeLast();
         }
-        entries.addFirst(new Reply.Array(List.of(
-                new Reply.Number(nextId++),
-                new Reply.Number(startedSeconds),
-                new Reply.Number(TimeUnit.NANOSECONDS.toMicros(nanos)),
+        entries.addFirst(Reply.Array.of(
+                nextId++,
+                startedSeconds,
+                TimeUnit.NANOSECONDS.toMicros(nanos),
                 words,
-                Reply.Bulk.of(ClientCommands.address(session.remote())),
-                Reply.Bulk.of(session.name()))));
+                ClientCommands.address(session.remote()),
+                session.name()));
     }
 
     private static List<Reply> words(Command command) {

@@ -4,12 +4,12 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
+import io.caravan.server.document.Tail;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespBytes;
-import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.netty.buffer.ByteBuf;
@@ -17,13 +17,14 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none.
- * Whoever waits holds no thread. The wait ends with the first value, when the document is closed, after its time, and
+ * A wait holds no thread. It ends with the first value, when the document is closed, after its time, and
  * when the client goes or the server stops.
  */
 final class TailRead implements Reading {
@@ -179,7 +180,7 @@ final class TailRead implements Reading {
     }
 
     /** {@code [next sequence, [[sequence, value], ...], at the end of a closed document, id of the document]}. */
-    private static final class Format implements ValueFormat {
+    private static final class Format implements ValueStream.Format {
         private final Protocol protocol;
         private final long from;
         private final BooleanSupplier atEnd;
@@ -189,7 +190,7 @@ final class TailRead implements Reading {
          * A format for one answer.
          *
          * @param from the sequence that was asked for
-         * @param atEnd whether nothing can ever follow the values; asked behind the last one
+         * @param atEnd whether nothing can ever follow the values; asked after the last one
          * @param documentId asked then too
          */
         Format(Protocol protocol, long from, BooleanSupplier atEnd, LongSupplier documentId) {
@@ -229,7 +230,7 @@ final class TailRead implements Reading {
     private record Options(long from, long count, long blockMillis) {
         /** Stands for the sequence that the next value will get: {@code $}. */
         static final long LATEST = -1;
-        /** A wait ends after this time, so that none is left behind for ever; clients ask again. */
+        /** The longest wait, so that none is left for ever; clients ask again. */
         static final long MAX_BLOCK_MILLIS = 3_600_000;
 
         private static final int FROM_WORD = 3;
@@ -266,6 +267,69 @@ final class TailRead implements Reading {
 
         boolean blocks() {
             return blockMillis > 0;
+        }
+    }
+
+    /**
+     * One wait for a document to change. It begins before the look at the document, so that no change is missed. If that
+     * finds nothing, the wait is {@linkplain #leave() left}, and the next change wakes the reading, once.
+     */
+    private static final class ChangeWait {
+        private enum State {
+            LOOKING,
+            LEFT,
+            OVER
+        }
+
+        private final DocumentService documents;
+        private final DocumentName name;
+        private final Runnable woken;
+        private final AtomicReference<State> state = new AtomicReference<>(State.LOOKING);
+        private @Nullable Tail tail;
+
+        /**
+         * A wait that has not begun.
+         *
+         * @param woken is run on the thread that wakes
+         */
+        ChangeWait(DocumentService documents, DocumentName name, Runnable woken) {
+            this.documents = documents;
+            this.name = name;
+            this.woken = woken;
+        }
+
+        /** Begins to take notice of changes. */
+        void begin() {
+            tail = documents.onChange(name, this::wake);
+        }
+
+        /** Lets a change wake the reading; returns false when one came already, so that none will. */
+        boolean leave() {
+            boolean left = state.compareAndSet(State.LOOKING, State.LEFT);
+            if (!left) {
+                closeTail();
+            }
+            return left;
+        }
+
+        /** Ends the wait; on any thread. */
+        void wake() {
+            if (state.getAndSet(State.OVER) == State.LEFT) {
+                closeTail();
+                woken.run();
+            }
+        }
+
+        /** Ends a wait that was not left. */
+        void cancel() {
+            state.set(State.OVER);
+            closeTail();
+        }
+
+        private void closeTail() {
+            if (tail != null) {
+                tail.close();
+            }
         }
     }
 }

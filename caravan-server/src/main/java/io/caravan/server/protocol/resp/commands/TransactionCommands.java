@@ -1,10 +1,11 @@
 package io.caravan.server.protocol.resp.commands;
 
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.transactions;
+
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespLimits;
-import io.caravan.server.protocol.resp.dispatch.Change;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.dispatch.Transaction;
@@ -16,18 +17,20 @@ public final class TransactionCommands {
     private final RespLimits limits;
     private final Budget budget;
 
-    public TransactionCommands(RespLimits limits, Budget budget) {
+    public TransactionCommands(RespLimits limits) {
         this.limits = limits;
-        this.budget = budget;
+        this.budget = Budget.forProcess(limits.maxRequestBytes());
     }
 
     public List<CommandSpec> all() {
         return List.of(
-                CommandSpec.transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
-                CommandSpec.transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
-                        .commit(TransactionCommands::execute),
-                CommandSpec.transactions("DISCARD", 1, "Discards the transaction.")
-                        .immediate(TransactionCommands::discard));
+                transactions("MULTI", 1, "Begins a transaction.").immediate(this::begin),
+                transactions("EXEC", 1, "Runs the commands of the transaction, all or none.")
+                        .commit((session, command) -> end(session, "EXEC").change()),
+                transactions("DISCARD", 1, "Discards the transaction.").immediate((session, command) -> {
+                    end(session, "DISCARD");
+                    return Reply.OK;
+                }));
     }
 
     private Reply begin(Session session, Command command) {
@@ -35,15 +38,6 @@ public final class TransactionCommands {
             throw new CommandException("ERR MULTI calls can not be nested");
         }
         session.transaction(new Transaction(limits.maxRequestBytes(), budget));
-        return Reply.OK;
-    }
-
-    private static Change execute(Session session, Command command) {
-        return end(session, "EXEC").change();
-    }
-
-    private static Reply discard(Session session, Command command) {
-        end(session, "DISCARD");
         return Reply.OK;
     }
 

@@ -8,7 +8,6 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.SequenceRange;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespBytes;
-import io.caravan.server.protocol.resp.codec.ValueFormat;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.protocol.resp.reply.PendingReply;
@@ -24,23 +23,22 @@ import org.slf4j.LoggerFactory;
  * Answers with the values of a document, however many, without ever holding much of them.
  *
  * <p>A turn on a reading thread reads up to {@value #TURN_BYTES} bytes, which go to the event loop piece by piece. Then
- * the thread is let go; the next turn comes, and reads on from the next sequence, when no more than {@value
- * #TURN_BYTES} bytes are on their way to the socket. So a slow client holds no thread, and no values in the store
- * either: when they are trimmed or deleted before it took them, it loses the connection, because its answer cannot be
- * finished.
+ * the thread is released. The next turn continues when no more than {@value #TURN_BYTES} bytes are on their way to the
+ * socket. So a slow client holds no thread, and no values in the store either: if they are trimmed or deleted before it
+ * took them, it loses the connection, because its answer cannot be finished.
  */
 public final class ValueStream implements Reading, DocumentReader {
     private static final Logger LOG = LoggerFactory.getLogger(ValueStream.class);
     private static final int FIRST_PIECE_BYTES = 4 * 1024;
     private static final int PIECE_BYTES = 128 * 1024;
     private static final int TURN_BYTES = 512 * 1024;
-    /** More than goes before and behind a value. */
+    /** More than the bytes before and after a value. */
     private static final int AROUND_VALUE_BYTES = 64;
 
     private final DocumentService documents;
     private final DocumentName name;
     private final Function<DocumentInfo, SequenceRange> choice;
-    private final ValueFormat format;
+    private final Format format;
     private final Reading.Context context;
     private final Channel channel;
 
@@ -57,6 +55,29 @@ public final class ValueStream implements Reading, DocumentReader {
     private long onTheirWay;
     private boolean waiting;
 
+    /** Writes what comes before each value, and around all of them. */
+    interface Format {
+        /** An array of the values. */
+        Format VALUES = new Format() {
+            @Override
+            public void begin(ByteBuf out, long count) {
+                RespBytes.putNumber(out, '*', count);
+            }
+
+            @Override
+            public void beforeValue(ByteBuf out, long sequence) {}
+        };
+
+        /** Writes what comes before all values. */
+        void begin(ByteBuf out, long count);
+
+        /** Writes what comes before one value, a few bytes. */
+        void beforeValue(ByteBuf out, long sequence);
+
+        /** Writes what comes after all values, a few bytes. */
+        default void end(ByteBuf out) {}
+    }
+
     /**
      * A stream of what {@code choice} chooses when the document is first looked at.
      *
@@ -66,7 +87,7 @@ public final class ValueStream implements Reading, DocumentReader {
             DocumentService documents,
             DocumentName name,
             Function<DocumentInfo, SequenceRange> choice,
-            ValueFormat format,
+            Format format,
             Reading.Context context) {
         this.documents = documents;
         this.name = name;
@@ -168,7 +189,7 @@ public final class ValueStream implements Reading, DocumentReader {
         return piece;
     }
 
-    /** Hands the piece to the event loop, which then goes on with what comes after it. */
+    /** Hands the piece to the event loop, which then runs {@code after}. */
     private void send(ByteBuf full, Runnable after) {
         piece = null;
         sent = true;

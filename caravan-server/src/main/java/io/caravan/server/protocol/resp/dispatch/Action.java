@@ -4,6 +4,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What a command does. Each kind says where it runs and how it answers. */
@@ -40,18 +41,12 @@ public sealed interface Action {
     /** A read of what documents are, without their values: of the store's, or of a transaction's. */
     @FunctionalInterface
     interface Lookup {
-        Reply answer(Command command, Finder documents);
-
-        /** Finds documents. */
-        @FunctionalInterface
-        interface Finder {
-            /**
-             * The document, or null when there is none.
-             *
-             * @throws io.caravan.server.document.DocumentException when it cannot be seen
-             */
-            @Nullable
-            DocumentInfo find(DocumentName name);
-        }
+        /**
+         * Answers the command.
+         *
+         * @param documents finds a document, or null when there is none; throws {@link
+         *     io.caravan.server.document.DocumentException} when it is not visible
+         */
+        Reply answer(Command command, Function<DocumentName, @Nullable DocumentInfo> documents);
     }
 }

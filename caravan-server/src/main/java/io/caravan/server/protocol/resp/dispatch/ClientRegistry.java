@@ -7,13 +7,13 @@ import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The sessions of all open connections, by their numbers. For any thread. */
+/** The sessions of all open connections, by number. Thread-safe. */
 public final class ClientRegistry {
     private final AtomicLong lastId = new AtomicLong();
     private final ConcurrentNavigableMap<Long, Session> sessions = new ConcurrentSkipListMap<>();
-    private final Map<Long, Runnable> closers = new ConcurrentHashMap<>();
+    private final Map<Session, Runnable> closers = new ConcurrentHashMap<>();
 
-    /** A number that no connection has had. */
+    /** A new connection's number. */
     public long newId() {
         return lastId.incrementAndGet();
     }
@@ -24,24 +24,21 @@ public final class ClientRegistry {
      * @param closer closes its connection, on any thread
      */
     public void add(Session session, Runnable closer) {
-        closers.put(session.id(), closer);
+        closers.put(session, closer);
         sessions.put(session.id(), session);
     }
 
     /** Closes a connection, if it is still open. */
     public void close(Session session) {
-        Runnable closer = closers.get(session.id());
-        if (closer != null) {
-            closer.run();
-        }
+        closers.getOrDefault(session, () -> {}).run();
     }
 
     public void remove(Session session) {
         sessions.remove(session.id());
-        closers.remove(session.id());
+        closers.remove(session);
     }
 
-    /** The sessions, the oldest first; those that come and go meanwhile may be among them or not. */
+    /** The sessions, oldest first; may or may not have those that come or go meanwhile. */
     public Collection<Session> all() {
         return sessions.values();
     }

@@ -29,7 +29,9 @@ public final class CommandGate {
             return spec.wrongArity();
         }
         Principal principal = session.principal();
-        return principal == Principal.ANYONE || spec.access() == Access.FREE ? null : refuse(principal, spec, command);
+        return principal == Principal.ANYONE || spec.access() == CommandSpec.Access.FREE
+                ? null
+                : refuse(principal, spec, command);
     }
 
     private static Reply.@Nullable Error refuse(@Nullable Principal principal, CommandSpec spec, Command command) {
@@ -51,18 +53,14 @@ public final class CommandGate {
             require(principal, permission, spec.lowerName());
         }
         for (byte[] name : spec.keys().of(command)) {
-            if (!principal.may(permission, DocumentName.of(name))) {
-                throw new CommandException("NOPERM No permissions to access a key: user " + principal.name()
-                        + " may not " + permission.name().toLowerCase(Locale.ROOT) + " it");
-            }
+            require(principal, permission, DocumentName.of(name));
         }
     }
 
     /**
-     * Checks again, before more is told of what was allowed: a secret may have been withdrawn meanwhile, and then
-     * nothing is allowed any more.
+     * Checks again before more is sent, because the client's secret may have been revoked meanwhile.
      *
-     * @throws CommandException when the client is not who it was
+     * @throws CommandException when it was
      */
     static void requireStillKnown(@Nullable Principal principal) {
         if (principal != null && principal.revoked()) {
@@ -71,14 +69,30 @@ public final class CommandGate {
     }
 
     /**
-     * Checks what belongs to no document.
+     * Checks a permission that concerns no document.
      *
-     * @throws CommandException when it is not allowed
+     * @throws CommandException when the client lacks it
      */
     public static void require(@Nullable Principal principal, Permission permission, String command) {
         if (principal == null || !principal.may(permission)) {
-            throw new CommandException("NOPERM User " + (principal == null ? "?" : principal.name())
-                    + " has no permissions to run the '" + command + "' command");
+            throw new CommandException(
+                    "NOPERM User " + name(principal) + " has no permissions to run the '" + command + "' command");
         }
+    }
+
+    /**
+     * Checks a permission on a document.
+     *
+     * @throws CommandException when the client lacks it
+     */
+    public static void require(@Nullable Principal principal, Permission permission, DocumentName document) {
+        if (principal == null || !principal.may(permission, document)) {
+            throw new CommandException("NOPERM No permissions to access a key: user " + name(principal) + " may not "
+                    + permission.name().toLowerCase(Locale.ROOT) + " it");
+        }
+    }
+
+    private static String name(@Nullable Principal principal) {
+        return principal == null ? "?" : principal.name();
     }
 }

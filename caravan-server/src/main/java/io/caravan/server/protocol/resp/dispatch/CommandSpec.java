@@ -5,11 +5,10 @@ import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.security.Permission;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +37,28 @@ public record CommandSpec(
         Action action,
         Action.@Nullable Write queued) {
 
+    /** What the user of a command must be allowed to do with each of the documents that it names. */
+    public enum Access {
+        /** Nothing: a client that has not authenticated itself may run it. */
+        FREE,
+        /** Nothing, but the client must be authenticated. */
+        KNOWN,
+        READ(Permission.READ),
+        WRITE(Permission.WRITE),
+        READ_AND_WRITE(Permission.READ, Permission.WRITE),
+        ADMIN(Permission.ADMIN);
+
+        private final List<Permission> permissions;
+
+        Access(Permission... permissions) {
+            this.permissions = List.of(permissions);
+        }
+
+        List<Permission> permissions() {
+            return permissions;
+        }
+    }
+
     /**
      * Positions of the words that are documents' names.
      *
@@ -61,31 +82,33 @@ public record CommandSpec(
         }
     }
 
-    /** A command that works on lists, or on documents whatever they hold. */
-    public static Builder list(String name, int arity, String summary) {
-        return new Builder(name, arity, summary, "list");
+    /**
+     * A command that works on lists, or on documents whatever they hold.
+     *
+     * @param flags words, with spaces between them
+     */
+    public static Builder list(String name, int arity, Keys keys, String flags, String summary) {
+        return new Builder(name, arity, keys, flags, summary, "list");
     }
 
     /** A command about documents as a whole. */
-    public static Builder generic(String name, int arity, String summary) {
-        return new Builder(name, arity, summary, "generic");
+    public static Builder generic(String name, int arity, Keys keys, String flags, String summary) {
+        return new Builder(name, arity, keys, flags, summary, "generic");
     }
 
     /** A command about the connection. */
     public static Builder connection(String name, int arity, String summary) {
-        return new Builder(name, arity, summary, "connection").flags("noscript", "loading", "stale", "fast");
+        return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "connection");
     }
 
     /** A command about the server. */
-    public static Builder server(String name, int arity, String summary) {
-        return new Builder(name, arity, summary, "server").flags("loading", "stale");
+    public static Builder server(String name, int arity, Keys keys, String flags, String summary) {
+        return new Builder(name, arity, keys, ("loading stale " + flags).strip(), summary, "server");
     }
 
     /** A command about the connection's transaction. */
     public static Builder transactions(String name, int arity, String summary) {
-        return new Builder(name, arity, summary, "transactions")
-                .flags("noscript", "loading", "stale", "fast")
-                .atOnce();
+        return new Builder(name, arity, Keys.NONE, "noscript loading stale fast", summary, "transactions").atOnce();
     }
 
     boolean takes(int words) {
@@ -102,22 +125,18 @@ public record CommandSpec(
 
     /** An element of {@code COMMAND}'s answer. */
     public Reply describe() {
-        return new Reply.Array(List.of(
-                Reply.Bulk.of(lowerName()),
-                new Reply.Number(arity),
+        return Reply.Array.of(
+                lowerName(),
+                arity,
                 new Reply.Set(flags.stream().map(Reply.Simple::new).toList()),
-                new Reply.Number(keys.first()),
-                new Reply.Number(keys.last()),
-                new Reply.Number(keys.step())));
+                keys.first(),
+                keys.last(),
+                keys.step());
     }
 
     /** An entry of the answer to {@code COMMAND DOCS}. */
     public Reply document() {
-        Map<String, Reply> entries = new LinkedHashMap<>();
-        entries.put("summary", Reply.Bulk.of(summary));
-        entries.put("since", Reply.Bulk.of("0.1.0"));
-        entries.put("group", Reply.Bulk.of(group));
-        return new Reply.Fields(entries);
+        return Reply.Fields.of("summary", summary, "since", "0.1.0", "group", group);
     }
 
     /** Gathers a spec; ends with what the command does. */
@@ -126,30 +145,24 @@ public record CommandSpec(
         private final int arity;
         private final String summary;
         private final String group;
+        private final Keys keys;
         private final List<String> flags = new ArrayList<>();
-        private Keys keys = Keys.NONE;
         private Access access = Access.KNOWN;
         private boolean atOnce;
         private Action.@Nullable Write queued;
 
-        private Builder(String name, int arity, String summary, String group) {
+        private Builder(String name, int arity, Keys keys, String flags, String summary, String group) {
             this.name = name;
             this.arity = arity;
+            this.keys = keys;
             this.summary = summary;
             this.group = group;
+            if (!flags.isEmpty()) {
+                this.flags.addAll(List.of(flags.split(" ")));
+            }
         }
 
-        public Builder flags(String... more) {
-            flags.addAll(List.of(more));
-            return this;
-        }
-
-        public Builder keys(Keys positions) {
-            keys = positions;
-            return this;
-        }
-
-        /** Without this, whoever is known may run it. */
+        /** Without this, any authenticated client may run it. */
         public Builder access(Access needed) {
             access = needed;
             return this;
@@ -194,9 +207,8 @@ public record CommandSpec(
 
         /** Reads what documents are, of a transaction too. */
         public CommandSpec lookup(DocumentService documents, Action.Lookup lookup) {
-            Keys positions = keys;
             return inTransaction((session, command) -> new Change(
-                            positions.of(command).stream().map(DocumentName::of).toList(),
+                            keys.of(command).stream().map(DocumentName::of).toList(),
                             edits -> lookup.answer(
                                     command, name -> edits.document(name).info())))
                     .read((session, command) -> lookup.answer(command, documents::find));

@@ -12,13 +12,13 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Consecutive reads of one connection, done one after the other on reading threads: one hand-over for all of them. A
- * read that waits lets its thread go, and those behind it wait too, so that their answers keep their order and no later
- * write comes before them. The batch itself lets the thread go when it has had it for a while, because others wait for
- * one too, and when the client, or all clients together, have enough answers to take.
+ * Consecutive reads of one connection, done one after the other on reading threads, with one hand-over for all of them.
+ * A read that waits releases its thread, and those after it wait too, so that no later write overtakes them. The batch
+ * releases its thread after a while, because others need one too, and when the client, or all clients together, have
+ * enough answers to take.
  */
 public final class ReadBatch implements Runnable {
-    /** How long a batch keeps a thread; a single read may take longer. */
+    /** How long a batch keeps a thread, unless a single read takes longer. */
     private static final long TURN_NANOS = 10_000_000;
 
     private final Channel channel;
@@ -57,12 +57,12 @@ public final class ReadBatch implements Runnable {
         return steps.size();
     }
 
-    /** Whether all have been done; while no thread is at it. */
+    /** Whether all reads are done; only while no thread runs the batch. */
     public boolean finished() {
         return next == steps.size();
     }
 
-    /** Has the batch go on, on a reading thread; on any thread. */
+    /** Continues the batch on a reading thread; may be called on any thread. */
     public void start() {
         try {
             readers.execute(this);
@@ -71,31 +71,31 @@ public final class ReadBatch implements Runnable {
         }
     }
 
-    /** Goes on until there is nothing more to do, the turn is over, or a read waits. */
+    /** Runs until all reads are done, the turn is over, or a read waits. */
     @Override
     public void run() {
         long start = System.nanoTime();
         boolean waiting = false;
-        // Others, who were let in with it, may have taken the room meanwhile.
-        boolean over = !replies.room();
+        // Others that were admitted with it may have taken the room meanwhile.
+        boolean over = !replies.answers().room();
         try {
             while (!waiting && !over && !finished() && channel.isActive()) {
                 waiting = !run(steps.get(next));
-                over = replies.full() || !replies.room() || System.nanoTime() - start > TURN_NANOS;
+                over = replies.full() || !replies.answers().room() || System.nanoTime() - start > TURN_NANOS;
             }
         } finally {
-            // Or the connection would wait for ever.
+            // Otherwise the connection would wait for ever.
             if (!waiting) {
                 channel.eventLoop().execute(paused);
             }
         }
     }
 
-    /** Returns false when the step waits; nothing of the batch may be touched then, another thread may have it. */
+    /** Returns false when the step waits: another thread may then have the batch, so it must not be touched. */
     private boolean run(Step step) {
         try {
             if (step.action() instanceof Action.Read read) {
-                // Those before it may have waited for long.
+                // The reads before it may have waited for long.
                 CommandGate.requireStillKnown(session.principal());
                 step.place().complete(read.run(session, step.command()));
             } else if (!proceed((Action.Stream) step.action(), step)) {
@@ -104,7 +104,7 @@ public final class ReadBatch implements Runnable {
         } catch (RuntimeException problem) {
             step.place().complete(Errors.reply(problem));
         } catch (Error broken) {
-            // There is no answer, and all later ones would wait for it.
+            // There is no answer, and all later answers would wait for it.
             channel.close();
             throw broken;
         }

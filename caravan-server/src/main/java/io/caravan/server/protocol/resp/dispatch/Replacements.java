@@ -3,139 +3,69 @@ package io.caravan.server.protocol.resp.dispatch;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Reply;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What to use in place of Redis's commands that there are not, for the errors that answer them. */
+/** What to use instead of commands of Redis that Caravan does not have, for their errors. */
 final class Replacements {
-    /** Where an error stops to repeat an unknown command's words, as in Redis. */
+    /** How much of an unknown command's words an error repeats, as in Redis. */
     private static final int MAX_CHARS = 256;
 
     private static final Map<String, String> ADVICE = new HashMap<>();
 
     static {
-        advise("values are appended at the tail only: use RPUSH", "LPUSH", "LPUSHX", "LINSERT");
-        advise("values are dropped from the head only: use LPOP or LTRIM", "RPOP", "LREM", "LMPOP");
+        advise("values are appended at the tail only: use RPUSH", "LPUSH LPUSHX LINSERT");
+        advise("values are dropped from the head only: use LPOP or LTRIM", "RPOP LREM LMPOP");
         advise("values never change: append another one with RPUSH", "LSET");
         advise(
                 "values stay in their document: use LPOP, and RPUSH onto the other one",
-                "LMOVE",
-                "RPOPLPUSH",
-                "BLMOVE",
-                "BRPOPLPUSH");
-        advise("use CARAVAN.READ with BLOCK, and LPOP or CARAVAN.TRIM afterwards", "BLPOP", "BRPOP", "BLMPOP");
+                "LMOVE RPOPLPUSH BLMOVE BRPOPLPUSH");
+        advise("use CARAVAN.READ with BLOCK, and LPOP or CARAVAN.TRIM afterwards", "BLPOP BRPOP BLMPOP");
         advise("use LRANGE and look", "LPOS");
         advise(
                 "documents hold lists: use RPUSH, and LINDEX key -1 for the newest value",
-                "SET",
-                "GET",
-                "MSET",
-                "MGET",
-                "MSETNX",
-                "SETNX",
-                "SETEX",
-                "PSETEX",
-                "GETSET",
-                "GETDEL",
-                "GETEX",
-                "APPEND",
-                "STRLEN",
-                "SETRANGE",
-                "GETRANGE",
-                "INCR",
-                "INCRBY",
-                "DECR",
-                "DECRBY",
-                "INCRBYFLOAT",
-                "SETBIT",
-                "GETBIT");
+                "SET GET MSET MGET MSETNX SETNX SETEX PSETEX GETSET GETDEL GETEX APPEND STRLEN SETRANGE "
+                        + "GETRANGE INCR INCRBY DECR DECRBY INCRBYFLOAT SETBIT GETBIT");
         advise(
                 "documents hold lists: keep a document for each field, or a value for each change",
-                "HSET",
-                "HGET",
-                "HMSET",
-                "HMGET",
-                "HGETALL",
-                "HDEL",
-                "HINCRBY",
-                "SADD",
-                "SREM",
-                "SMEMBERS",
-                "SISMEMBER",
-                "SCARD",
-                "ZADD",
-                "ZRANGE",
-                "ZREM",
-                "ZSCORE",
-                "ZCARD",
-                "PFADD",
-                "PFCOUNT",
-                "GEOADD");
+                "HSET HGET HMSET HMGET HGETALL HDEL HINCRBY SADD SREM SMEMBERS SISMEMBER SCARD ZADD "
+                        + "ZRANGE ZREM ZSCORE ZCARD PFADD PFCOUNT GEOADD");
         advise(
                 "use CARAVAN.READ with BLOCK, which returns each value once",
-                "SUBSCRIBE",
-                "PSUBSCRIBE",
-                "SSUBSCRIBE",
-                "UNSUBSCRIBE",
-                "PUNSUBSCRIBE",
-                "SUNSUBSCRIBE",
-                "PUBLISH",
-                "SPUBLISH");
+                "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE PUBLISH SPUBLISH");
         advise("use RPUSH", "XADD");
-        advise("use CARAVAN.READ, with BLOCK to wait", "XREAD", "XRANGE", "XREVRANGE", "XREADGROUP");
+        advise("use CARAVAN.READ, with BLOCK to wait", "XREAD XRANGE XREVRANGE XREADGROUP");
         advise("use LLEN", "XLEN");
-        advise("use CARAVAN.TRIM", "XTRIM", "XDEL");
+        advise("use CARAVAN.TRIM", "XTRIM XDEL");
         advise(
                 "use CARAVAN.APPEND with IFSEQ, which refuses if the document has changed, also within MULTI",
-                "WATCH",
-                "UNWATCH",
-                "EVAL",
-                "EVALSHA",
-                "EVAL_RO",
-                "SCRIPT",
-                "FCALL",
-                "FUNCTION");
+                "WATCH UNWATCH EVAL EVALSHA EVAL_RO SCRIPT FCALL FUNCTION");
         advise(
                 "a document keeps its name: read it, append to the other one, and DEL",
-                "RENAME",
-                "RENAMENX",
-                "COPY",
-                "MOVE",
-                "SWAPDB",
-                "DUMP",
-                "RESTORE",
-                "MIGRATE");
-        advise("delete with SCAN and DEL", "FLUSHALL", "FLUSHDB");
-        advise("use SCAN", "RANDOMKEY", "SORT", "SORT_RO");
+                "RENAME RENAMENX COPY MOVE SWAPDB DUMP RESTORE MIGRATE");
+        advise("delete with SCAN and DEL", "FLUSHALL FLUSHDB");
+        advise("use SCAN", "RANDOMKEY SORT SORT_RO");
         advise("use CARAVAN.INFO", "DEBUG");
         advise("stop the process with SIGTERM", "SHUTDOWN");
-        advise(
-                "there is one server, and no replicas",
-                "REPLICAOF",
-                "SLAVEOF",
-                "ROLE",
-                "CLUSTER",
-                "PSYNC",
-                "SYNC",
-                "FAILOVER");
+        advise("there is one server, and no replicas", "REPLICAOF SLAVEOF ROLE CLUSTER PSYNC SYNC FAILOVER");
         advise("users are in the server's configuration", "ACL");
-        advise("use INFO or SLOWLOG", "MONITOR", "LATENCY");
+        advise("use INFO or SLOWLOG", "MONITOR LATENCY");
         advise("there is no append-only file to rewrite: use BGSAVE", "BGREWRITEAOF");
     }
 
     private Replacements() {}
 
-    private static void advise(String advice, String... commands) {
-        Stream.of(commands).forEach(command -> ADVICE.put(command, advice));
+    private static void advise(String advice, String commands) {
+        List.of(commands.split(" ")).forEach(command -> ADVICE.put(command, advice));
     }
 
-    /** The commands that there is advice for. */
+    /** Advice by command. */
     static Map<String, String> all() {
         return Map.copyOf(ADVICE);
     }
 
-    /** Redis's own words for a command that it does not know, and what to do instead. */
+    /** Redis's error for an unknown command, and what to do instead. */
     static Reply.Error unknown(Command command) {
         StringBuilder text = new StringBuilder("ERR unknown command '")
                 .append(command.shortText(0))

@@ -7,8 +7,8 @@ import java.net.SocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one connection and who is behind it. The event loop's, and the connection's reads' while they run;
- * what {@link ClientRegistry} tells of it to others is volatile.
+ * One connection and its client. Used on the event loop, and by the connection's reads while they run; what other
+ * connections see through {@link ClientRegistry} is volatile.
  */
 public final class Session {
     private final long id;
@@ -16,38 +16,29 @@ public final class Session {
     private final SocketAddress remote;
     private final SocketAddress local;
     private final Authenticator authenticator;
-    private volatile Identity identity;
+    private volatile String name = "";
+    private volatile String library = "";
+    private volatile String libraryVersion = "";
+    private volatile @Nullable Principal principal;
     private volatile Protocol protocol = Protocol.RESP2;
     private @Nullable Transaction transaction;
     private boolean quitting;
     private volatile boolean ending;
     private @Nullable Runnable onEnding;
 
-    /** What a client has told of itself, and who it has proved to be; null when it has not. */
-    public record Identity(
-            String name,
-            String library,
-            String libraryVersion,
-            @Nullable Principal principal) {}
-
-    /**
-     * A new connection's session.
-     *
-     * @param authenticator tells who the client is
-     */
     public Session(long id, SocketAddress remote, SocketAddress local, Authenticator authenticator) {
         this.id = id;
         this.remote = remote;
         this.local = local;
         this.authenticator = authenticator;
-        this.identity = unnamed(authenticator);
+        this.principal = unproved();
     }
 
-    private static Identity unnamed(Authenticator authenticator) {
-        return new Identity("", "", "", authenticator.required() ? null : Principal.ANYONE);
+    private @Nullable Principal unproved() {
+        return authenticator.required() ? null : Principal.ANYONE;
     }
 
-    /** The connection's number, which no other has. */
+    /** The connection's unique number. */
     public long id() {
         return id;
     }
@@ -68,43 +59,43 @@ public final class Session {
         return System.nanoTime() - startedNanos;
     }
 
-    public Identity identity() {
-        return identity;
-    }
-
     public String name() {
-        return identity.name();
+        return name;
     }
 
     public void name(String newName) {
-        Identity old = identity;
-        identity = new Identity(newName, old.library(), old.libraryVersion(), old.principal());
+        name = newName;
+    }
+
+    public String library() {
+        return library;
     }
 
     public void library(String newLibrary) {
-        Identity old = identity;
-        identity = new Identity(old.name(), newLibrary, old.libraryVersion(), old.principal());
+        library = newLibrary;
+    }
+
+    public String libraryVersion() {
+        return libraryVersion;
     }
 
     public void libraryVersion(String newVersion) {
-        Identity old = identity;
-        identity = new Identity(old.name(), old.library(), newVersion, old.principal());
+        libraryVersion = newVersion;
     }
 
-    /** Who the client is, or null when it has not said. */
+    /** Who the client has proved to be, or null when it has not. */
     public @Nullable Principal principal() {
-        return identity.principal();
-    }
-
-    /** Whether it is not known who the client is, though that is required. */
-    public boolean stranger() {
-        Principal principal = identity.principal();
-        return principal == null || principal.revoked();
+        return principal;
     }
 
     public void principal(Principal proved) {
-        Identity old = identity;
-        identity = new Identity(old.name(), old.library(), old.libraryVersion(), proved);
+        principal = proved;
+    }
+
+    /** Whether the client must authenticate, and has not. */
+    public boolean stranger() {
+        Principal known = principal;
+        return known == null || known.revoked();
     }
 
     public Protocol protocol() {
@@ -130,7 +121,10 @@ public final class Session {
 
     /** Makes the session what it was when the connection began. */
     public void reset() {
-        identity = unnamed(authenticator);
+        name = "";
+        library = "";
+        libraryVersion = "";
+        principal = unproved();
         protocol = Protocol.RESP2;
         transaction(null);
     }
@@ -144,12 +138,12 @@ public final class Session {
         quitting = true;
     }
 
-    /** Whether nobody may wait for anything any more: the client sends no more, or the server stops. */
+    /** Whether nothing may wait any longer: the client sends no more, or the server stops. */
     boolean ending() {
         return ending;
     }
 
-    /** Lets whoever waits for something to happen know that the connection ends; on the event loop. */
+    /** Ends the connection's waits; on the event loop. */
     public void end() {
         ending = true;
         if (onEnding != null) {
@@ -157,7 +151,7 @@ public final class Session {
         }
     }
 
-    /** Has an action run when the connection ends, at once if it does already, in place of an earlier one. */
+    /** Sets the action to run when the connection ends, or now if it does already. Replaces an earlier one. */
     public void onEnding(@Nullable Runnable action) {
         onEnding = action;
         if (action != null && ending) {

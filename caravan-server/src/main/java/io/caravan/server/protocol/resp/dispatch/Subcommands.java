@@ -24,7 +24,7 @@ public final class Subcommands {
         this.command = command;
     }
 
-    /** Adds a subcommand that takes from {@code least} to {@code most} words behind it. */
+    /** Adds a subcommand that takes from {@code least} to {@code most} words after it. */
     public Subcommands add(String name, String usage, int least, int most, Action.Immediate action) {
         byName.put(name, new Subcommand(usage, least, most, action));
         return this;

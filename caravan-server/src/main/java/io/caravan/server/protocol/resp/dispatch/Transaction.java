@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The commands between {@code MULTI} and {@code EXEC}, which become one change: all of it or none, with what they read
  * as it was at that moment. It is bounded in commands and in bytes, counted as {@link RespLimits} counts a request's.
- * The event loop's alone.
+ * Used only on the event loop.
  */
 public final class Transaction {
     /** Greatest number of commands. */
@@ -42,7 +42,7 @@ public final class Transaction {
         release();
     }
 
-    /** Gives back what the commands took of the budget: they are about to run, or are forgotten. */
+    /** Returns the commands' bytes to the budget: they are about to run, or are dropped. */
     void release() {
         budget.give(bytes);
         bytes = 0;
@@ -112,8 +112,8 @@ public final class Transaction {
     }
 
     /**
-     * The memory for the commands of all connections' transactions together: a transaction waits for its {@code EXEC}
-     * as long as its client likes. For any thread.
+     * The memory for the commands of all connections' transactions together, because a client may wait with its {@code
+     * EXEC} as long as it likes. Thread-safe.
      */
     public static final class Budget {
         /** Part of the heap that transactions may take, unless a single one may take more. */

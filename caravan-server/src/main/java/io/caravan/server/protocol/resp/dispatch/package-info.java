@@ -1,7 +1,6 @@
 /**
  * How a command is found, permitted and run: {@link io.caravan.server.protocol.resp.dispatch.CommandSpec} describes
- * one, {@link io.caravan.server.protocol.resp.dispatch.CommandTable} has them all,
- * {@link io.caravan.server.protocol.resp.dispatch.CommandGate} permits,
+ * one, {@link io.caravan.server.protocol.resp.dispatch.CommandGate} permits,
  * {@link io.caravan.server.protocol.resp.dispatch.Session} is what a connection remembers.
  */
 @NullMarked

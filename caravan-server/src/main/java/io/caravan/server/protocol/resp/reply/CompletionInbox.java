@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * Carries answers from other threads to one event loop: one task for all that have gathered, however many, because
  * waking the loop costs more than an answer.
  *
- * <p>A stack that producers push to and the loop takes whole. Their order is of no matter: each answer has its place in
- * its connection's {@link ReplyQueue}. Whoever pushes onto the empty stack leaves the task.
+ * <p>A stack that producers push to and the loop takes whole. Its order does not matter, because each answer has its
+ * place in its connection's {@link ReplyQueue}. Whoever pushes onto the empty stack schedules the task.
  */
 public final class CompletionInbox {
     private final EventLoop loop;

@@ -27,26 +27,17 @@ public final class PendingReply implements Outcome<Reply> {
     @Nullable
     PendingReply nextCompleted;
 
-    /** Is notified once of how a request ended, on the event loop. */
+    /** Learns once how a request ended, on the event loop. */
     public interface Observer {
         /**
          * The answer is there, and goes out when those before it have.
          *
          * @param reply null when it came piece by piece
          */
-        void answered(@Nullable Reply reply);
+        default void answered(@Nullable Reply reply) {}
 
         /** The connection ended before. */
-        void abandoned();
-
-        /** Ignores it. */
-        Observer NONE = new Observer() {
-            @Override
-            public void answered(@Nullable Reply reply) {}
-
-            @Override
-            public void abandoned() {}
-        };
+        default void abandoned() {}
     }
 
     /**
@@ -74,13 +65,13 @@ public final class PendingReply implements Outcome<Reply> {
         return protocol;
     }
 
-    /** Says what the answer will take in memory, on the thread that goes on to see to it that it is given. */
+    /** Counts the memory that the answer will take; on the thread that will complete it. */
     public void hold(long bytes) {
         queue.hold(bytes - heldBytes);
         heldBytes = bytes;
     }
 
-    /** What has been said of the whole answer. */
+    /** The memory counted for the answer. */
     long heldBytes() {
         return heldBytes;
     }
@@ -135,7 +126,7 @@ public final class PendingReply implements Outcome<Reply> {
         queue.changed();
     }
 
-    /** Says that all pieces have been added. */
+    /** Ends an answer that came in pieces. */
     public void end() {
         markDone();
         queue.changed();

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * The answers of one connection, in the order of its requests. They are given in any order and written in this one,
  * many in one write; nothing is written while the socket's own buffer is full. What waits to be written is counted, and
  * whoever asks for more answers asks first whether that is {@link #full too much}, or all connections together have
- * {@link #room no room}. The event loop's alone, but for {@link #completed}, {@link #hold}, {@link #full} and
- * {@link #room}.
+ * {@linkplain AnswerMemory#room no room}. Used only on the event loop, except for {@link #completed}, {@link #hold} and
+ * {@link #full}.
  */
 public final class ReplyQueue {
     /** A write is cut here, so that a buffer does not grow with the number of answers. */
@@ -48,11 +48,6 @@ public final class ReplyQueue {
     }
 
     /** Takes a place for the answer to the next request, in the version that the connection speaks now. */
-    public PendingReply open(Protocol protocol) {
-        return open(protocol, PendingReply.Observer.NONE);
-    }
-
-    /** As {@link #open(Protocol)}, for a request that somebody observes. */
     public PendingReply open(Protocol protocol, PendingReply.Observer observer) {
         PendingReply reply = new PendingReply(this, protocol, observer);
         pending.add(reply);
@@ -70,19 +65,9 @@ public final class ReplyQueue {
         return heldBytes.get() >= FULL_BYTES;
     }
 
-    /** Whether another large answer may be made; on any thread. */
-    public boolean room() {
-        return answers.room();
-    }
-
-    /** As {@link #room}; if there is none, the connection goes on when there is. */
-    public boolean roomOrWake() {
-        return answers.roomOrWake();
-    }
-
-    /** Whether another small answer may be made; if not, the connection goes on when it may. */
-    public boolean mayAnswer() {
-        return answers.mayAnswer();
+    /** What the answers are counted in, which says whether there is room for more. */
+    public AnswerMemory answers() {
+        return answers;
     }
 
     /** Number of places whose answers are not written. */
@@ -131,7 +116,7 @@ public final class ReplyQueue {
         return pending.size() < before;
     }
 
-    /** Writes what there is of the oldest answer; returns false when that is nothing. */
+    /** Writes what has come of the oldest answer; returns false when that is nothing. */
     private boolean writeHead() {
         PendingReply head = pending.peek();
         if (head == null) {

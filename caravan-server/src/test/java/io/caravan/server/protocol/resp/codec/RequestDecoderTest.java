@@ -18,6 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class RequestDecoderTest {
+    private static final String PREFIX = "ERR Protocol error: ";
+
     private static final RespLimits LIMITS = new RespLimits(1000, 10_000);
 
     /** What came out, as text: words between brackets, problems after an exclamation mark. */
@@ -35,8 +37,9 @@ class RequestDecoderTest {
     }
 
     private static String format(Request request) {
-        if (request instanceof Request.Malformed malformed) {
-            return "!" + malformed.problem();
+        if (request instanceof Request.Refused refused) {
+            assertThat(refused.error()).startsWith(PREFIX);
+            return "!" + refused.error().substring(PREFIX.length());
         }
         Command command = (Command) request;
         StringBuilder text = new StringBuilder();

@@ -126,8 +126,8 @@ final class RequestTarget implements FuzzTarget {
     }
 
     private static String text(Request request) {
-        if (request instanceof Request.Malformed malformed) {
-            return "!" + malformed.problem();
+        if (request instanceof Request.Refused refused) {
+            return "!" + refused.error();
         }
         Command command = (Command) request;
         StringBuilder text = new StringBuilder();

@@ -57,11 +57,11 @@ class KeysReadingTest {
         }
         AnswerMemory answers = Unbounded.answers(channel);
         ReplyQueue replies = new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), answers, () -> {});
-        PendingReply place = replies.open(Protocol.RESP2);
+        PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Session session = new Session(1, channel.remoteAddress(), channel.localAddress(), Authenticator.open());
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
-        Reading keys =
-                new KeysReading(documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
+        Reading keys = new ScanCommands.KeysReading(
+                documents, session, new Command("KEYS".getBytes(UTF_8), "*".getBytes(UTF_8)), context);
         int turns = 1;
         long heldBytes = 0;
         while (!keys.proceed()) {
@@ -87,7 +87,7 @@ class KeysReadingTest {
         }
         ReplyQueue replies =
                 new ReplyQueue(channel, new CompletionInbox(channel.eventLoop()), Unbounded.answers(channel), () -> {});
-        PendingReply place = replies.open(Protocol.RESP2);
+        PendingReply place = replies.open(Protocol.RESP2, new PendingReply.Observer() {});
         Reading.Context context = new Reading.Context(channel, Principal.ANYONE, place, woken::incrementAndGet);
         Reading exists = new KeyCommands.Counting(documents, names, context);
         assertThat(exists.proceed()).isFalse();

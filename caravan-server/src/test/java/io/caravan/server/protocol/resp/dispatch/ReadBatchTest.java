@@ -9,6 +9,7 @@ import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
+import io.caravan.server.protocol.resp.reply.PendingReply;
 import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
@@ -35,7 +36,10 @@ class ReadBatchTest {
     private ReadBatch batch(Action.Read action) {
         ReadBatch batch = new ReadBatch(channel, session, readers::add, replies, pauses::incrementAndGet);
         for (int i = 0; i < READS; i++) {
-            batch.add(action, new Command("READ".getBytes(UTF_8)), replies.open(Protocol.RESP2));
+            batch.add(
+                    action,
+                    new Command("READ".getBytes(UTF_8)),
+                    replies.open(Protocol.RESP2, new PendingReply.Observer() {}));
         }
         return batch;
     }

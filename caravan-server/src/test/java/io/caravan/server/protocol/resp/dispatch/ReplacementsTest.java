@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.metrics.ServerMetrics;
-import io.caravan.server.protocol.resp.RespService;
+import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.security.Authenticator;
@@ -19,10 +19,9 @@ class ReplacementsTest {
     private static final Set<String> OTHERS = Set.of("IFSEQ", "BLOCK", "SIGTERM");
 
     /** Nothing is run, so nothing is needed to run it. */
-    private static final Map<String, CommandSpec> TABLE = new RespService(
-                    null, null, null, null, null, new RespLimits(1, 1), Authenticator.open(), new ServerMetrics())
-            .table()
-            .all();
+    private static final Map<String, CommandSpec> TABLE = new RespProtocol(
+                    new RespLimits(1, 1), null, null, null, null, null, Authenticator.open(), new ServerMetrics())
+            .table();
 
     @Test
     void whatIsThereNeedsNoReplacement() {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** What the transactions of several connections may hold together. */
 class TransactionLimitsTest {
-    private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, "")
+    private static final CommandSpec PUSH = CommandSpec.list("RPUSH", -3, CommandSpec.Keys.NONE, "", "")
             .write((session, command) -> Change.of(ListCommands.name(command), document -> Reply.OK));
     /** Of 3 words, 24 bytes each, and 9 bytes of their own. */
     private static final Command COMMAND = new Command(bytes("RPUSH"), bytes("key"), bytes("v"));
