@@ -1,10 +1,8 @@
 package io.caravan.server.archive.format;
 
-import com.fasterxml.jackson.annotation.JsonPropertyOrder;
-
 /** An archive's root as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread. */
 public final class RootCodec {
-    /** What a root says that it is. */
+    /** The format that a root begins with. */
     public static final String FORMAT = "caravan-archive";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
@@ -16,7 +14,6 @@ public final class RootCodec {
     private RootCodec() {}
 
     /** The JSON of a root. */
-    @JsonPropertyOrder({"format", "version", "store", "epoch", "owner", "sinceMillis"})
     record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
 
     /** Writes a root. */
@@ -36,7 +33,7 @@ public final class RootCodec {
         RootJson json = JSON.decode(bytes, object);
         try {
             ArchiveRoot root =
-                    new ArchiveRoot(JsonText.store(json.store()), json.epoch(), json.owner(), json.sinceMillis());
+                    new ArchiveRoot(SealedJson.store(json.store()), json.epoch(), json.owner(), json.sinceMillis());
             check(root);
             return root;
         } catch (IllegalArgumentException invalid) {

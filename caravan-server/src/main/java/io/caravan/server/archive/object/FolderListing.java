@@ -38,7 +38,7 @@ final class FolderListing {
     }
 
     /**
-     * Tells of the files below a folder.
+     * Passes on the files below a folder.
      *
      * @param folder empty, or a key's parts, each with its slash
      * @param after only keys above this one

@@ -6,17 +6,14 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import software.amazon.awssdk.core.async.AsyncRequestBody;
-import software.amazon.awssdk.services.s3.model.DeleteObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectRequest;
-import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /**
  * Puts and deletions on a condition, by S3's {@code If-Match} and {@code If-None-Match}.
  *
- * <p>There are servers that do not know these and do what they are asked all the same. An archive on one of them would
- * not notice a second owner, so before the first put of each store the server must refuse two, of an object that nobody
- * else knows. So when it does not, nothing that matters has been put.
+ * <p>There are servers that ignore these. An archive on one of them would not notice a second owner. So before the first
+ * put on a condition, the server must refuse two puts of an object that nobody else knows: when it does not, nothing that
+ * matters has been put.
  */
 final class S3Conditions {
     private static final Logger LOG = LoggerFactory.getLogger(S3Conditions.class);
@@ -68,15 +65,16 @@ final class S3Conditions {
         throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
     }
 
-    /** Who archives need not be permitted to delete, and a byte that stays harms nobody: an error is none. */
+    /** A tag of the same form that no content has which is put here. */
+    private static String otherThan(String tag) {
+        String zeros = "\"" + "0".repeat(32) + "\"";
+        return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
+    }
+
+    /** An archive's credentials need not permit deletions, and a byte that stays harms nobody: an error is none. */
     private void removeIfPermitted(String key) {
         try {
-            calls.await(
-                    "DeleteObject",
-                    key,
-                    calls.client()
-                            .deleteObject(
-                                    request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+            calls.delete(key, null);
         } catch (ObjectStoreException stays) {
             LOG.debug("an object of the check for conditions stays", stays);
         }
@@ -84,13 +82,7 @@ final class S3Conditions {
 
     private String tryPut(String key, byte[] content, @Nullable String tag) {
         try {
-            return send(key, content, put -> {
-                if (tag == null) {
-                    put.ifNoneMatch("*");
-                } else {
-                    put.ifMatch(tag);
-                }
-            });
+            return send(key, content, put -> put.ifNoneMatch(tag == null ? "*" : null).ifMatch(tag));
         } catch (ObjectStoreException failed) {
             if (tag != null && S3Problems.isNoSuchObject(failed)) {
                 throw conflict("PutObject", key, "it has been deleted meanwhile", failed);
@@ -100,39 +92,16 @@ final class S3Conditions {
     }
 
     private String send(String key, byte[] content, Consumer<PutObjectRequest.Builder> condition) {
-        PutObjectRequest.Builder request = PutObjectRequest.builder()
-                .bucket(calls.bucket())
-                .key(calls.inBucket(key))
-                .contentLength((long) content.length)
-                .contentMD5(Digests.md5(content, content.length))
-                .overrideConfiguration(calls.limit(content.length));
-        condition.accept(request);
-        AsyncRequestBody body = AsyncRequestBody.fromBytesUnsafe(content);
-        PutObjectResponse done = calls.await("PutObject", key, calls.client().putObject(request.build(), body));
-        return tag("PutObject", key, done.eTag());
-    }
-
-    /** A tag of the same form that no content has which is put here. */
-    private static String otherThan(String tag) {
-        String zeros = "\"" + "0".repeat(32) + "\"";
-        return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
+        return tag("PutObject", key, calls.put(key, content, content.length, condition).eTag());
     }
 
     /** See {@link ObjectStore#deleteIf}. Looks first, for servers that ignore the condition of a deletion. */
     void delete(String key, String tag) {
-        if (!tag.equals(currentTag(key))) {
-            throw conflict("DeleteObject", key, "it has changed meanwhile", null);
-        }
         try {
-            calls.await(
-                    "DeleteObject",
-                    key,
-                    calls.client()
-                            .deleteObject(DeleteObjectRequest.builder()
-                                    .bucket(calls.bucket())
-                                    .key(calls.inBucket(key))
-                                    .ifMatch(tag)
-                                    .build()));
+            if (!tag.equals(currentTag(key))) {
+                throw conflict("DeleteObject", key, "it has changed meanwhile", null);
+            }
+            calls.delete(key, tag);
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
                 throw conflict("DeleteObject", key, "it has been deleted meanwhile", failed);
@@ -142,27 +111,20 @@ final class S3Conditions {
     }
 
     private @Nullable String currentTag(String key) {
-        try {
-            return calls.await(
-                            "HeadObject",
-                            key,
-                            calls.client()
-                                    .headObject(request ->
-                                            request.bucket(calls.bucket()).key(calls.inBucket(key))))
-                    .eTag();
-        } catch (ObjectStoreException failed) {
-            if (S3Problems.isNoSuchObject(failed)) {
-                return null;
-            }
-            throw failed;
-        }
+        return calls.await(
+                        "HeadObject",
+                        key,
+                        calls.client()
+                                .headObject(request ->
+                                        request.bucket(calls.bucket()).key(calls.inBucket(key))))
+                .eTag();
     }
 
     private ObjectStoreException conflict(String call, String key, String why, @Nullable Throwable cause) {
         return calls.problems().of(Kind.CONFLICT, call, key, why, cause);
     }
 
-    /** A tag that was answered, which it must be. */
+    /** The tag of an answer, which must have one. */
     String tag(String call, String key, @Nullable String tag) {
         if (tag == null || tag.isEmpty()) {
             String why = "the server names no ETag, without which an archive does not know what has changed";

@@ -15,6 +15,9 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
  * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own.
@@ -64,7 +67,7 @@ public final class S3ObjectStore implements ObjectStore {
                 S3Parts.DEFAULT);
     }
 
-    /** Opens a bucket in a way that tests want. */
+    /** The same, for tests. */
     static S3ObjectStore open(
             String bucket,
             String prefix,
@@ -120,19 +123,11 @@ public final class S3ObjectStore implements ObjectStore {
             upload.finish();
         } catch (IOException failed) {
             ObjectStoreException problem = calls.problems().problem("PutObject", key, failed);
-            abort(upload, problem);
+            upload.abortAfter(problem);
             throw problem;
         } catch (RuntimeException | Error failed) {
-            abort(upload, failed);
+            upload.abortAfter(failed);
             throw failed;
-        }
-    }
-
-    private static void abort(S3Upload upload, Throwable failed) {
-        try {
-            upload.abort();
-        } catch (ObjectStoreException also) {
-            failed.addSuppressed(also);
         }
     }
 
@@ -143,17 +138,37 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
-        new S3Listing(calls, ObjectKeys.checkedFolder(prefix)).run(after, action);
+        ListObjectsV2Request request = ListObjectsV2Request.builder()
+                .bucket(calls.bucket())
+                .prefix(calls.inBucket(ObjectKeys.checkedFolder(prefix)))
+                .startAfter(after.isEmpty() ? null : calls.inBucket(after))
+                .build();
+        while (true) {
+            ListObjectsV2Response page =
+                    calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
+            for (S3Object object : page.contents()) {
+                String key = object.key().substring(calls.prefix().length());
+                // What has no key of an archive is passed over.
+                if (ObjectKeys.isKey(key)
+                        && !action.test(new Listed(
+                                key, object.size(), object.lastModified().toEpochMilli()))) {
+                    return;
+                }
+            }
+            String continuation = page.nextContinuationToken();
+            if (!Boolean.TRUE.equals(page.isTruncated()) || continuation == null) {
+                return;
+            }
+            request = request.toBuilder()
+                    .startAfter(null)
+                    .continuationToken(continuation)
+                    .build();
+        }
     }
 
     @Override
     public void delete(String key) {
-        ObjectKeys.checked(key);
-        calls.await(
-                "DeleteObject",
-                key,
-                calls.client()
-                        .deleteObject(request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+        calls.delete(ObjectKeys.checked(key), null);
     }
 
     @Override

@@ -85,7 +85,7 @@ public final class Drills implements AutoCloseable {
             run();
         } catch (CaravanException | UncheckedIOException problem) {
             if (!thread.isShutdown()) {
-                told(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
+                record(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
             }
         } catch (RuntimeException bug) {
             failures++;
@@ -106,7 +106,7 @@ public final class Drills implements AutoCloseable {
                 report = new Drill(archive.get(), documents, random).run(store, sample, clock);
             }
             if (!thread.isShutdown()) {
-                told(report);
+                record(report);
             }
             return report;
         } finally {
@@ -114,7 +114,7 @@ public final class Drills implements AutoCloseable {
         }
     }
 
-    private void told(DrillReport report) {
+    private void record(DrillReport report) {
         last = report;
         failures += report.failures().size();
         report.failures().forEach(failure -> LOG.error("a drill has failed: {}", failure));

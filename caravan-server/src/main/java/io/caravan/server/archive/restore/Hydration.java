@@ -37,13 +37,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A
- * document that the archive does not have is remembered as such, for as long as there is room: nobody else archives
- * here, and what this server archives is in its store, or was deleted.
+ * Fetches documents that the store lacks from the archive when they are first needed: once, for all callers. A document
+ * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and
+ * what this server archives is in its store, or was deleted.
  *
- * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
- * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive
- * did not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found
+ * <p><b>Threading.</b> A few threads fetch, a document each at a time, and notify its callers. What waits is bounded:
+ * with too many documents being fetched, further ones are refused. So are all for a moment after the archive did not
+ * answer, or denied access, because everybody would wait for it in vain; and for a while a document that was found
  * damaged, which would be read whole each time.
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
@@ -70,10 +70,10 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private record Outage(CaravanException problem, long sinceNanos) {}
 
     /**
-     * Fetches documents.
+     * Begins to fetch documents.
      *
      * @param archive gives the archive; throws, when it is not at hand, why
-     * @param restores restores documents of the same archive to the same store when people ask for it
+     * @param restores restores documents of the same archive to the same store on demand
      * @param maxWaitingReads number of threads that may wait for documents at a time, to read them
      */
     public Hydration(
@@ -95,7 +95,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return failures.get();
     }
 
-    /** Number of documents that are being fetched, or wait for it. */
+    /** Number of documents that are being fetched or about to be. */
     public int fetching() {
         return fetches.size();
     }
@@ -125,16 +125,22 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
-        CaravanException refused = fetches.containsKey(name) ? null : refusal();
-        if (refused == null && !fetches.containsKey(name)) {
-            refused = damaged.find(name);
-        }
+        CaravanException refused = fetches.containsKey(name) ? null : refusal(name);
         if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
             refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
-        if (refused != null || !join(name, known)) {
-            known.failure(refused == null ? stopping() : refused);
+        if (refused == null && !join(name, known)) {
+            refused = stopping();
         }
+        if (refused != null) {
+            known.failure(refused);
+        }
+    }
+
+    /** Why no fetch of the document is begun at the moment, or null. */
+    private @Nullable CaravanException refusal(DocumentName name) {
+        CaravanException refused = refusal();
+        return refused == null ? damaged.find(name) : refused;
     }
 
     /** Waits for the fetch that is under way, or begins one; returns false when there are none any more. */
@@ -174,7 +180,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     /** Fetches one document. */
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /** Who waits, in their order; guarded by the lock that computing this name in the map takes. */
+        /** The callers, in their order; guarded by the lock that computing this name in the map takes. */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
         Fetch(DocumentName name) {
@@ -183,14 +189,14 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
         @Override
         public void run() {
-            CaravanException problem = problem();
+            CaravanException problem = tryFetch();
             for (Outcome<DocumentName> next = next(); next != null; next = next()) {
-                tell(next, problem);
+                notify(next, problem);
             }
         }
 
         /** Fetches, and returns what has prevented it, or null. */
-        private @Nullable CaravanException problem() {
+        private @Nullable CaravanException tryFetch() {
             CaravanException refused = refusal();
             if (refused != null) {
                 return refused;
@@ -212,7 +218,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** The next who waits; when there is none, nobody waits for this fetch any more. */
+        /** The next caller; when there is none, this fetch is over. */
         private @Nullable Outcome<DocumentName> next() {
             AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
             fetches.computeIfPresent(name, (same, self) -> {
@@ -222,7 +228,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             return next.get();
         }
 
-        private void tell(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {
+        private void notify(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {
             try {
                 if (problem == null) {
                     outcome.success(name);
@@ -230,7 +236,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     outcome.failure(problem);
                 }
             } catch (RuntimeException | Error bug) {
-                // Or those behind it would wait for ever.
+                // Thrown on, it would leave the callers behind it waiting for ever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }
@@ -247,7 +253,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         }
     }
 
-    /** Sees to it that the document is in the store if the archive has it; returns whether it was brought. */
+    /** Brings the document to the store if only the archive has it; returns whether it did. */
     private boolean bring(DocumentName name) {
         if (documents.peek(name) != null || documents.deletionPending(name)) {
             return false;
@@ -261,14 +267,14 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         Generation latest = manifest.latest();
         if (latest == null) {
             throw new ArchiveException(
-                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + Generations.describe(manifest));
+                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + manifest.describeGenerations());
         }
         Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;
     }
 
-    /** Ends what is under way; whoever waits is told so. */
+    /** Ends what is under way, which fails for its callers. */
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);

@@ -39,6 +39,17 @@ public final class RestoreService implements AutoCloseable {
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
+    /** For a look whether the store has a document and it has not expired. */
+    private static final SnapshotReceiver NOT_READ = new SnapshotReceiver() {
+        @Override
+        public boolean begin(DocumentInfo info) {
+            return false;
+        }
+
+        @Override
+        public void next(long sequence, ByteBuffer value) {}
+    };
+
     private final Supplier<Archive> archive;
     private final DocumentService documents;
     private final DocumentRestorer restorer;
@@ -69,8 +80,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this
-     * service's few, as it may take hours; on that thread the outcome is told.
+     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on one of this service's
+     * few threads, as it may take hours. The outcome is reported on that thread.
      *
      * @throws ObjectStoreException when too many wait already
      */
@@ -102,7 +113,7 @@ public final class RestoreService implements AutoCloseable {
      * Restores a document.
      *
      * @param number of the generation, or none for the latest
-     * @param as the name of the new document that it shall be, or null for what it was
+     * @param as the name of the new document that it becomes, or null for its own
      * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
      *     CHANGED_MEANWHILE}
@@ -133,31 +144,18 @@ public final class RestoreService implements AutoCloseable {
         if (number.isEmpty()) {
             MergePlan.requireThere(manifest, local.deleted(), local.info());
         }
-        Generation generation = Generations.choose(manifest, number);
+        Generation generation = choose(manifest, number);
         boolean chosen = number.isPresent();
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.forEver() : latest;
         Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
-        if (!chosen && restored.changed() && !isVisible(name)) {
+        if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
                     "document '" + name + "' has expired since it was archived; to have it back for good, say which"
-                            + " generation (AT, --at); " + Generations.describe(manifest));
+                            + " generation (AT, --at); " + manifest.describeGenerations());
         }
         return restored;
-    }
-
-    /** Whether the store has the document and it has not expired. */
-    private boolean isVisible(DocumentName name) {
-        return documents.snapshot(name, new SnapshotReceiver() {
-            @Override
-            public boolean begin(DocumentInfo info) {
-                return false;
-            }
-
-            @Override
-            public void next(long sequence, ByteBuffer value) {}
-        });
     }
 
     /** What the store has of a name. */
@@ -183,8 +181,30 @@ public final class RestoreService implements AutoCloseable {
             throw new DocumentException(
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not taken");
         }
-        Generation generation = Generations.choose(manifest, number);
+        Generation generation = choose(manifest, number);
         return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
+    }
+
+    /**
+     * The generation of this number, or the latest one.
+     *
+     * @throws DocumentException {@code NOT_FOUND} with those that there are
+     */
+    private static Generation choose(Manifest manifest, OptionalLong number) {
+        Generation chosen = number.isEmpty()
+                ? manifest.latest()
+                : manifest.generations().stream()
+                        .filter(generation -> generation.number() == number.getAsLong())
+                        .findFirst()
+                        .orElse(null);
+        if (chosen == null) {
+            String what = number.isEmpty() ? "no generation" : "no generation " + number.getAsLong();
+            throw new DocumentException(
+                    DocumentException.Reason.NOT_FOUND,
+                    manifest.name(),
+                    "has " + what + " in the archive; " + manifest.describeGenerations());
+        }
+        return chosen;
     }
 
     /** The locks under which documents are brought from the archive. */
@@ -202,7 +222,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The
-     * outcome is told when it is durable, or what the store refused.
+     * outcome is reported when it is durable, or refused by the store.
      *
      * @param chosen whether it is another generation than the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
@@ -217,7 +237,7 @@ public final class RestoreService implements AutoCloseable {
         MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
         if (local.info() == null) {
             restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (plan instanceof MergePlan.Append) {
+        } else if (plan == MergePlan.APPEND) {
             outcome.success(new Merge(archive, documents, source, local.info()).run());
         } else {
             outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
@@ -231,9 +251,9 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Sees to it that one thread at a time brings a document from the archive, from its look at the manifest to the
-     * document's being there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory.
-     * No lock of the store is held while one waits here.
+     * Lets one thread at a time bring a document from the archive, from its look at the manifest until the document is
+     * there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory. Nobody waits here
+     * with a lock of the store.
      */
     static final class NameLocks {
         private final ReentrantLock lock = new ReentrantLock();
@@ -242,15 +262,6 @@ public final class RestoreService implements AutoCloseable {
 
         /** Runs the action while nobody else runs one with the same name; not to be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
-            acquire(name);
-            try {
-                return action.get();
-            } finally {
-                release(name);
-            }
-        }
-
-        private void acquire(DocumentName name) {
             lock.lock();
             try {
                 while (!held.add(name)) {
@@ -258,6 +269,11 @@ public final class RestoreService implements AutoCloseable {
                 }
             } finally {
                 lock.unlock();
+            }
+            try {
+                return action.get();
+            } finally {
+                release(name);
             }
         }
 

@@ -82,9 +82,9 @@ class ArchiveFormatDocumentTest {
     @ParameterizedTest
     @ValueSource(
             classes = {
-                ManifestJson.class,
-                ManifestJson.GenerationJson.class,
-                ManifestJson.TombstoneJson.class,
+                ManifestCodec.ManifestJson.class,
+                Generation.class,
+                Manifest.Tombstone.class,
                 RootCodec.RootJson.class
             })
     void theJsonHasTheFieldsOfItsTableInTheirOrder(Class<?> json) {
@@ -99,7 +99,7 @@ class ArchiveFormatDocumentTest {
 
     @Test
     void theFormatsAreNamed() {
-        assertThat(TABLES.tableBehind("json: ManifestJson").get(0)).containsExactly("format", "`caravan-manifest`");
+        assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0)).containsExactly("format", "`caravan-manifest`");
         assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
         assertThat(TABLES.tableBehind("json: RootCodec.RootJson").get(0))
                 .containsExactly("format", "`caravan-archive`");
@@ -111,7 +111,7 @@ class ArchiveFormatDocumentTest {
         Matcher example =
                 Pattern.compile("<!-- archive example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());
         assertThat(example.find()).isTrue();
-        int checksum = new EntryChecksum().of(7, ByteBuffer.wrap("caravan".getBytes(UTF_8)));
+        int checksum = new SnapshotLayout.EntryChecksum().of(7, ByteBuffer.wrap("caravan".getBytes(UTF_8)));
         assertThat(example.group(1)).isEqualTo(String.format("%08x", checksum));
     }
 }
