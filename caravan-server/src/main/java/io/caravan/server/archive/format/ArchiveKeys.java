@@ -55,7 +55,6 @@ public final class ArchiveKeys {
      */
     public record SnapshotKey(String encodedName, long generation, long nextSequence, long epoch, int attempt) {}
 
-    /** Key of a document's manifest. */
     public static String manifest(DocumentName name) {
         return MANIFESTS + encode(name);
     }

@@ -63,13 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /**
-     * Makes a codec.
-     *
-     * @param format the format that the JSON begins with
-     * @param version the one that this release reads and writes
-     * @param maxBytes the longest object that is read
-     */
+    /** A codec of one version, which reads objects of up to so many bytes. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;

@@ -167,8 +167,7 @@ public final class SnapshotReader implements AutoCloseable {
         }
         in.end();
         String sha256 = Digests.hex(in.sha256());
-        if (expected != null
-                && (in.bytes() != expected.objectBytes() || !sha256.equals(expected.sha256()))) {
+        if (expected != null && (in.bytes() != expected.objectBytes() || !sha256.equals(expected.sha256()))) {
             throw in.corrupt("it has " + in.bytes() + " bytes with the SHA-256 " + sha256 + ", and its manifest says "
                     + expected.objectBytes() + " with " + expected.sha256());
         }
@@ -213,7 +212,8 @@ public final class SnapshotReader implements AutoCloseable {
     private static final class Blocks {
         private final SnapshotInput in;
         private final CRC32C crc = new CRC32C();
-        private final ByteBuffer header = ByteBuffer.allocate(BLOCK_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private final ByteBuffer header =
+                ByteBuffer.allocate(BLOCK_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         private byte[] stored = new byte[0];
         private byte[] raw = new byte[0];
         private int at;

@@ -182,8 +182,8 @@ public final class SnapshotWriter {
         /** Compresses a block behind its header; returns the length, or -1 when it is not worth it. */
         int compress(byte[] raw, int rawBytes, byte[] target) {
             int room = target.length - BLOCK_HEADER_BYTES;
-            int length = (int) Zstd.compressByteArray(
-                    target, BLOCK_HEADER_BYTES, room, raw, BLOCK_HEADER_BYTES, rawBytes, LEVEL);
+            int length = (int)
+                    Zstd.compressByteArray(target, BLOCK_HEADER_BYTES, room, raw, BLOCK_HEADER_BYTES, rawBytes, LEVEL);
             boolean saves = length <= rawBytes - rawBytes / 10;
             skipped = saves ? 0 : Math.min(MAX_SKIPPED, 2 * skipped + 1);
             toSkip = skipped;

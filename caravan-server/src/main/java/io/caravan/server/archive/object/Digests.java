@@ -14,7 +14,6 @@ public final class Digests {
 
     private Digests() {}
 
-    /** A new SHA-256. */
     public static MessageDigest sha256() {
         return digest("SHA-256");
     }

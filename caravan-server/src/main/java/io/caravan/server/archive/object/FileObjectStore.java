@@ -37,6 +37,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A folder that is not there is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
+    /** Of a directory that is listed. */
+    private static final int NAMES_AT_A_TIME = 100_000;
+
     private static final String LOCK_NAME = "~lock";
     /** By real folder, for all stores of this process; there are few. */
     private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
@@ -112,8 +115,7 @@ public final class FileObjectStore implements ObjectStore {
     public InputStream open(String key) {
         try {
             // Not by Files, whose streams take no note of interrupts.
-            return new ObjectInput(
-                    key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
+            return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
         } catch (IOException failed) {
             throw problem("read", key, failed);
         }
@@ -173,7 +175,7 @@ public final class FileObjectStore implements ObjectStore {
     public void list(String prefix, String after, Predicate<Listed> action) {
         ObjectKeys.checkedFolder(prefix);
         try {
-            new FolderListing(folder, action).run(prefix, after);
+            new FolderListing(folder, NAMES_AT_A_TIME, action).run(prefix, after);
         } catch (IOException failed) {
             throw problem("list", prefix, failed);
         }
@@ -270,12 +272,7 @@ public final class FileObjectStore implements ObjectStore {
         }
     }
 
-    /**
-     * Translates a file system's error.
-     *
-     * @param call what was being done, such as {@code read}
-     * @param key the object or the folder of objects; empty for the whole place
-     */
+    /** Translates a file system's error. The key is empty for the whole place. */
     private ObjectStoreException problem(String call, String key, IOException cause) {
         if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
             return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);

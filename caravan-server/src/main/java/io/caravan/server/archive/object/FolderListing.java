@@ -21,15 +21,9 @@ import java.util.function.Predicate;
  * are left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
  */
 final class FolderListing {
-    private static final int NAMES_AT_A_TIME = 100_000;
-
     private final Path root;
     private final int namesAtATime;
     private final Predicate<Listed> action;
-
-    FolderListing(Path root, Predicate<Listed> action) {
-        this(root, NAMES_AT_A_TIME, action);
-    }
 
     FolderListing(Path root, int namesAtATime, Predicate<Listed> action) {
         this.root = root;

@@ -2,7 +2,6 @@ package io.caravan.server.archive.object;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,28 +11,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Finds the place that a URL names: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
 public final class ObjectStores {
-    private static final Pattern BUCKET = Pattern.compile("([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
+    private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
 
     /** The kinds of places. A new kind of {@link ObjectStore} is registered here, and nowhere else. */
     private enum Scheme {
-        FILE("file:", "DIRECTORY", true, ObjectStores::folder),
-        S3("s3://", "BUCKET/PREFIX", false, ObjectStores::bucket);
+        FILE("file:DIRECTORY", ObjectStores::folder),
+        S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
 
-        private final String start;
-        private final String rest;
-        private final boolean atHand;
-        /** Checks a URL and what is behind its start, and gives what opens it. */
-        private final BiFunction<String, String, Function<S3Options, ObjectStore>> parser;
+        private final String form;
+        private final Function<String, Place> parser;
 
-        Scheme(
-                String start,
-                String rest,
-                boolean atHand,
-                BiFunction<String, String, Function<S3Options, ObjectStore>> parser) {
-            this.start = start;
-            this.rest = rest;
-            this.atHand = atHand;
+        Scheme(String form, Function<String, Place> parser) {
+            this.form = form;
             this.parser = parser;
+        }
+
+        boolean isOf(String url) {
+            return url.startsWith(form.substring(0, form.indexOf(':') + 1));
         }
     }
 
@@ -64,35 +58,35 @@ public final class ObjectStores {
      * @throws IllegalArgumentException when the URL names none
      */
     public static Place place(String url) {
-        for (Scheme scheme : Scheme.values()) {
-            if (url.startsWith(scheme.start)) {
-                return new Place(scheme.atHand, scheme.parser.apply(url, url.substring(scheme.start.length())));
-            }
-        }
-        throw unknown(url);
+        return Stream.of(Scheme.values())
+                .filter(scheme -> scheme.isOf(url))
+                .findFirst()
+                .orElseThrow(() -> unknown(url))
+                .parser
+                .apply(url);
     }
 
-    private static Function<S3Options, ObjectStore> folder(String url, String rest) {
-        String directory = rest.replaceFirst("^//(?=/)", "");
+    private static Place folder(String url) {
+        String directory = url.replaceFirst("^file:(//(?=/))?", "");
         if (directory.isBlank() || directory.startsWith("//")) {
             throw wrong(url, "it is file: and a directory on this host", null);
         }
         try {
             Path path = Path.of(directory);
-            return options -> FileObjectStore.open(path);
+            return new Place(true, options -> FileObjectStore.open(path));
         } catch (InvalidPathException invalid) {
             throw wrong(url, invalid.getReason(), invalid);
         }
     }
 
-    private static Function<S3Options, ObjectStore> bucket(String url, String rest) {
-        Matcher parts = BUCKET.matcher(rest);
+    private static Place bucket(String url) {
+        Matcher parts = BUCKET.matcher(url);
         if (!parts.matches()) {
             throw unknown(url);
         }
         String bucket = parts.group(1);
         String prefix = prefix(url, parts.group(2) == null ? "" : parts.group(2));
-        return options -> S3ObjectStore.open(bucket, prefix, options);
+        return new Place(false, options -> S3ObjectStore.open(bucket, prefix, options));
     }
 
     /** The prefix with a slash at its end, or empty. */
@@ -113,9 +107,7 @@ public final class ObjectStores {
     }
 
     private static IllegalArgumentException unknown(String url) {
-        String forms = Stream.of(Scheme.values())
-                .map(scheme -> scheme.start + scheme.rest)
-                .collect(Collectors.joining(" or "));
+        String forms = Stream.of(Scheme.values()).map(scheme -> scheme.form).collect(Collectors.joining(" or "));
         return wrong(url, "it is " + forms, null);
     }
 

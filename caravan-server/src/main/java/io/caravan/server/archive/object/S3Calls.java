@@ -6,12 +6,10 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
-import software.amazon.awssdk.services.s3.model.PutObjectRequest;
 import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
 /**
@@ -28,16 +26,26 @@ record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts ti
         return prefix + key;
     }
 
-    /** Puts the first bytes of an array as an object, in one call. */
-    PutObjectResponse put(String key, byte[] content, int length, Consumer<PutObjectRequest.Builder> condition) {
-        PutObjectRequest.Builder request = PutObjectRequest.builder()
-                .bucket(bucket)
-                .key(inBucket(key))
-                .contentLength((long) length)
-                .contentMD5(Digests.md5(content, length))
-                .overrideConfiguration(limit(length));
-        condition.accept(request);
-        return await("PutObject", key, client.putObject(request.build(), body(content, length)));
+    /**
+     * Puts the first bytes of an array as an object, in one call.
+     *
+     * @param ifNoneMatch {@code *} when there must be none, or null
+     * @param ifMatch the tag of the object to replace, or null
+     */
+    PutObjectResponse put(
+            String key, byte[] content, int length, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
+        return await(
+                "PutObject",
+                key,
+                client.putObject(
+                        request -> request.bucket(bucket)
+                                .key(inBucket(key))
+                                .contentLength((long) length)
+                                .contentMD5(Digests.md5(content, length))
+                                .ifNoneMatch(ifNoneMatch)
+                                .ifMatch(ifMatch)
+                                .overrideConfiguration(limit(length)),
+                        body(content, length)));
     }
 
     /** The first bytes of an array, which must not change before the call has ended. */

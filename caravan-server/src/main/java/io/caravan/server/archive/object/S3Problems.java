@@ -65,12 +65,7 @@ final class S3Problems {
         this.where = where;
     }
 
-    /**
-     * What to throw.
-     *
-     * @param call the call to S3, such as {@code PutObject}
-     * @param key the object, or a folder of objects
-     */
+    /** The exception for a call, such as {@code PutObject}, of an object or a folder of objects. */
     ObjectStoreException problem(String call, String key, Throwable cause) {
         if (cause instanceof ObjectStoreException known) {
             return known;

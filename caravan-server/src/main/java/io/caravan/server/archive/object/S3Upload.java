@@ -162,7 +162,7 @@ final class S3Upload extends OutputStream {
     void finish() {
         String id = upload;
         if (id == null) {
-            calls.put(key, part, filled, put -> {});
+            calls.put(key, part, filled, null, null);
             return;
         }
         send();

@@ -44,12 +44,7 @@ final class Drill {
     private long documents;
     private long values;
 
-    /**
-     * A drill that has not begun.
-     *
-     * @param live the documents that are archived there
-     * @param random chooses the documents to restore
-     */
+    /** @param live the documents that are archived there */
     Drill(Archive archive, DocumentService live, RandomGenerator random) {
         this.archive = archive;
         this.live = live;
@@ -151,8 +146,8 @@ final class Drill {
 
     private void check(Manifest manifest, Generation latest, DocumentService restored) {
         DocumentName name = manifest.name();
-        Waiting.<Restored>to(
-                outcome -> new DocumentRestorer(() -> archive, restored).create(Source.of(manifest, latest), outcome));
+        Waiting.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
+                .create(Source.of(manifest, latest), outcome));
         values += latest.count();
         String difference = difference(name, latest, restored);
         if (difference != null) {

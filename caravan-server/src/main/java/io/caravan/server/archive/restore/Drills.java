@@ -47,12 +47,7 @@ public final class Drills implements AutoCloseable {
     private volatile @Nullable DrillReport last;
     private volatile long failures;
 
-    /**
-     * Drills that have not begun.
-     *
-     * @param archive gives the archive; throws, when it is not at hand, why
-     * @param documents what is archived there
-     */
+    /** @param archive gives the archive; throws, when it is not at hand, why */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.documents = documents;

@@ -64,10 +64,18 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    private volatile @Nullable Outage outage;
+    /** What the archive did not answer last, or null when it has answered since. */
+    private volatile @Nullable Problem outage;
 
-    /** The archive did not answer. */
-    private record Outage(CaravanException problem, long sinceNanos) {}
+    private record Problem(CaravanException cause, long sinceNanos) {
+        Problem(CaravanException cause) {
+            this(cause, System.nanoTime());
+        }
+
+        boolean isOlderThan(long nanos) {
+            return System.nanoTime() - sinceNanos > nanos;
+        }
+    }
 
     /**
      * Begins to fetch documents.
@@ -81,7 +89,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents);
+        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
         this.locks = restores.locks();
     }
 
@@ -129,34 +137,22 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
             refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
-        if (refused == null && !join(name, known)) {
-            refused = stopping();
+        if (refused == null) {
+            try {
+                fetches.compute(name, (same, current) -> {
+                    Fetch fetch = current == null ? new Fetch(name) : current;
+                    fetch.waiting.add(known);
+                    if (current == null) {
+                        threads.execute(fetch);
+                    }
+                    return fetch;
+                });
+            } catch (RejectedExecutionException closed) {
+                refused = stopping();
+            }
         }
         if (refused != null) {
             known.failure(refused);
-        }
-    }
-
-    /** Why no fetch of the document is begun at the moment, or null. */
-    private @Nullable CaravanException refusal(DocumentName name) {
-        CaravanException refused = refusal();
-        return refused == null ? damaged.find(name) : refused;
-    }
-
-    /** Waits for the fetch that is under way, or begins one; returns false when there are none any more. */
-    private boolean join(DocumentName name, Outcome<DocumentName> known) {
-        try {
-            fetches.compute(name, (same, current) -> {
-                Fetch fetch = current == null ? new Fetch(name) : current;
-                fetch.waiting.add(known);
-                if (current == null) {
-                    threads.execute(fetch);
-                }
-                return fetch;
-            });
-            return true;
-        } catch (RejectedExecutionException closed) {
-            return false;
         }
     }
 
@@ -164,13 +160,19 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return unavailable("the server is stopping and fetches no more documents from the archive", null);
     }
 
+    /** Why the document is not fetched at the moment, or null. */
+    private @Nullable CaravanException refusal(DocumentName name) {
+        CaravanException refused = refusal();
+        return refused == null ? damaged.find(name) : refused;
+    }
+
     /** Why nothing is fetched at the moment, or null. */
     private @Nullable CaravanException refusal() {
         if (threads.isShutdown()) {
             return stopping();
         }
-        Outage last = outage;
-        return last == null || System.nanoTime() - last.sinceNanos() > PAUSE_NANOS ? null : last.problem();
+        Problem last = outage;
+        return last == null || last.isOlderThan(PAUSE_NANOS) ? null : last.cause();
     }
 
     private static ObjectStoreException unavailable(String message, @Nullable Throwable cause) {
@@ -247,7 +249,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
         if (problem instanceof ObjectStoreException refused
                 && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)) {
-            outage = new Outage(problem, System.nanoTime());
+            outage = new Problem(problem);
         } else if (problem instanceof ArchiveException || problem instanceof ObjectStoreException) {
             damaged.add(name, problem);
         }
@@ -284,64 +286,54 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
      * Names that the archive is known to have nothing of: the newest ones, as many as there is room for. When half of
      * the room is full of new names, the older half is forgotten. Any number of threads.
      */
-    static final class AbsentNames {
-        /** Room for some 150,000 short names. */
-        private static final long HALF_BYTES = 8 * 1024 * 1024;
+    private static final class AbsentNames {
         /** What a name takes beside its bytes, about. */
         private static final int OVERHEAD_BYTES = 100;
 
-        private final long halfBytes;
+        /** Room for some 150,000 short names. */
+        private static final long HALF_BYTES = 8 * 1024 * 1024;
+
         private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();
         private volatile Set<DocumentName> older = Set.of();
         private long newerBytes;
-
-        AbsentNames() {
-            this(HALF_BYTES);
-        }
-
-        /** Names in twice as many bytes. */
-        AbsentNames(long halfBytes) {
-            this.halfBytes = halfBytes;
-        }
 
         boolean contains(DocumentName name) {
             return newer.contains(name) || older.contains(name);
         }
 
         synchronized void add(DocumentName name) {
-            newerBytes += name.toBytes().length + OVERHEAD_BYTES;
-            if (newerBytes > halfBytes) {
+            int bytes = name.toBytes().length + OVERHEAD_BYTES;
+            newerBytes += bytes;
+            if (newerBytes > HALF_BYTES) {
                 older = newer;
                 newer = ConcurrentHashMap.newKeySet();
-                newerBytes = name.toBytes().length + OVERHEAD_BYTES;
+                newerBytes = bytes;
             }
             newer.add(name);
         }
     }
 
-    /** Documents that the archive could not give whole, for a while: the newest so many. Any number of threads. */
-    static final class DamagedNames {
+    /** The documents that the archive lately could not give whole: the newest so many. Any number of threads. */
+    private static final class DamagedNames {
         private static final int MAX_NAMES = 1024;
         private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-        private record Damage(CaravanException problem, long sinceNanos) {}
-
         /** Oldest first. */
-        private final Map<DocumentName, Damage> names = new LinkedHashMap<>();
+        private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
 
         /** What was wrong with the document a moment ago, or null. */
         synchronized @Nullable CaravanException find(DocumentName name) {
-            Damage damage = names.get(name);
-            if (damage != null && System.nanoTime() - damage.sinceNanos() > MEMORY_NANOS) {
+            Problem damage = names.get(name);
+            if (damage != null && damage.isOlderThan(MEMORY_NANOS)) {
                 names.remove(name);
                 return null;
             }
-            return damage == null ? null : damage.problem();
+            return damage == null ? null : damage.cause();
         }
 
         synchronized void add(DocumentName name, CaravanException problem) {
             names.remove(name);
-            names.put(name, new Damage(problem, System.nanoTime()));
+            names.put(name, new Problem(problem));
             if (names.size() > MAX_NAMES) {
                 names.remove(names.keySet().iterator().next());
             }

@@ -36,11 +36,7 @@ final class Merge {
     private final Source source;
     private final DocumentInfo before;
 
-    /**
-     * A merge that has not begun.
-     *
-     * @param before the document, which {@link MergePlan} says can be appended to
-     */
+    /** @param before the document, which {@link MergePlan} says can be appended to */
     Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
         this.archive = archive;
         this.documents = documents;
@@ -125,14 +121,14 @@ final class Merge {
                     DocumentInfo info = requireUnchanged(document.info(), sequence);
                     long first = document.append(values);
                     if (attributes != null) {
-                        attributes(document, info, attributes);
+                        setAttributes(document, info, attributes);
                     }
                     return first;
                 },
                 outcome));
     }
 
-    private void attributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
+    private void setAttributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
         ArchiveMark mark = source.mark() == Source.Mark.GENERATION
                 ? DocumentRestorer.mark(generation(), attributes)
                 : info.attributes().archived();

@@ -68,8 +68,8 @@ enum MergePlan {
             return NOTHING;
         }
         if (local.attributes().closed()) {
-            String closed = "is closed here " + here + ", and " + archived + " goes on to " + generation.nextSequence()
-                    + "; ";
+            String closed =
+                    "is closed here " + here + ", and " + archived + " goes on to " + generation.nextSequence() + "; ";
             throw backInTime(manifest, closed);
         }
         if (generation.firstSequence() > local.nextSequence()) {

@@ -124,14 +124,13 @@ public final class RestoreService implements AutoCloseable {
                 () -> retrying(() -> as == null ? restoreOnce(name, number) : restoreAs(name, number, as)));
     }
 
-    /** Tries again what others came between. */
+    /** Tries again when others have changed the document meanwhile. */
     private static Restored retrying(Supplier<Restored> attempt) {
-        int attempts = 1;
-        while (true) {
+        for (int attempts = 1; ; attempts++) {
             try {
                 return attempt.get();
             } catch (DocumentException refused) {
-                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts++ == MAX_ATTEMPTS) {
+                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts == MAX_ATTEMPTS) {
                     throw refused;
                 }
             }
@@ -162,8 +161,8 @@ public final class RestoreService implements AutoCloseable {
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the
-     * manifest: a document that is deleted meanwhile shows in one of them.
+     * Looks at the document, then whether the archive may not know of its deletion. The caller looks at the manifest
+     * after that: a document that is deleted meanwhile shows in one of them.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);

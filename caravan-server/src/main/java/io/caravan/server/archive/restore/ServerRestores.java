@@ -15,8 +15,10 @@ import org.jspecify.annotations.Nullable;
  * @param hydration fetches documents when they are first needed, or null
  * @param drills tries restoring on a schedule, or null
  */
-public record ServerRestores(RestoreService service, @Nullable Hydration hydration, @Nullable Drills drills)
-        implements AutoCloseable {
+public record ServerRestores(
+        RestoreService service,
+        @Nullable Hydration hydration,
+        @Nullable Drills drills) implements AutoCloseable {
 
     /**
      * What a server with an archive restores by itself.

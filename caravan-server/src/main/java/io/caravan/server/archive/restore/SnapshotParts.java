@@ -38,11 +38,6 @@ final class SnapshotParts {
         return !more;
     }
 
-    /** The sequence of the next part's first value; there is one. */
-    long sequence() {
-        return reader.sequence();
-    }
-
     /** The next values; none when there are none. */
     List<byte[]> next() {
         List<byte[]> part = new ArrayList<>();

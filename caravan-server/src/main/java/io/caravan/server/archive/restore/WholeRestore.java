@@ -75,7 +75,7 @@ public final class WholeRestore {
     private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
-     * A restore that has not begun.
+     * Prepares a restore.
      *
      * @param documents the store's
      * @param jobs number of documents to read at a time
@@ -252,15 +252,12 @@ public final class WholeRestore {
     private final class Attempt implements Outcome<Restored> {
         private final Manifest manifest;
         private final int index;
+        /** What is wrong with the latest generation, when this is another one. */
         private final @Nullable RuntimeException latestDamaged;
+
         private final int reserved;
 
-        /**
-         * An attempt that has not begun. Waits until there is room in memory.
-         *
-         * @param index which one of the generations
-         * @param latestDamaged what is wrong with the latest, when this is another one
-         */
+        /** Waits until there is room in memory. */
         Attempt(Manifest manifest, int index, @Nullable RuntimeException latestDamaged) {
             this.manifest = manifest;
             this.index = index;

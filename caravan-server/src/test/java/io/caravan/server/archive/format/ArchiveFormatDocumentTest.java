@@ -99,7 +99,8 @@ class ArchiveFormatDocumentTest {
 
     @Test
     void theFormatsAreNamed() {
-        assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0)).containsExactly("format", "`caravan-manifest`");
+        assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0))
+                .containsExactly("format", "`caravan-manifest`");
         assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
         assertThat(TABLES.tableBehind("json: RootCodec.RootJson").get(0))
                 .containsExactly("format", "`caravan-archive`");

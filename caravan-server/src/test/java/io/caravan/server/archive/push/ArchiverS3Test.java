@@ -38,7 +38,6 @@ class ArchiverS3Test {
         proxy = FaultProxy.before(s3.port());
         server = new ArchivedDocuments();
         S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
-        archiver = server.archive(
                 Claims.config(
                         URL, () -> ObjectStores.place(URL).open(options), false, false, false, AFTER, 4, 0, false));
     }

@@ -90,7 +90,8 @@ class S3RestoreTest {
     @Test
     void fromABucket() throws Exception {
         try (S3Server s3 = S3Server.start();
-                ObjectStore objects = ObjectStores.place(S3Server.url("some/prefix")).open(s3.options())) {
+                ObjectStore objects =
+                        ObjectStores.place(S3Server.url("some/prefix")).open(s3.options())) {
             fill(objects);
             assertThat(restore(objects).restored()).isEqualTo(DOCUMENTS + 1);
             requireRestored();
