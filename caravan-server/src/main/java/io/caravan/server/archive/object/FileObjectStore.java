@@ -72,11 +72,7 @@ public final class FileObjectStore implements ObjectStore {
             throw new ObjectStoreException(
                     Kind.NOT_FOUND, location + " is a file; an archive needs a folder of its own", null);
         }
-        try {
-            Staging.refuseIfCaseIsIgnored(folder);
-        } catch (IOException refused) {
-            throw problem("open", "", refused);
-        }
+        run("open", "", () -> Staging.refuseIfCaseIsIgnored(folder));
     }
 
     @Override
@@ -124,12 +120,12 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public void put(String key, Content content) {
         Path place = path(key);
-        try (Staging.Staged staged = staging().stage(content)) {
-            Directories.move(staged.file(), place);
-            Directories.forceAbove(place, folder);
-        } catch (IOException failed) {
-            throw problem("write", key, failed);
-        }
+        run("write", key, () -> {
+            try (Staging.Staged staged = staging().stage(content)) {
+                Directories.move(staged.file(), place);
+                Directories.forceAbove(place, folder);
+            }
+        });
     }
 
     @Override
@@ -174,20 +170,12 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
         ObjectKeys.checkedFolder(prefix);
-        try {
-            new FolderListing(folder, NAMES_AT_A_TIME, action).run(prefix, after);
-        } catch (IOException failed) {
-            throw problem("list", prefix, failed);
-        }
+        run("list", prefix, () -> new FolderListing(folder, NAMES_AT_A_TIME, action).run(prefix, after));
     }
 
     @Override
     public void delete(String key) {
-        try {
-            remove(key);
-        } catch (IOException failed) {
-            throw problem("delete", key, failed);
-        }
+        run("delete", key, () -> remove(key));
     }
 
     @Override
@@ -196,14 +184,10 @@ public final class FileObjectStore implements ObjectStore {
         if (!Files.isDirectory(folder)) {
             throw problem(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
         }
-        try {
-            decide(() -> {
-                checkUnchanged("delete", key, tag);
-                remove(key);
-            });
-        } catch (IOException failed) {
-            throw problem("delete", key, failed);
-        }
+        run("delete", key, () -> decide(() -> {
+            checkUnchanged("delete", key, tag);
+            remove(key);
+        }));
     }
 
     private void remove(String key) throws IOException {
@@ -217,8 +201,16 @@ public final class FileObjectStore implements ObjectStore {
         return folder.resolve(ObjectKeys.checked(key));
     }
 
-    private interface Decision {
+    private interface Action {
         void run() throws IOException;
+    }
+
+    private void run(String call, String key, Action action) {
+        try {
+            action.run();
+        } catch (IOException failed) {
+            throw problem(call, key, failed);
+        }
     }
 
     /**
@@ -229,7 +221,7 @@ public final class FileObjectStore implements ObjectStore {
      * spoils nothing but its own call. It is only ever open once in a process: closing any channel of a file gives up
      * all of the process's locks on it.
      */
-    private void decide(Decision decision) throws IOException {
+    private void decide(Action decision) throws IOException {
         Path real = folder.toRealPath();
         ReentrantLock here = LOCKS.computeIfAbsent(real, unused -> new ReentrantLock());
         try {
@@ -260,15 +252,10 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public synchronized void close() {
         closed = true;
-        if (staging == null) {
-            return;
-        }
-        try {
-            staging.close();
-        } catch (IOException failed) {
-            throw problem("close", "", failed);
-        } finally {
-            staging = null;
+        Staging open = staging;
+        staging = null;
+        if (open != null) {
+            run("close", "", open::close);
         }
     }
 
@@ -338,11 +325,7 @@ public final class FileObjectStore implements ObjectStore {
 
         @Override
         public void close() {
-            try {
-                in.close();
-            } catch (IOException failed) {
-                throw problem("read", key, failed);
-            }
+            run("read", key, in::close);
         }
     }
 }

@@ -60,13 +60,12 @@ final class S3Upload extends OutputStream {
 
     @Override
     public void write(byte[] bytes, int offset, int length) {
-        int written = 0;
-        while (written < length) {
+        int fits;
+        for (int written = 0; written < length; written += fits) {
             makeRoom();
-            int fits = Math.min(length - written, part.length - filled);
+            fits = Math.min(length - written, part.length - filled);
             System.arraycopy(bytes, offset + written, part, filled, fits);
             filled += fits;
-            written += fits;
         }
     }
 
@@ -93,54 +92,48 @@ final class S3Upload extends OutputStream {
             String why = "it has more than " + parts.maxParts() + " parts, which is the most that S3 takes";
             throw calls.problems().of(Kind.CORRUPT, "UploadPart", key, why, null);
         }
-        String id = begun();
+        String id = upload == null ? begin() : upload;
         int permits = parts.permitsOf(number);
         acquire(permits);
         CompletableFuture<UploadPartResponse> call;
         try {
             call = start(id, number);
+        } catch (RuntimeException refused) {
+            call = CompletableFuture.failedFuture(refused);
         } catch (Error failed) {
             onTheirWay.release(permits);
             throw failed;
         }
-        sent.add(new Sent(
-                call,
-                call.thenApply(done -> completed(number, done))
-                        .whenComplete((done, failed) -> onTheirWay.release(permits))));
+        CompletableFuture<CompletedPart> arrived = call.thenApply(done -> CompletedPart.builder()
+                        .partNumber(number)
+                        .eTag(done.eTag())
+                        .build())
+                .whenComplete((done, failed) -> onTheirWay.release(permits));
+        sent.add(new Sent(call, arrived));
     }
 
-    private static CompletedPart completed(int number, UploadPartResponse done) {
-        return CompletedPart.builder().partNumber(number).eTag(done.eTag()).build();
+    private String begin() {
+        CreateMultipartUploadResponse begun = calls.await(
+                "CreateMultipartUpload",
+                key,
+                calls.client()
+                        .createMultipartUpload(
+                                request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+        upload = begun.uploadId();
+        return begun.uploadId();
     }
 
     private CompletableFuture<UploadPartResponse> start(String id, int number) {
-        try {
-            return calls.client()
-                    .uploadPart(
-                            request -> request.bucket(calls.bucket())
-                                    .key(calls.inBucket(key))
-                                    .uploadId(id)
-                                    .partNumber(number)
-                                    .contentLength((long) filled)
-                                    .contentMD5(Digests.md5(part, filled))
-                                    .overrideConfiguration(calls.limit(filled)),
-                            S3Calls.body(part, filled));
-        } catch (RuntimeException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
-    private String begun() {
-        if (upload == null) {
-            CreateMultipartUploadResponse begun = calls.await(
-                    "CreateMultipartUpload",
-                    key,
-                    calls.client()
-                            .createMultipartUpload(
-                                    request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
-            upload = begun.uploadId();
-        }
-        return upload;
+        return calls.client()
+                .uploadPart(
+                        request -> request.bucket(calls.bucket())
+                                .key(calls.inBucket(key))
+                                .uploadId(id)
+                                .partNumber(number)
+                                .contentLength((long) filled)
+                                .contentMD5(Digests.md5(part, filled))
+                                .overrideConfiguration(calls.limit(filled)),
+                        S3Calls.body(part, filled));
     }
 
     private void acquire(int permits) {

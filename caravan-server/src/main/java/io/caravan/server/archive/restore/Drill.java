@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it can be done: each is
  * read back and compared with what its manifest says, and with the live document where both have values of the same
- * sequences. And a sample of as many live documents must be in the archive.
+ * sequences. It also looks for as many live documents in the archive, which must have them.
  *
  * <p>Runs on the calling thread, and costs the server no more than one reader. When the thread is interrupted it ends
  * soon.
@@ -52,14 +52,14 @@ final class Drill {
     }
 
     /**
-     * Restores so many documents, or all when there are fewer; once.
+     * Restores so many documents, or all when there are fewer. Runs once.
      *
-     * @param scratch an empty store, which is left as empty
+     * @param scratch an empty store, which is empty again afterwards
      * @throws CaravanException when the archive cannot be listed
      */
     DrillReport run(ListStore scratch, int sample, InstantSource clock) {
         List<String> keys = choose(sample);
-        // By a clock that stands still nothing expires before it was compared.
+        // While the clock stands still, nothing expires before it is compared.
         InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (DocumentService restored = new DocumentService(
                 scratch, Catalog.open(scratch, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
@@ -162,7 +162,7 @@ final class Drill {
         try {
             live.snapshot(name, shared);
         } catch (DocumentException changing) {
-            // Of values that are being dropped nothing can be said.
+            // The values are being dropped, so that there is nothing to compare.
             shared.hash = null;
         }
         RestoredDocument found = new RestoredDocument(new SequenceHash(shared.from, shared.to));

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder
- * beside the data folder; what an earlier process has left of one is removed first.
+ * beside the data folder; one that an earlier process left is removed first.
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
@@ -64,7 +64,7 @@ public final class Drills implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::tryRun, first, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** What the last drill came to, or null when there was none. */
+    /** The result of the last drill, or null when there was none. */
     public @Nullable DrillReport last() {
         return last;
     }
@@ -147,7 +147,7 @@ public final class Drills implements AutoCloseable {
     }
 
     /**
-     * What a drill came to.
+     * The result of a drill.
      *
      * @param documents documents that were restored and compared
      * @param values values that were restored and compared

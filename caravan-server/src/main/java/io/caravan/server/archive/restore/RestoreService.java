@@ -62,16 +62,12 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
-    /**
-     * Restores to these documents.
-     *
-     * @param archive gives the archive; throws, when it is not at hand, why
-     */
+    /** @param archive gives the archive; throws, when it is not at hand, why */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
         this(archive, documents, bytes -> {});
     }
 
-    /** The same, reporting progress; see {@link DocumentRestorer}. */
+    /** @param moved gets the number of bytes whenever values were handed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -184,11 +180,7 @@ public final class RestoreService implements AutoCloseable {
         return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
     }
 
-    /**
-     * The generation of this number, or the latest one.
-     *
-     * @throws DocumentException {@code NOT_FOUND} with those that there are
-     */
+    /** The generation of this number, or the latest; a DocumentException with those that there are when it is none. */
     private static Generation choose(Manifest manifest, OptionalLong number) {
         Generation chosen = number.isEmpty()
                 ? manifest.latest()
@@ -243,7 +235,7 @@ public final class RestoreService implements AutoCloseable {
         }
     }
 
-    /** Begins nothing more; what is under way ends with the store or the archive. */
+    /** Starts no further restore; one that is under way ends with the store or the archive. */
     @Override
     public void close() {
         threads.shutdownNow();

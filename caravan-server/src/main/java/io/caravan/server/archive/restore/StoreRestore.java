@@ -25,7 +25,7 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
-     * is closed. Until then it is noted as incomplete, and not served as if it were whole.
+     * is closed. Until then it is marked as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
      * @param jobs number of documents to read at a time
@@ -42,7 +42,7 @@ public final class StoreRestore {
             RestoreProgress progress) {
         StoreConfig config =
                 StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
-        // By a clock that stands still nothing expires before the store is served.
+        // While the clock stands still, nothing expires before the store is served.
         InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (ListStore store = open(config, archive.root().store());
                 DocumentService documents = new DocumentService(

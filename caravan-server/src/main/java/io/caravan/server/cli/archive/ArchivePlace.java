@@ -13,12 +13,14 @@ import picocli.CommandLine.Spec;
 /** Where an archive lies. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 public final class ArchivePlace {
+    static final int ORDER = S3Settings.ORDER;
+
     @Spec(Spec.Target.MIXEE)
     private CommandLine.Model.CommandSpec spec;
 
     @Option(
             names = "--archive",
-            order = S3Settings.ORDER,
+            order = ORDER,
             paramLabel = "URL",
             defaultValue = "${env:CARAVAN_ARCHIVE}",
             description = "Where the archive lies: file:DIRECTORY or s3://BUCKET/PREFIX; the environment variable"

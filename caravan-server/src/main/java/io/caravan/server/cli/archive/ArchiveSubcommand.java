@@ -7,7 +7,6 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.OutputFormat;
 import io.caravan.server.cli.common.Progress;
-import io.caravan.server.cli.common.S3Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -27,7 +26,7 @@ import picocli.CommandLine.Spec;
         footerHeading = "%nExamples:%n")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 abstract class ArchiveSubcommand implements Callable<Integer> {
-    private static final int LAST = S3Settings.ORDER + 1;
+    private static final int LAST = ArchivePlace.ORDER + 1;
     private static final int MAX_JOBS = 256;
 
     private final Console console;

@@ -28,7 +28,7 @@ class ArchiveFormatDocumentTest {
             new FormatTables.Layout("SnapshotLayout.FOOTER", SnapshotLayout.class, "FOOTER_"));
 
     private static final FormatTables TABLES = new FormatTables(
-            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, RootCodec.class),
+            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, ArchiveRoot.class),
             LAYOUTS,
             "archive constants");
 
@@ -85,7 +85,7 @@ class ArchiveFormatDocumentTest {
                 ManifestCodec.ManifestJson.class,
                 Generation.class,
                 Manifest.Tombstone.class,
-                RootCodec.RootJson.class
+                ArchiveRoot.RootJson.class
             })
     void theJsonHasTheFieldsOfItsTableInTheirOrder(Class<?> json) {
         String name =
@@ -102,9 +102,9 @@ class ArchiveFormatDocumentTest {
         assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0))
                 .containsExactly("format", "`caravan-manifest`");
         assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
-        assertThat(TABLES.tableBehind("json: RootCodec.RootJson").get(0))
+        assertThat(TABLES.tableBehind("json: ArchiveRoot.RootJson").get(0))
                 .containsExactly("format", "`caravan-archive`");
-        assertThat(RootCodec.FORMAT).isEqualTo("caravan-archive");
+        assertThat(ArchiveRoot.FORMAT).isEqualTo("caravan-archive");
     }
 
     @Test
