@@ -184,10 +184,13 @@ public final class FileObjectStore implements ObjectStore {
         if (!Files.isDirectory(folder)) {
             throw problem(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
         }
-        run("delete", key, () -> decide(() -> {
-            checkUnchanged("delete", key, tag);
-            remove(key);
-        }));
+        run(
+                "delete",
+                key,
+                () -> decide(() -> {
+                    checkUnchanged("delete", key, tag);
+                    remove(key);
+                }));
     }
 
     private void remove(String key) throws IOException {
