@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
@@ -83,28 +82,21 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public @Nullable Stored get(String key, int maxBytes) {
         try (SeekableByteChannel channel = Files.newByteChannel(path(key))) {
-            byte[] content = read(key, channel, maxBytes);
+            long bytes = channel.size();
+            if (bytes > maxBytes) {
+                String why = "it has " + bytes + " bytes, and cannot have more than " + maxBytes;
+                throw problem(Kind.CORRUPT, "read", key, why, null);
+            }
+            byte[] content = Channels.newInputStream(channel).readNBytes((int) bytes);
+            if (content.length < bytes) {
+                throw problem(Kind.CORRUPT, "read", key, "it became shorter while it was read", null);
+            }
             return new Stored(content, tag(content));
         } catch (NoSuchFileException none) {
             return null;
         } catch (IOException failed) {
             throw problem("read", key, failed);
         }
-    }
-
-    private byte[] read(String key, SeekableByteChannel channel, int maxBytes) throws IOException {
-        long bytes = channel.size();
-        if (bytes > maxBytes) {
-            String why = "it has " + bytes + " bytes, and cannot have more than " + maxBytes;
-            throw problem(Kind.CORRUPT, "read", key, why, null);
-        }
-        ByteBuffer content = ByteBuffer.allocate((int) bytes);
-        while (content.hasRemaining()) {
-            if (channel.read(content) < 0) {
-                throw problem(Kind.CORRUPT, "read", key, "it became shorter while it was read", null);
-            }
-        }
-        return content.array();
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -19,8 +18,6 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,10 +56,7 @@ final class Drill {
      */
     DrillReport run(ListStore scratch, int sample, InstantSource clock) {
         List<String> keys = choose(sample);
-        // While the clock stands still, nothing expires before it is compared.
-        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
-        try (DocumentService restored = new DocumentService(
-                scratch, Catalog.open(scratch, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+        try (DocumentService restored = StoreRestore.documents(scratch)) {
             for (String key : keys) {
                 if (Thread.currentThread().isInterrupted()) {
                     break;

@@ -64,7 +64,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    /** What the archive did not answer last, or null when it has answered since. */
+    /** Why the archive did not answer last, or null when it has answered since. */
     private volatile @Nullable Problem outage;
 
     private record Problem(CaravanException cause, long sinceNanos) {
@@ -133,7 +133,11 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
-        CaravanException refused = fetches.containsKey(name) ? null : refusal(name);
+        CaravanException refused = null;
+        if (!fetches.containsKey(name)) {
+            refused = refusal();
+            refused = refused == null ? damaged.find(name) : refused;
+        }
         if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
             refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
@@ -158,12 +162,6 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     private static ObjectStoreException stopping() {
         return unavailable("the server is stopping and fetches no more documents from the archive", null);
-    }
-
-    /** Why the document is not fetched at the moment, or null. */
-    private @Nullable CaravanException refusal(DocumentName name) {
-        CaravanException refused = refusal();
-        return refused == null ? damaged.find(name) : refused;
     }
 
     /** Why nothing is fetched at the moment, or null. */

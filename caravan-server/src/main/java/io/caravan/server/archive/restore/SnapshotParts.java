@@ -17,7 +17,6 @@ final class SnapshotParts {
     /** Whether the reader is at a value that is in no part yet. */
     private boolean more;
 
-    /** The values from the reader's next one on. */
     SnapshotParts(SnapshotReader reader) {
         this.reader = reader;
         this.more = reader.next();

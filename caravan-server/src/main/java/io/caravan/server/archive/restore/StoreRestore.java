@@ -42,11 +42,8 @@ public final class StoreRestore {
             RestoreProgress progress) {
         StoreConfig config =
                 StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
-        // While the clock stands still, nothing expires before the store is served.
-        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
         try (ListStore store = open(config, archive.root().store());
-                DocumentService documents = new DocumentService(
-                        store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+                DocumentService documents = documents(store)) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             StoreIdentity.incomplete(store, false);
             store.flush();
@@ -77,5 +74,14 @@ public final class StoreRestore {
                 store.close();
             }
         }
+    }
+
+    /** The documents of a store that nobody serves. Their clock stands still, so that none expires meanwhile. */
+    static DocumentService documents(ListStore store) {
+        return new DocumentService(
+                store,
+                Catalog.open(store, DocumentService.CATALOG_LIST_ID),
+                InstantSource.fixed(Instant.EPOCH),
+                Duration.ofDays(1));
     }
 }
