@@ -31,12 +31,12 @@ final class Directories {
     static void move(Path from, Path to) throws IOException {
         Path directory = to.getParent();
         for (int tried = 1; ; tried++) {
-            Files.createDirectories(directory);
             try {
+                Files.createDirectories(directory);
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
             } catch (NoSuchFileException gone) {
-                // Somebody deleted what was the last file in it, and the directory, between the two calls.
+                // Somebody deleted the last file in the directory or one above it, and that with it, meanwhile.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
