@@ -38,8 +38,8 @@ class ArchiverS3Test {
         proxy = FaultProxy.before(s3.port());
         server = new ArchivedDocuments();
         S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
-                Claims.config(
-                        URL, () -> ObjectStores.place(URL).open(options), false, false, false, AFTER, 4, 0, false));
+        archiver = server.archive(Claims.config(
+                URL, () -> ObjectStores.place(URL).open(options), false, false, false, AFTER, 4, 0, false));
     }
 
     @AfterEach
