@@ -5,7 +5,6 @@ import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.ArchiveKeys;
 import io.caravan.server.archive.format.ArchiveRoot;
-import io.caravan.server.archive.format.RootCodec;
 import io.caravan.server.archive.object.ObjectStore;
 import io.caravan.server.archive.object.ObjectStore.Stored;
 import io.caravan.server.archive.object.ObjectStoreException;
@@ -68,7 +67,7 @@ final class Roots {
             ArchiveRoot claimed = new ArchiveRoot(store, epoch, owner + " #" + nonce, clock.millis());
             memory.claiming(before == null ? null : before.owner(), claimed.owner());
             try {
-                objects.putIf(ArchiveKeys.ROOT, RootCodec.encode(claimed), stored == null ? null : stored.tag());
+                objects.putIf(ArchiveKeys.ROOT, claimed.encode(), stored == null ? null : stored.tag());
                 return claimed;
             } catch (ObjectStoreException problem) {
                 if (problem.leavesOutcomeOpen() && tookPlace(claimed, problem)) {
@@ -82,11 +81,11 @@ final class Roots {
     }
 
     private @Nullable Stored stored() {
-        return objects.get(ArchiveKeys.ROOT, RootCodec.MAX_BYTES);
+        return objects.get(ArchiveKeys.ROOT, ArchiveRoot.MAX_BYTES);
     }
 
     private ArchiveRoot decode(Stored stored) {
-        return RootCodec.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
+        return ArchiveRoot.decode(stored.content(), objects.location() + "/" + ArchiveKeys.ROOT);
     }
 
     private void checkExpected(@Nullable ArchiveRoot before, ClaimMemory memory) {

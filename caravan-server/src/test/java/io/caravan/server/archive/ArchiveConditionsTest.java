@@ -24,7 +24,8 @@ class ArchiveConditionsTest {
     @Test
     void anArchiveIsNotClaimedWhereConditionsAreIgnored() throws Exception {
         try (S3Server server = S3Server.startCareless();
-                ObjectStore objects = ObjectStores.open(S3Server.url("archive"), server.options())) {
+                ObjectStore objects =
+                        ObjectStores.place(S3Server.url("archive")).open(server.options())) {
             for (int time = 0; time < 2; time++) {
                 assertThatThrownBy(() -> claim(objects))
                         .isInstanceOfSatisfying(
@@ -40,7 +41,8 @@ class ArchiveConditionsTest {
     void anOwnerNeedNotBePermittedToDelete() throws Exception {
         try (S3Server server = S3Server.start();
                 FaultProxy proxy = FaultProxy.before(server.port());
-                ObjectStore objects = ObjectStores.open(S3Server.url("archive"), S3Server.through(proxy.port()))) {
+                ObjectStore objects =
+                        ObjectStores.place(S3Server.url("archive")).open(S3Server.through(proxy.port()))) {
             proxy.answer(
                     Integer.MAX_VALUE,
                     line -> line.startsWith("DELETE "),

@@ -41,7 +41,8 @@ class ServeArchiveIT {
 
     private List<String> archived(String document) {
         DocumentName name = DocumentName.of(document);
-        try (ObjectStore objects = ObjectStores.open("file:" + directory.resolve("archive"), S3Options.DEFAULT)) {
+        try (ObjectStore objects =
+                ObjectStores.place("file:" + directory.resolve("archive")).open(S3Options.DEFAULT)) {
             Archive archive = Archive.open(objects);
             KeptManifest kept = Objects.requireNonNull(archive.manifest(name));
             return Archiving.read(

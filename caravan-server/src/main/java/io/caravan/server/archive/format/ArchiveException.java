@@ -45,21 +45,12 @@ public final class ArchiveException extends CaravanException {
         return reason;
     }
 
-    /**
-     * Says that an object is damaged.
-     *
-     * @param object its key or address, and, when it is known, the document
-     */
+    /** An object, named by its key or address and, when it is known, the document, is damaged. */
     static ArchiveException corrupt(String object, String problem) {
         return new ArchiveException(Reason.CORRUPT, object + ": " + problem);
     }
 
-    /**
-     * Says that an object is of another version.
-     *
-     * @param object its key or address
-     * @param oldest what this release reads, and {@code newest}
-     */
+    /** An object is of another version than this release reads. */
     static ArchiveException version(String object, long version, int oldest, int newest) {
         return new ArchiveException(
                 Reason.VERSION,

@@ -45,7 +45,7 @@ public final class ArchiveKeys {
     private ArchiveKeys() {}
 
     /**
-     * What a snapshot's key tells.
+     * What a snapshot's key says.
      *
      * @param encodedName the document's name, as in the key
      * @param generation number of the snapshot
@@ -55,7 +55,6 @@ public final class ArchiveKeys {
      */
     public record SnapshotKey(String encodedName, long generation, long nextSequence, long epoch, int attempt) {}
 
-    /** Key of a document's manifest. */
     public static String manifest(DocumentName name) {
         return MANIFESTS + encode(name);
     }
@@ -83,7 +82,7 @@ public final class ArchiveKeys {
         return HEX.toHexDigits(number);
     }
 
-    /** What a snapshot's key tells, or null when it is the key of something else. */
+    /** What a snapshot's key says, or null when it is the key of something else. */
     public static @Nullable SnapshotKey parseSnapshot(String key) {
         Matcher parts = SNAPSHOT.matcher(key);
         return parts.matches()
@@ -109,7 +108,7 @@ public final class ArchiveKeys {
         }
         if (form.length() > MAX_NAME_CHARS) {
             form.setLength(KEPT_CHARS);
-            form.append(ESCAPE).append(Sha256.hex(Digests.sha256().digest(bytes)));
+            form.append(ESCAPE).append(Digests.hex(Digests.sha256().digest(bytes)));
         }
         return form.toString();
     }

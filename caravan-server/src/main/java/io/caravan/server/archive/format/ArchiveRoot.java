@@ -3,11 +3,55 @@ package io.caravan.server.archive.format;
 import java.util.UUID;
 
 /**
- * The object that makes a place an archive, and says who owns it.
+ * The object that makes a place an archive, and says who owns it. For its bytes see {@link SealedJson} and
+ * {@code docs/FORMAT.md}.
  *
  * @param store identity of the store whose documents are in it
  * @param epoch number of the owner, which has grown by one with each server that took the archive over
  * @param owner the owner's host and process, for people
  * @param sinceMillis when it took over, by its clock, in milliseconds since 1970
  */
-public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis) {}
+public record ArchiveRoot(UUID store, long epoch, String owner, long sinceMillis) {
+    /** The format that a root begins with. */
+    public static final String FORMAT = "caravan-archive";
+    /** The version that this release reads and writes. */
+    public static final int VERSION = 1;
+    /** No root is longer. */
+    public static final int MAX_BYTES = 64 << 10;
+
+    private static final SealedJson<RootJson> JSON = new SealedJson<>(RootJson.class, FORMAT, VERSION, MAX_BYTES);
+
+    /** The JSON of a root. */
+    record RootJson(String format, int version, String store, long epoch, String owner, long sinceMillis) {}
+
+    /**
+     * Checks the numbers.
+     *
+     * @throws IllegalArgumentException when one is below 0
+     */
+    public ArchiveRoot {
+        if (epoch < 0 || sinceMillis < 0) {
+            throw new IllegalArgumentException("it cannot have epoch " + epoch + " since " + sinceMillis);
+        }
+    }
+
+    /** The root as bytes. */
+    public byte[] encode() {
+        return JSON.encode(new RootJson(FORMAT, VERSION, store.toString(), epoch, owner, sinceMillis));
+    }
+
+    /**
+     * Reads a root.
+     *
+     * @param object its key or address, for messages
+     * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
+     */
+    public static ArchiveRoot decode(byte[] bytes, String object) {
+        RootJson json = JSON.decode(bytes, object);
+        try {
+            return new ArchiveRoot(SealedJson.store(json.store()), json.epoch(), json.owner(), json.sinceMillis());
+        } catch (IllegalArgumentException invalid) {
+            throw ArchiveException.corrupt(object, String.valueOf(invalid.getMessage()));
+        }
+    }
+}

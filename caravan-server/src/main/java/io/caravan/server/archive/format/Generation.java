@@ -1,15 +1,13 @@
 package io.caravan.server.archive.format;
 
+import io.caravan.server.archive.format.SealedJson.Hex;
+
 /**
- * What a manifest says of one snapshot of its document.
+ * What a manifest says of one snapshot of its document. The names and their order are those of the manifest's JSON.
  *
  * @param number from 1 on; each snapshot of a name has a higher one
  * @param key the snapshot's object
- * @param incarnation as in {@link SnapshotHeader}
- * @param epoch as in {@link SnapshotHeader}
- * @param firstSequence as in {@link SnapshotHeader}
- * @param nextSequence as in {@link SnapshotHeader}
- * @param takenAtMillis as in {@link SnapshotHeader}
+ * @param incarnation as in {@link SnapshotHeader}, as are the numbers up to {@code takenAtMillis}
  * @param valueBytes sum of the values' lengths
  * @param objectBytes size of the object
  * @param sha256 hash of the whole object, in hexadecimal digits
@@ -17,7 +15,7 @@ package io.caravan.server.archive.format;
 public record Generation(
         long number,
         String key,
-        long incarnation,
+        @Hex long incarnation,
         long epoch,
         long firstSequence,
         long nextSequence,

@@ -1,7 +1,10 @@
 package io.caravan.server.archive.format;
 
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.SealedJson.Hex;
+import java.time.Instant;
 import java.util.List;
+import java.util.StringJoiner;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +26,9 @@ public record Manifest(
         List<Generation> generations,
         @Nullable Tombstone tombstone) {
 
+    /** How many generations a message names; older ones are counted. */
+    private static final int DESCRIBED = 10;
+
     public Manifest {
         generations = List.copyOf(generations);
     }
@@ -32,12 +38,28 @@ public record Manifest(
         return generations.isEmpty() ? null : generations.get(generations.size() - 1);
     }
 
+    /** Says which generations there are, newest first; for people. */
+    public String describeGenerations() {
+        int all = generations.size();
+        if (all == 0) {
+            return "the archive keeps none of its generations any more";
+        }
+        int oldest = Math.max(0, all - DESCRIBED);
+        StringJoiner described = new StringJoiner(", ", "the archive keeps ", "");
+        for (int i = all - 1; i >= oldest; i--) {
+            Generation generation = generations.get(i);
+            described.add("generation " + generation.number() + " (sequences " + generation.firstSequence() + " to "
+                    + generation.nextSequence() + ", of " + Instant.ofEpochMilli(generation.takenAtMillis()) + ")");
+        }
+        return described + (oldest > 0 ? ", and " + oldest + " older ones" : "");
+    }
+
     /**
-     * Says that a document was deleted.
+     * Says that a document was deleted. The names and their order are those of the manifest's JSON.
      *
      * @param incarnation which document it was
      * @param nextSequence the sequence that its next value would have got
      * @param deletedAtMillis when, by the server's clock, in milliseconds since 1970
      */
-    public record Tombstone(long incarnation, long nextSequence, long deletedAtMillis) {}
+    public record Tombstone(@Hex long incarnation, long nextSequence, long deletedAtMillis) {}
 }

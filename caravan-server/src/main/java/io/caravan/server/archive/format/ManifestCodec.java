@@ -1,10 +1,28 @@
 package io.caravan.server.archive.format;
 
-import io.caravan.server.archive.format.ArchiveException.Reason;
+import static java.nio.charset.StandardCharsets.UTF_8;
 
-/** Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread. */
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.format.ArchiveException.Reason;
+import io.caravan.server.archive.format.ArchiveKeys.SnapshotKey;
+import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.object.Digests;
+import java.util.Base64;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Manifests as bytes, see {@link SealedJson} and {@code docs/FORMAT.md}. For any thread.
+ *
+ * <p>Every manifest fulfils: (1) no number but an incarnation is below 0; (2) the generations' numbers rise, from 1 to
+ * the last one at most; (3) each has the key that {@link ArchiveKeys} gives for the name and its numbers, but that the
+ * document may have gone on between the choice of the key and the snapshot; (4) its first sequence is not above its
+ * next; (5) its hash is one.
+ */
 public final class ManifestCodec {
-    /** What a manifest says that it is. */
+    /** The format that a manifest begins with. */
     public static final String FORMAT = "caravan-manifest";
     /** The version that this release reads and writes. */
     public static final int VERSION = 1;
@@ -16,15 +34,49 @@ public final class ManifestCodec {
 
     private ManifestCodec() {}
 
+    /** The JSON of a manifest. The name's bytes need not be text, so they are there in Base64 besides. */
+    record ManifestJson(
+            String format,
+            int version,
+            String store,
+            String name,
+            String nameBase64,
+            long epoch,
+            long lastGeneration,
+            List<Generation> generations,
+            @JsonSetter(nulls = Nulls.SET) @Nullable Tombstone tombstone) {
+
+        static ManifestJson of(Manifest manifest) {
+            return new ManifestJson(
+                    FORMAT,
+                    VERSION,
+                    manifest.store().toString(),
+                    manifest.name().text(),
+                    Base64.getEncoder().encodeToString(manifest.name().toBytes()),
+                    manifest.epoch(),
+                    manifest.lastGeneration(),
+                    manifest.generations(),
+                    manifest.tombstone());
+        }
+
+        Manifest manifest() {
+            DocumentName decoded = DocumentName.of(Base64.getDecoder().decode(nameBase64.getBytes(UTF_8)));
+            if (!decoded.text().equals(name)) {
+                throw new IllegalArgumentException("its name is '" + name + "', and in Base64 '" + decoded + "'");
+            }
+            return new Manifest(SealedJson.store(store), decoded, epoch, lastGeneration, generations, tombstone);
+        }
+    }
+
     /**
      * Writes a manifest.
      *
-     * @throws IllegalArgumentException when it is not as {@link ManifestCheck} says
+     * @throws IllegalArgumentException when it is not as this class says
      * @throws ArchiveException {@code FULL} when it has too many generations
      */
     public static byte[] encode(Manifest manifest) {
-        ManifestCheck.check(manifest);
-        byte[] bytes = JSON.encode(ManifestJson.of(FORMAT, VERSION, manifest));
+        check(manifest);
+        byte[] bytes = JSON.encode(ManifestJson.of(manifest));
         if (bytes.length > MAX_BYTES) {
             throw new ArchiveException(
                     Reason.FULL,
@@ -46,11 +98,60 @@ public final class ManifestCodec {
         ManifestJson json = JSON.decode(bytes, object);
         try {
             Manifest manifest = json.manifest();
-            ManifestCheck.check(manifest);
+            check(manifest);
             return manifest;
         } catch (IllegalArgumentException invalid) {
             throw ArchiveException.corrupt(
                     object + ", document '" + json.name() + "'", String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    private static void check(Manifest manifest) {
+        notNegative("epoch", manifest.epoch());
+        notNegative("lastGeneration", manifest.lastGeneration());
+        String folder = ArchiveKeys.snapshots(manifest.name());
+        long before = 0;
+        for (Generation generation : manifest.generations()) {
+            check(
+                    generation.number() > before && generation.number() <= manifest.lastGeneration(),
+                    "generation " + generation.number() + " behind " + before + ", with last generation "
+                            + manifest.lastGeneration());
+            check(generation, folder);
+            before = generation.number();
+        }
+        Tombstone tombstone = manifest.tombstone();
+        if (tombstone != null) {
+            notNegative("tombstone's nextSequence", tombstone.nextSequence());
+            notNegative("deletedAtMillis", tombstone.deletedAtMillis());
+        }
+    }
+
+    private static void check(Generation generation, String folder) {
+        notNegative("epoch", generation.epoch());
+        notNegative("takenAtMillis", generation.takenAtMillis());
+        notNegative("valueBytes", generation.valueBytes());
+        notNegative("objectBytes", generation.objectBytes());
+        check(
+                generation.firstSequence() >= 0 && generation.firstSequence() <= generation.nextSequence(),
+                "sequences from " + generation.firstSequence() + " to before " + generation.nextSequence());
+        SnapshotKey key = ArchiveKeys.parseSnapshot(generation.key());
+        check(
+                key != null
+                        && generation.key().startsWith(folder)
+                        && key.generation() == generation.number()
+                        && key.nextSequence() <= generation.nextSequence()
+                        && key.epoch() == generation.epoch(),
+                "key " + generation.key() + " for generation " + generation.number());
+        check(Digests.isSha256(generation.sha256()), "sha256 " + generation.sha256());
+    }
+
+    private static void notNegative(String what, long number) {
+        check(number >= 0, what + " " + number);
+    }
+
+    private static void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new IllegalArgumentException("it cannot have " + otherwise);
         }
     }
 }

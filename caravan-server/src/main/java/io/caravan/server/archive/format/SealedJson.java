@@ -2,6 +2,7 @@ package io.caravan.server.archive.format;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import com.fasterxml.jackson.annotation.JacksonAnnotationsInside;
 import com.fasterxml.jackson.annotation.JsonSetter;
 import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonParser;
@@ -11,10 +12,17 @@ import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import com.fasterxml.jackson.databind.annotation.JsonSerialize;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.util.StdConverter;
 import java.io.IOException;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.UUID;
+import java.util.regex.Pattern;
 import java.util.zip.CRC32C;
 
 /**
@@ -26,9 +34,9 @@ import java.util.zip.CRC32C;
  *   crc32c:0123abcd
  * </pre>
  *
- * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. Of
- * the version that this release reads, every field must be there and no other: what is read is written again, and what
- * a release does not know it would lose. For any thread.
+ * <p>The JSON begins with format and version, which stay where they are in every version, as does the second line. In
+ * the version that this release reads, every field must be there and no other: what is read is written again, and a
+ * field that a release does not know would be lost. For any thread.
  *
  * @param <T> a record of the JSON's fields
  */
@@ -37,6 +45,8 @@ final class SealedJson<T> {
     private static final String VERSION = "version";
     private static final String SEAL = "crc32c:";
     private static final int SEAL_BYTES = SEAL.length() + 2 * Integer.BYTES + 1;
+
+    private static final Pattern HEX_NUMBER = Pattern.compile("[0-9a-f]{16}");
 
     private static final ObjectMapper MAPPER = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -53,13 +63,7 @@ final class SealedJson<T> {
     private final int version;
     private final int maxBytes;
 
-    /**
-     * Makes a codec.
-     *
-     * @param format what the JSON says that it is
-     * @param version the one that this release reads and writes
-     * @param maxBytes the longest object that is read
-     */
+    /** A codec of one version, which reads objects of up to so many bytes. */
     SealedJson(Class<T> type, String format, int version, int maxBytes) {
         this.type = type;
         this.format = format;
@@ -104,7 +108,9 @@ final class SealedJson<T> {
             checkVersion(bytes, end, object);
             return MAPPER.readValue(bytes, 0, end, type);
         } catch (IOException invalid) {
-            throw ArchiveException.corrupt(object, "its JSON is wrong: " + firstLine(invalid));
+            String firstLine =
+                    String.valueOf(invalid.getMessage()).lines().findFirst().orElse("");
+            throw ArchiveException.corrupt(object, "its JSON is wrong: " + firstLine);
         }
     }
 
@@ -123,13 +129,49 @@ final class SealedJson<T> {
         }
     }
 
-    private static String firstLine(IOException problem) {
-        return String.valueOf(problem.getMessage()).lines().findFirst().orElse("");
-    }
-
     private static void check(boolean holds, String object, String otherwise) {
         if (!holds) {
             throw ArchiveException.corrupt(object, otherwise);
+        }
+    }
+
+    /**
+     * A store's identity, which has one form only.
+     *
+     * @throws IllegalArgumentException when the text has another
+     */
+    static UUID store(String text) {
+        UUID store = UUID.fromString(text);
+        if (!store.toString().equals(text)) {
+            throw new IllegalArgumentException("'" + text + "' is no identity of a store");
+        }
+        return store;
+    }
+
+    /**
+     * A number of 64 bits that the JSON has as 16 hexadecimal digits, because not every reader of JSON has whole numbers
+     * of 64 bits.
+     */
+    @Retention(RetentionPolicy.RUNTIME)
+    @JacksonAnnotationsInside
+    @JsonSerialize(converter = ToHex.class)
+    @JsonDeserialize(converter = FromHex.class)
+    @interface Hex {}
+
+    private static final class ToHex extends StdConverter<Long, String> {
+        @Override
+        public String convert(Long number) {
+            return HexFormat.of().toHexDigits(number);
+        }
+    }
+
+    private static final class FromHex extends StdConverter<String, Long> {
+        @Override
+        public Long convert(String text) {
+            if (!HEX_NUMBER.matcher(text).matches()) {
+                throw new IllegalArgumentException("'" + text + "' is not of 16 hexadecimal digits");
+            }
+            return HexFormat.fromHexDigitsToLong(text);
         }
     }
 }

@@ -1,11 +1,23 @@
 package io.caravan.server.archive.format;
 
+import static io.caravan.server.archive.format.SnapshotLayout.*;
+
 import io.caravan.catalog.Attributes;
 import io.caravan.catalog.DocumentName;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a snapshot says of itself before its values.
+ *
+ * <p>Its bytes are valid when, in this order: (1) the magic is right; (2) so is the CRC of magic and version; (3) the
+ * version is one that this release reads; (4) the lengths of name and attributes are within their limits; (5) the
+ * header's CRC is right; (6) the attributes are valid, no number but the incarnation is below 0, the generation is at
+ * least 1 and the first sequence not above the next.
  *
  * @param store identity of the store that the document lived in
  * @param name the document
@@ -31,5 +43,123 @@ public record SnapshotHeader(
     /** Number of values. */
     public long count() {
         return nextSequence - firstSequence;
+    }
+
+    /**
+     * The header as bytes.
+     *
+     * @throws IllegalArgumentException when condition 6 does not hold
+     */
+    byte[] encode() {
+        String problem = problem();
+        if (problem != null) {
+            throw new IllegalArgumentException("no snapshot can be of " + problem);
+        }
+        byte[] nameBytes = name.toBytes();
+        byte[] attributeBytes = attributes.encoded();
+        ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + nameBytes.length + attributeBytes.length)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        buffer.putLong(MAGIC, MAGIC_VALUE);
+        buffer.putInt(VERSION, NEWEST_VERSION);
+        buffer.putInt(VERSION_CRC, crc(buffer, MAGIC, VERSION_CRC));
+        buffer.putShort(NAME_BYTES, (short) nameBytes.length);
+        buffer.putShort(ATTRIBUTES_BYTES, (short) attributeBytes.length);
+        // An identity's bytes are in the order in which people write it.
+        buffer.putLong(STORE, Long.reverseBytes(store.getMostSignificantBits()));
+        buffer.putLong(STORE + Long.BYTES, Long.reverseBytes(store.getLeastSignificantBits()));
+        buffer.putLong(INCARNATION, incarnation);
+        buffer.putLong(GENERATION, generation);
+        buffer.putLong(EPOCH, epoch);
+        buffer.putLong(FIRST_SEQUENCE, firstSequence);
+        buffer.putLong(NEXT_SEQUENCE, nextSequence);
+        buffer.putLong(TAKEN_AT, takenAtMillis);
+        buffer.put(HEADER_BYTES, nameBytes).put(HEADER_BYTES + nameBytes.length, attributeBytes);
+        buffer.putInt(HEADER_CRC, crc(buffer, NAME_BYTES, buffer.limit()));
+        return buffer.array();
+    }
+
+    /**
+     * Reads a header and checks all of it.
+     *
+     * @throws ArchiveException {@code CORRUPT} or {@code VERSION}
+     */
+    static SnapshotHeader read(SnapshotInput in) {
+        ByteBuffer fixed = ByteBuffer.allocate(HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        in.read(fixed.array(), 0, HEADER_CRC);
+        checkVersion(in, fixed);
+        in.read(fixed.array(), HEADER_CRC, HEADER_BYTES - HEADER_CRC);
+        int nameBytes = Short.toUnsignedInt(fixed.getShort(NAME_BYTES));
+        int attributeBytes = Short.toUnsignedInt(fixed.getShort(ATTRIBUTES_BYTES));
+        check(in, nameBytes >= 1 && nameBytes <= DocumentName.MAX_BYTES, "a name of " + nameBytes + " bytes");
+        check(in, attributeBytes <= Attributes.MAX_BYTES, "attributes of " + attributeBytes + " bytes");
+        int nameEnd = HEADER_BYTES + nameBytes;
+        byte[] whole = Arrays.copyOf(fixed.array(), nameEnd + attributeBytes);
+        in.read(whole, HEADER_BYTES, nameBytes + attributeBytes);
+        ByteBuffer buffer = ByteBuffer.wrap(whole).order(ByteOrder.LITTLE_ENDIAN);
+        check(in, buffer.getInt(HEADER_CRC) == crc(buffer, NAME_BYTES, whole.length), "its checksum is wrong");
+        SnapshotHeader header = new SnapshotHeader(
+                new UUID(
+                        Long.reverseBytes(buffer.getLong(STORE)),
+                        Long.reverseBytes(buffer.getLong(STORE + Long.BYTES))),
+                DocumentName.of(Arrays.copyOfRange(whole, HEADER_BYTES, nameEnd)),
+                buffer.getLong(INCARNATION),
+                buffer.getLong(GENERATION),
+                buffer.getLong(EPOCH),
+                buffer.getLong(FIRST_SEQUENCE),
+                buffer.getLong(NEXT_SEQUENCE),
+                buffer.getLong(TAKEN_AT),
+                attributes(in, Arrays.copyOfRange(whole, nameEnd, whole.length)));
+        String problem = header.problem();
+        check(in, problem == null, problem);
+        return header;
+    }
+
+    private static void checkVersion(SnapshotInput in, ByteBuffer fixed) {
+        if (fixed.getLong(MAGIC) != MAGIC_VALUE) {
+            throw in.corrupt("it does not start as a snapshot does");
+        }
+        check(in, fixed.getInt(VERSION_CRC) == crc(fixed, MAGIC, VERSION_CRC), "its version's checksum is wrong");
+        int version = fixed.getInt(VERSION);
+        if (version < OLDEST_VERSION || version > NEWEST_VERSION) {
+            throw ArchiveException.version(in.object(), version, OLDEST_VERSION, NEWEST_VERSION);
+        }
+    }
+
+    private static Attributes attributes(SnapshotInput in, byte[] encoded) {
+        try {
+            return Attributes.decode(encoded);
+        } catch (IllegalArgumentException invalid) {
+            throw wrong(in, invalid.getMessage());
+        }
+    }
+
+    private static int crc(ByteBuffer buffer, int from, int to) {
+        CRC32C crc = new CRC32C();
+        crc.update(buffer.array(), from, to - from);
+        return (int) crc.getValue();
+    }
+
+    /** What no snapshot can be, or null when all is well. */
+    private @Nullable String problem() {
+        if (generation < 1) {
+            return "generation " + generation;
+        }
+        if (epoch < 0) {
+            return "epoch " + epoch;
+        }
+        if (firstSequence < 0 || firstSequence > nextSequence) {
+            return "sequences from " + firstSequence + " to before " + nextSequence;
+        }
+        return takenAtMillis < 0 ? "taken at " + takenAtMillis : null;
+    }
+
+    private static void check(SnapshotInput in, boolean holds, @Nullable String otherwise) {
+        if (!holds) {
+            throw wrong(in, otherwise);
+        }
+    }
+
+    private static ArchiveException wrong(SnapshotInput in, @Nullable String problem) {
+        return in.corrupt("its header is wrong: " + problem);
     }
 }

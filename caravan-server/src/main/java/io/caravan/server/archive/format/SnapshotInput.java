@@ -12,8 +12,8 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bytes of a snapshot that is read: counts and hashes them, and knows where in the object and the document
- * something is wrong. Not for several threads.
+ * The bytes of a snapshot being read: counts and hashes them, and knows where in the object and the document something
+ * is wrong. Not for several threads.
  */
 final class SnapshotInput implements AutoCloseable {
     private static final long NO_SEQUENCE = -1;
@@ -25,11 +25,7 @@ final class SnapshotInput implements AutoCloseable {
     private @Nullable DocumentName document;
     private long sequence = NO_SEQUENCE;
 
-    /**
-     * Reads from a stream.
-     *
-     * @param object its key or address, for messages
-     */
+    /** @param object its key or address, for messages */
     SnapshotInput(InputStream in, String object) {
         this.in = new BufferedInputStream(in);
         this.object = object;
@@ -39,12 +35,12 @@ final class SnapshotInput implements AutoCloseable {
         return object;
     }
 
-    /** Says what document the following bytes are of, for messages. */
+    /** Sets the document that the following bytes are of, for messages. */
     void document(DocumentName name) {
         document = name;
     }
 
-    /** Says which value the following bytes are of, for messages. */
+    /** Sets the sequence of the value that the following bytes are of, for messages. */
     void sequence(long current) {
         sequence = current;
     }
@@ -55,19 +51,16 @@ final class SnapshotInput implements AutoCloseable {
      * @throws ArchiveException {@code CORRUPT} when there are fewer
      */
     void read(byte[] target, int from, int length) {
-        int count = count(target, from, length);
+        int count;
+        try {
+            count = in.readNBytes(target, from, length);
+        } catch (IOException problem) {
+            throw failed(problem);
+        }
         digest.update(target, from, count);
         bytes += count;
         if (count < length) {
             throw corrupt("it is cut off here");
-        }
-    }
-
-    private int count(byte[] target, int from, int length) {
-        try {
-            return in.readNBytes(target, from, length);
-        } catch (IOException problem) {
-            throw failed(problem);
         }
     }
 
@@ -89,20 +82,15 @@ final class SnapshotInput implements AutoCloseable {
 
     /** Hash of the bytes so far. */
     byte[] sha256() {
-        return Sha256.soFar(digest);
+        return Digests.soFar(digest);
     }
 
-    /** Says what is wrong with the bytes that end here. */
+    /** Describes what is wrong with the bytes that end here. */
     ArchiveException corrupt(String problem) {
-        StringBuilder message = new StringBuilder(object).append(" at byte ").append(bytes);
-        if (document != null) {
-            message.append(", document '").append(document).append('\'');
-        }
-        if (sequence != NO_SEQUENCE) {
-            message.append(", sequence ").append(sequence);
-        }
+        String where = object + " at byte " + bytes + (document == null ? "" : ", document '" + document + "'")
+                + (sequence == NO_SEQUENCE ? "" : ", sequence " + sequence);
         return new ArchiveException(
-                Reason.CORRUPT, message + ": " + problem + "; restore another generation of the document");
+                Reason.CORRUPT, where + ": " + problem + "; restore another generation of the document");
     }
 
     private ObjectStoreException failed(IOException problem) {

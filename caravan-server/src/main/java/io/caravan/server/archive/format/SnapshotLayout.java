@@ -1,5 +1,10 @@
 package io.caravan.server.archive.format;
 
+import io.caravan.server.archive.object.Digests;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.zip.CRC32C;
+
 /**
  * A snapshot's bytes: a header, blocks, a footer. Little-endian.
  *
@@ -70,7 +75,7 @@ public final class SnapshotLayout {
     public static final int FOOTER_COUNT = FOOTER_MARK + Integer.BYTES;
     public static final int FOOTER_VALUE_BYTES = FOOTER_COUNT + Long.BYTES;
     public static final int FOOTER_SHA256 = FOOTER_VALUE_BYTES + Long.BYTES;
-    public static final int FOOTER_BYTES = FOOTER_SHA256 + Sha256.BYTES;
+    public static final int FOOTER_BYTES = FOOTER_SHA256 + Digests.SHA256_BYTES;
 
     public static final int OLDEST_VERSION = 1;
     public static final int NEWEST_VERSION = 1;
@@ -91,4 +96,18 @@ public final class SnapshotLayout {
     public static final int MAX_VALUE_BYTES = (1 << 26) - 1;
 
     private SnapshotLayout() {}
+
+    /** The checksum of a value in a snapshot, which the same value at another sequence does not have. For one thread. */
+    static final class EntryChecksum {
+        private final CRC32C crc = new CRC32C();
+        private final ByteBuffer place = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+
+        /** Of the remaining bytes, which stay remaining. */
+        int of(long sequence, ByteBuffer value) {
+            crc.reset();
+            crc.update(place.putLong(0, sequence).array());
+            crc.update(value.duplicate());
+            return (int) crc.getValue();
+        }
+    }
 }

@@ -1,15 +1,11 @@
 package io.caravan.server.archive.format;
 
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_CRC;
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_HEADER_BYTES;
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_LENGTH;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_BYTES;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_COUNT;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_SHA256;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_VALUE_BYTES;
-import static io.caravan.server.archive.format.SnapshotLayout.MAX_VALUE_BYTES;
+import static io.caravan.server.archive.format.SnapshotLayout.*;
 
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.archive.object.Digests;
 import io.caravan.server.archive.object.ObjectStoreException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -17,10 +13,11 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 import java.util.Arrays;
 import java.util.UUID;
+import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is told; that the snapshot
+ * Reads a snapshot from a stream and checks every byte of it. A value is checked before it is given; that the snapshot
  * is whole is known when {@link #next} has returned false, and no sooner. It holds two blocks and the longest value so
  * far, whatever lengths the bytes claim. Not for several threads.
  *
@@ -28,12 +25,12 @@ import org.jspecify.annotations.Nullable;
  * sequence, and the {@link ObjectStoreException}s of the stream.
  */
 public final class SnapshotReader implements AutoCloseable {
-    /** First room for a value that does not lie in one block; it grows with what has come of the value. */
+    /** First room for a value that spans blocks; it grows with what has been read of the value. */
     private static final int FIRST_VALUE_BYTES = 1 << 20;
 
     private final SnapshotInput in;
     private final SnapshotHeader header;
-    private final BlockReader blocks;
+    private final Blocks blocks;
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -46,9 +43,9 @@ public final class SnapshotReader implements AutoCloseable {
 
     private SnapshotReader(SnapshotInput in) {
         this.in = in;
-        header = SnapshotHeaderCodec.read(in);
+        header = SnapshotHeader.read(in);
         in.document(header.name());
-        blocks = new BlockReader(in);
+        blocks = new Blocks(in);
         sequence = header.firstSequence() - 1;
     }
 
@@ -70,7 +67,8 @@ public final class SnapshotReader implements AutoCloseable {
     }
 
     /**
-     * Has the snapshot be one that a manifest names: its header is compared now, its size and hash at its end.
+     * Requires the snapshot to be the one that a manifest names: its header is compared now, its size and hash at its
+     * end.
      *
      * @throws ArchiveException {@code CORRUPT} when it is another one; the reader stays open
      */
@@ -134,7 +132,7 @@ public final class SnapshotReader implements AutoCloseable {
         if (length < 0 || length > MAX_VALUE_BYTES) {
             throw in.corrupt("a value of " + length + " bytes");
         }
-        value = length <= blocks.here() ? blocks.take(length) : assembled(length);
+        value = length <= blocks.left() ? blocks.take(length) : assembled(length);
         if (checksum.of(sequence, value) != entryHeader.getInt(ENTRY_CRC)) {
             throw in.corrupt("the value's checksum is wrong");
         }
@@ -159,7 +157,7 @@ public final class SnapshotReader implements AutoCloseable {
         ByteBuffer footer = ByteBuffer.allocate(FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         in.read(footer.array(), FOOTER_COUNT, FOOTER_SHA256 - FOOTER_COUNT);
         byte[] hash = in.sha256();
-        in.read(footer.array(), FOOTER_SHA256, Sha256.BYTES);
+        in.read(footer.array(), FOOTER_SHA256, Digests.SHA256_BYTES);
         if (!MessageDigest.isEqual(hash, Arrays.copyOfRange(footer.array(), FOOTER_SHA256, FOOTER_BYTES))) {
             throw in.corrupt("its SHA-256 is not the one in its footer");
         }
@@ -168,39 +166,155 @@ public final class SnapshotReader implements AutoCloseable {
                     + footer.getLong(FOOTER_COUNT) + " of " + footer.getLong(FOOTER_VALUE_BYTES));
         }
         in.end();
-        if (expected != null
-                && (in.bytes() != expected.objectBytes()
-                        || !Sha256.hex(in.sha256()).equals(expected.sha256()))) {
-            throw in.corrupt("it has " + in.bytes() + " bytes with the SHA-256 " + Sha256.hex(in.sha256())
-                    + ", and its manifest says " + expected.objectBytes() + " with " + expected.sha256());
+        String sha256 = Digests.hex(in.sha256());
+        if (expected != null && (in.bytes() != expected.objectBytes() || !sha256.equals(expected.sha256()))) {
+            throw in.corrupt("it has " + in.bytes() + " bytes with the SHA-256 " + sha256 + ", and its manifest says "
+                    + expected.objectBytes() + " with " + expected.sha256());
         }
         whole = true;
     }
 
     /** Sum of the values' lengths, after the end. */
     public long valueBytes() {
-        return atEnd(valueBytes);
+        requireWhole();
+        return valueBytes;
     }
 
     /** Length of the object, after the end. */
     public long objectBytes() {
-        return atEnd(in.bytes());
+        requireWhole();
+        return in.bytes();
     }
 
     /** Hash of the object in hexadecimal digits, after the end. */
     public String sha256() {
-        return Sha256.hex(atEnd(in.sha256()));
+        requireWhole();
+        return Digests.hex(in.sha256());
     }
 
-    private <T> T atEnd(T result) {
+    private void requireWhole() {
         if (!whole) {
             throw new IllegalStateException("the snapshot has not been read to its end");
         }
-        return result;
     }
 
     @Override
     public void close() {
         in.close();
+    }
+
+    /**
+     * The raw bytes of a snapshot's blocks, put together. A block is valid when, in this order: (1) its raw length is
+     * from 1 to the longest; (2) it is stored in at least one byte and not in more than its raw length; (3) its codec
+     * is known, and what is stored as it is has the raw length; (4) its CRC is right; (5) it decompresses to its raw
+     * length.
+     */
+    private static final class Blocks {
+        private final SnapshotInput in;
+        private final CRC32C crc = new CRC32C();
+        private final ByteBuffer header =
+                ByteBuffer.allocate(BLOCK_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        private byte[] stored = new byte[0];
+        private byte[] raw = new byte[0];
+        private int at;
+        private int end;
+        private boolean ended;
+
+        Blocks(SnapshotInput in) {
+            this.in = in;
+        }
+
+        /** Whether there are more raw bytes; otherwise the footer's mark has been read. */
+        boolean hasMore() {
+            if (at == end && !ended) {
+                readBlock();
+            }
+            return at < end;
+        }
+
+        /** Raw bytes left of the current block. */
+        int left() {
+            return end - at;
+        }
+
+        /** The next bytes of the current block; valid until more are read. */
+        ByteBuffer take(int length) {
+            at += length;
+            return ByteBuffer.wrap(raw, at - length, length).slice();
+        }
+
+        /** Reads up to so many bytes, at least one, and returns how many. */
+        int read(byte[] target, int from, int length) {
+            if (!hasMore()) {
+                throw in.corrupt("its blocks end within a value");
+            }
+            int count = Math.min(length, left());
+            System.arraycopy(raw, at, target, from, count);
+            at += count;
+            return count;
+        }
+
+        private void readBlock() {
+            in.read(header.array(), 0, Integer.BYTES);
+            int rawBytes = header.getInt(BLOCK_RAW_BYTES);
+            if (rawBytes == MARK_VALUE) {
+                ended = true;
+                return;
+            }
+            in.read(header.array(), Integer.BYTES, BLOCK_HEADER_BYTES - Integer.BYTES);
+            int storedBytes = header.getInt(BLOCK_STORED_BYTES);
+            check(rawBytes >= 1 && rawBytes <= MAX_BLOCK_BYTES, "its length is " + rawBytes);
+            check(storedBytes >= 1 && storedBytes <= rawBytes, storedBytes + " bytes are stored of " + rawBytes);
+            raw = withRoom(raw, rawBytes);
+            int codec = header.getInt(BLOCK_CODEC);
+            switch (codec) {
+                case STORED -> {
+                    check(storedBytes == rawBytes, storedBytes + " bytes are stored of " + rawBytes);
+                    readStored(raw, storedBytes);
+                }
+                case ZSTD -> {
+                    stored = withRoom(stored, storedBytes);
+                    readStored(stored, storedBytes);
+                    decompress(storedBytes, rawBytes);
+                }
+                default -> throw wrong("its codec is " + codec);
+            }
+            at = 0;
+            end = rawBytes;
+        }
+
+        /** Doubles, so that blocks of rising lengths are not each a new array. */
+        private static byte[] withRoom(byte[] bytes, int length) {
+            return bytes.length < length
+                    ? new byte[Math.max(length, Math.min(2 * bytes.length, MAX_BLOCK_BYTES))]
+                    : bytes;
+        }
+
+        private void readStored(byte[] target, int length) {
+            in.read(target, 0, length);
+            crc.reset();
+            crc.update(header.array(), 0, BLOCK_CRC);
+            crc.update(target, 0, length);
+            check((int) crc.getValue() == header.getInt(BLOCK_CRC), "its checksum is wrong");
+        }
+
+        private void decompress(int storedBytes, int rawBytes) {
+            try {
+                long length = Zstd.decompressByteArray(raw, 0, rawBytes, stored, 0, storedBytes);
+                check(length == rawBytes, "it decompresses to " + length + " bytes in place of " + rawBytes);
+            } catch (ZstdException invalid) {
+                throw wrong("it does not decompress: " + invalid.getMessage());
+            }
+        }
+
+        private void check(boolean holds, String otherwise) {
+            if (!holds) {
+                throw wrong(otherwise);
+            }
+        }
+
+        private ArchiveException wrong(String problem) {
+            return in.corrupt("a block is wrong: " + problem);
+        }
     }
 }

@@ -1,18 +1,16 @@
 package io.caravan.server.archive.format;
 
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_CRC;
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_HEADER_BYTES;
-import static io.caravan.server.archive.format.SnapshotLayout.ENTRY_LENGTH;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_BYTES;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_COUNT;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_MARK;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_SHA256;
-import static io.caravan.server.archive.format.SnapshotLayout.FOOTER_VALUE_BYTES;
+import static io.caravan.server.archive.format.SnapshotLayout.*;
 
+import com.github.luben.zstd.Zstd;
+import io.caravan.server.archive.object.Digests;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.util.Arrays;
+import java.util.zip.CRC32C;
 
 /**
  * Writes a snapshot to a stream, as {@link SnapshotLayout} says: the header when it is made, then block by block as
@@ -20,14 +18,24 @@ import java.nio.ByteOrder;
  * up, leave it. The stream is neither flushed nor closed. Not for several threads.
  */
 public final class SnapshotWriter {
+    private static final int FIRST_BYTES = 4096;
+
     private final SnapshotHeader header;
-    private final HashedOutput out;
-    private final BlockWriter blocks;
+    private final OutputStream out;
+    private final MessageDigest digest = Digests.sha256();
+    private final CRC32C crc = new CRC32C();
+    private final Compressor compressor = new Compressor();
     private final EntryChecksum checksum = new EntryChecksum();
     private final ByteBuffer entryHeader =
             ByteBuffer.allocate(ENTRY_HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    /** The block being filled, behind room for its header. It grows, as most documents are much smaller than a block. */
+    private byte[] raw = new byte[BLOCK_HEADER_BYTES + FIRST_BYTES];
+
+    private int rawEnd = BLOCK_HEADER_BYTES;
+    private byte[] compressed = new byte[0];
     private long nextSequence;
     private long valueBytes;
+    private long objectBytes;
 
     /**
      * What was written.
@@ -41,11 +49,10 @@ public final class SnapshotWriter {
     /** Starts a snapshot. */
     public SnapshotWriter(OutputStream out, SnapshotHeader header) throws IOException {
         this.header = header;
-        this.out = new HashedOutput(out);
-        blocks = new BlockWriter(this.out);
+        this.out = out;
         nextSequence = header.firstSequence();
-        byte[] encoded = SnapshotHeaderCodec.encode(header);
-        this.out.write(encoded, 0, encoded.length);
+        byte[] encoded = header.encode();
+        write(encoded, encoded.length);
     }
 
     /**
@@ -59,15 +66,31 @@ public final class SnapshotWriter {
             throw new IllegalArgumentException("a snapshot from " + header.firstSequence() + " to before "
                     + header.nextSequence() + " was given " + sequence + " in place of " + nextSequence);
         }
-        if (value.remaining() > SnapshotLayout.MAX_VALUE_BYTES) {
+        if (value.remaining() > MAX_VALUE_BYTES) {
             throw new IllegalArgumentException("a value of " + value.remaining() + " bytes at " + sequence
-                    + " is longer than the " + SnapshotLayout.MAX_VALUE_BYTES + " that a snapshot takes");
+                    + " is longer than the " + MAX_VALUE_BYTES + " that a snapshot takes");
         }
         entryHeader.clear().putInt(ENTRY_LENGTH, value.remaining()).putInt(ENTRY_CRC, checksum.of(sequence, value));
-        blocks.write(entryHeader);
-        blocks.write(value.duplicate());
+        addRaw(entryHeader);
+        addRaw(value.duplicate());
         valueBytes += value.remaining();
         nextSequence++;
+    }
+
+    /** Adds the remaining bytes, to several blocks if need be. */
+    private void addRaw(ByteBuffer source) throws IOException {
+        int fullEnd = BLOCK_HEADER_BYTES + MAX_BLOCK_BYTES;
+        while (source.hasRemaining()) {
+            int length = Math.min(source.remaining(), fullEnd - rawEnd);
+            if (rawEnd + length > raw.length) {
+                raw = Arrays.copyOf(raw, Math.min(Math.max(rawEnd + length, 2 * raw.length), fullEnd));
+            }
+            source.get(raw, rawEnd, length);
+            rawEnd += length;
+            if (rawEnd == fullEnd) {
+                endBlock();
+            }
+        }
     }
 
     /**
@@ -80,13 +103,91 @@ public final class SnapshotWriter {
             throw new IllegalStateException("a snapshot from " + header.firstSequence() + " to before "
                     + header.nextSequence() + " was ended before " + nextSequence);
         }
-        blocks.finish();
+        if (rawEnd > BLOCK_HEADER_BYTES) {
+            endBlock();
+        }
         ByteBuffer footer = ByteBuffer.allocate(FOOTER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        footer.putInt(FOOTER_MARK, SnapshotLayout.MARK_VALUE);
+        footer.putInt(FOOTER_MARK, MARK_VALUE);
         footer.putLong(FOOTER_COUNT, header.count());
         footer.putLong(FOOTER_VALUE_BYTES, valueBytes);
-        out.write(footer.array(), 0, FOOTER_SHA256);
-        out.write(out.sha256(), 0, Sha256.BYTES);
-        return new Written(valueBytes, out.bytes(), Sha256.hex(out.sha256()));
+        write(footer.array(), FOOTER_SHA256);
+        write(Digests.soFar(digest), Digests.SHA256_BYTES);
+        return new Written(valueBytes, objectBytes, Digests.hex(digest.digest()));
+    }
+
+    private void endBlock() throws IOException {
+        int rawBytes = rawEnd - BLOCK_HEADER_BYTES;
+        int compressedBytes = compress(rawBytes);
+        if (compressedBytes < 0) {
+            writeBlock(raw, rawBytes, rawBytes, STORED);
+        } else {
+            writeBlock(compressed, rawBytes, compressedBytes, ZSTD);
+        }
+        rawEnd = BLOCK_HEADER_BYTES;
+    }
+
+    /** Returns the length of the block when it is compressed, or -1 to store it as it is. */
+    private int compress(int rawBytes) {
+        if (!compressor.worthTrying(rawBytes)) {
+            return -1;
+        }
+        int needed = BLOCK_HEADER_BYTES + (int) Zstd.compressBound(rawBytes);
+        if (compressed.length < needed) {
+            compressed = new byte[needed];
+        }
+        return compressor.compress(raw, rawBytes, compressed);
+    }
+
+    private void writeBlock(byte[] block, int rawBytes, int storedBytes, int codec) throws IOException {
+        ByteBuffer blockHeader = ByteBuffer.wrap(block).order(ByteOrder.LITTLE_ENDIAN);
+        blockHeader.putInt(BLOCK_RAW_BYTES, rawBytes);
+        blockHeader.putInt(BLOCK_STORED_BYTES, storedBytes);
+        blockHeader.putInt(BLOCK_CODEC, codec);
+        crc.reset();
+        crc.update(block, 0, BLOCK_CRC);
+        crc.update(block, BLOCK_HEADER_BYTES, storedBytes);
+        blockHeader.putInt(BLOCK_CRC, (int) crc.getValue());
+        write(block, BLOCK_HEADER_BYTES + storedBytes);
+    }
+
+    private void write(byte[] bytes, int length) throws IOException {
+        digest.update(bytes, 0, length);
+        objectBytes += length;
+        out.write(bytes, 0, length);
+    }
+
+    /**
+     * Compresses blocks where it pays: a result is used when it saves a tenth. Where it did not, the next blocks are
+     * stored as they are, ever more of them the longer that goes on: data that does not compress seldom begins to.
+     */
+    private static final class Compressor {
+        /** The fastest of the usual levels; the higher ones take several times as long for a tenth less. */
+        private static final int LEVEL = 1;
+        /** In fewer bytes there is nothing to be saved. */
+        private static final int MIN_BYTES = 64;
+
+        private static final int MAX_SKIPPED = 15;
+
+        private int skipped;
+        private int toSkip;
+
+        boolean worthTrying(int rawBytes) {
+            if (rawBytes >= MIN_BYTES && toSkip > 0) {
+                toSkip--;
+                return false;
+            }
+            return rawBytes >= MIN_BYTES;
+        }
+
+        /** Compresses a block behind its header; returns the length, or -1 when it is not worth it. */
+        int compress(byte[] raw, int rawBytes, byte[] target) {
+            int room = target.length - BLOCK_HEADER_BYTES;
+            int length = (int)
+                    Zstd.compressByteArray(target, BLOCK_HEADER_BYTES, room, raw, BLOCK_HEADER_BYTES, rawBytes, LEVEL);
+            boolean saves = length <= rawBytes - rawBytes / 10;
+            skipped = saves ? 0 : Math.min(MAX_SKIPPED, 2 * skipped + 1);
+            toSkip = skipped;
+            return saves ? length : -1;
+        }
     }
 }

@@ -1,19 +1,19 @@
 package io.caravan.server.archive.object;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.HexFormat;
+import java.util.regex.Pattern;
 
-/** Hashes of what is archived. */
+/** The hashes of an archive's names and objects. */
 public final class Digests {
-    private static final int CHUNK_BYTES = 64 * 1024;
+    public static final int SHA256_BYTES = 32;
+
+    private static final Pattern SHA256_HEX = Pattern.compile("[0-9a-f]{64}");
 
     private Digests() {}
 
-    /** A new SHA-256. */
     public static MessageDigest sha256() {
         return digest("SHA-256");
     }
@@ -26,19 +26,22 @@ public final class Digests {
         }
     }
 
-    /** The SHA-256 of some bytes, in hexadecimal digits. */
-    static String sha256(byte[] content) {
-        return HexFormat.of().formatHex(sha256().digest(content));
+    /** The hash of what the digest has been given so far; more may follow. */
+    public static byte[] soFar(MessageDigest digest) {
+        try {
+            return ((MessageDigest) digest.clone()).digest();
+        } catch (CloneNotSupportedException unsupported) {
+            throw new IllegalStateException("the SHA-256 of this Java cannot be read in between", unsupported);
+        }
     }
 
-    /** The SHA-256 of the rest of a stream, in hexadecimal digits. */
-    static String sha256(InputStream in) throws IOException {
-        MessageDigest digest = sha256();
-        byte[] chunk = new byte[CHUNK_BYTES];
-        for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
-            digest.update(chunk, 0, read);
-        }
-        return HexFormat.of().formatHex(digest.digest());
+    public static String hex(byte[] hash) {
+        return HexFormat.of().formatHex(hash);
+    }
+
+    /** Whether this is a SHA-256 as {@link #hex} writes it. */
+    public static boolean isSha256(String text) {
+        return SHA256_HEX.matcher(text).matches();
     }
 
     /**

@@ -8,8 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Objects;
 
 /** Directories that come when a file does, and go when the last one has gone. */
 final class Directories {
@@ -32,12 +31,12 @@ final class Directories {
     static void move(Path from, Path to) throws IOException {
         Path directory = to.getParent();
         for (int tried = 1; ; tried++) {
-            Files.createDirectories(directory);
             try {
+                Files.createDirectories(directory);
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
             } catch (NoSuchFileException gone) {
-                // Somebody deleted what was the last file in it, and the directory, between the two calls.
+                // Somebody deleted the last file in the directory or one above it, and that with it, meanwhile.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
@@ -46,33 +45,18 @@ final class Directories {
     }
 
     /**
-     * Makes a file's name durable, with the names of the directories that it is in: who created them may not have got
-     * so far yet.
+     * Makes a file's name durable, with the names of the directories that it is in: whoever created them may not have
+     * got so far yet.
      */
     static void forceAbove(Path file, Path root) throws IOException {
-        for (Path directory : above(file, root)) {
-            forceIfThere(directory);
+        for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {
+            try {
+                force(directory);
+            } catch (NoSuchFileException deleted) {
+                // With the file, by somebody else, who is right: the file was there, and is not any more.
+            }
         }
         force(root);
-    }
-
-    /** The directories that a file is in below the root, the innermost first. */
-    private static List<Path> above(Path file, Path root) {
-        List<Path> directories = new ArrayList<>();
-        Path directory = file.getParent();
-        while (directory != null && !directory.equals(root)) {
-            directories.add(directory);
-            directory = directory.getParent();
-        }
-        return directories;
-    }
-
-    private static void forceIfThere(Path directory) throws IOException {
-        try {
-            force(directory);
-        } catch (NoSuchFileException deleted) {
-            // With the file, by somebody else, who is right: the file was there, and is not any more.
-        }
     }
 
     private static void force(Path directory) throws IOException {
@@ -81,14 +65,19 @@ final class Directories {
         }
     }
 
-    /** Removes the directories that a deleted file has left empty. */
+    /** Removes the directories below the root that a deleted file has left empty. */
     static void removeEmptyAbove(Path file, Path root) throws IOException {
         try {
-            for (Path directory : above(file, root)) {
+            for (Path directory = above(file); !directory.equals(root); directory = above(directory)) {
                 Files.deleteIfExists(directory);
             }
         } catch (DirectoryNotEmptyException inUse) {
             // As most are: it stays, and so do those above it.
         }
+    }
+
+    /** The directory of what is below a root, and so in one. */
+    private static Path above(Path path) {
+        return Objects.requireNonNull(path.getParent());
     }
 }

@@ -1,16 +1,27 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
+import java.io.InterruptedIOException;
+import java.io.OutputStream;
 import java.nio.channels.Channels;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.DigestInputStream;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -20,14 +31,20 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A file is written elsewhere, forced, and moved to its place, and the directories are forced; so there is never a
  * part of one. Conditions hold among all processes that use this class, not against others, nor against {@link #put},
- * which asks for none. A tag is the hash of the content. Deletions are not forced.
+ * which has none. A tag is the hash of the content. Deletions are not forced.
  *
  * <p>A folder that is not there is empty, and is created by the first put.
  */
 public final class FileObjectStore implements ObjectStore {
+    /** Of a directory that is listed. */
+    private static final int NAMES_AT_A_TIME = 100_000;
+
+    private static final String LOCK_NAME = "~lock";
+    /** By real folder, for all stores of this process; there are few. */
+    private static final Map<Path, ReentrantLock> LOCKS = new ConcurrentHashMap<>();
+
     private final Path folder;
     private final String location;
-    private final FileProblems problems;
     /** Null until something is to be written. Guarded by this. */
     private @Nullable Staging staging;
     /** Guarded by this. */
@@ -36,7 +53,6 @@ public final class FileObjectStore implements ObjectStore {
     private FileObjectStore(Path folder) {
         this.folder = folder;
         this.location = "file:" + folder;
-        this.problems = new FileProblems(location);
     }
 
     /**
@@ -55,11 +71,7 @@ public final class FileObjectStore implements ObjectStore {
             throw new ObjectStoreException(
                     Kind.NOT_FOUND, location + " is a file; an archive needs a folder of its own", null);
         }
-        try {
-            Staging.refuseIfCaseIsIgnored(folder);
-        } catch (IOException refused) {
-            throw problems.problem("open", "", refused);
-        }
+        run("open", "", () -> Staging.refuseIfCaseIsIgnored(folder));
     }
 
     @Override
@@ -70,81 +82,78 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public @Nullable Stored get(String key, int maxBytes) {
         try (SeekableByteChannel channel = Files.newByteChannel(path(key))) {
-            byte[] content = read(key, channel, maxBytes);
-            return new Stored(content, Digests.sha256(content));
+            long bytes = channel.size();
+            if (bytes > maxBytes) {
+                String why = "it has " + bytes + " bytes, and cannot have more than " + maxBytes;
+                throw problem(Kind.CORRUPT, "read", key, why, null);
+            }
+            byte[] content = Channels.newInputStream(channel).readNBytes((int) bytes);
+            if (content.length < bytes) {
+                throw problem(Kind.CORRUPT, "read", key, "it became shorter while it was read", null);
+            }
+            return new Stored(content, tag(content));
         } catch (NoSuchFileException none) {
             return null;
         } catch (IOException failed) {
-            throw problems.problem("read", key, failed);
+            throw problem("read", key, failed);
         }
-    }
-
-    private byte[] read(String key, SeekableByteChannel channel, int maxBytes) throws IOException {
-        long bytes = channel.size();
-        if (bytes > maxBytes) {
-            String why = "it has " + bytes + " bytes, and cannot have more than " + maxBytes;
-            throw problems.of(Kind.CORRUPT, "read", key, why, null);
-        }
-        ByteBuffer content = ByteBuffer.allocate((int) bytes);
-        while (content.hasRemaining()) {
-            if (channel.read(content) < 0) {
-                throw problems.of(Kind.CORRUPT, "read", key, "it became shorter while it was read", null);
-            }
-        }
-        return content.array();
     }
 
     @Override
     public InputStream open(String key) {
         try {
-            // Not as Files does it, whose streams take no note of interrupts.
-            InputStream in = Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ));
-            return new ObjectInput(in, failed -> problems.problem("read", key, failed));
+            // Not by Files, whose streams take no note of interrupts.
+            return new ObjectInput(key, Channels.newInputStream(FileChannel.open(path(key), StandardOpenOption.READ)));
         } catch (IOException failed) {
-            throw problems.problem("read", key, failed);
+            throw problem("read", key, failed);
         }
     }
 
     @Override
     public void put(String key, Content content) {
         Path place = path(key);
-        try (Staging.Staged staged = staging().stage(content)) {
-            staged.moveTo(place);
-            Directories.forceAbove(place, folder);
-        } catch (IOException failed) {
-            throw problems.problem("write", key, failed);
-        }
+        run("write", key, () -> {
+            try (Staging.Staged staged = staging().stage(content)) {
+                Directories.move(staged.file(), place);
+                Directories.forceAbove(place, folder);
+            }
+        });
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
         Path place = path(key);
         try (Staging.Staged staged = staging().stage(out -> out.write(content))) {
-            new FolderLock(folder).decide(() -> {
+            decide(() -> {
                 checkUnchanged("write", key, tag);
-                staged.moveTo(place);
+                Directories.move(staged.file(), place);
             });
             Directories.forceAbove(place, folder);
-            return Digests.sha256(content);
+            return tag(content);
         } catch (IOException failed) {
-            throw problems.problem("write", key, failed);
+            throw problem("write", key, failed);
         }
+    }
+
+    private static String tag(byte[] content) {
+        return Digests.hex(Digests.sha256().digest(content));
     }
 
     private void checkUnchanged(String call, String key, @Nullable String tag) throws IOException {
         String now = currentTag(key);
         if (tag == null && now != null) {
-            throw problems.of(Kind.CONFLICT, call, key, "there is one already", null);
+            throw problem(Kind.CONFLICT, call, key, "there is one already", null);
         }
         if (tag != null && !tag.equals(now)) {
             String why = now == null ? "it has been deleted meanwhile" : "it has changed meanwhile";
-            throw problems.of(Kind.CONFLICT, call, key, why, null);
+            throw problem(Kind.CONFLICT, call, key, why, null);
         }
     }
 
     private @Nullable String currentTag(String key) throws IOException {
-        try (InputStream in = Files.newInputStream(path(key))) {
-            return Digests.sha256(in);
+        try (DigestInputStream in = new DigestInputStream(Files.newInputStream(path(key)), Digests.sha256())) {
+            in.transferTo(OutputStream.nullOutputStream());
+            return Digests.hex(in.getMessageDigest().digest());
         } catch (NoSuchFileException none) {
             return null;
         }
@@ -153,36 +162,27 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
         ObjectKeys.checkedFolder(prefix);
-        try {
-            new FolderListing(folder, action).run(prefix, after);
-        } catch (IOException failed) {
-            throw problems.problem("list", prefix, failed);
-        }
+        run("list", prefix, () -> new FolderListing(folder, NAMES_AT_A_TIME, action).run(prefix, after));
     }
 
     @Override
     public void delete(String key) {
-        try {
-            remove(key);
-        } catch (IOException failed) {
-            throw problems.problem("delete", key, failed);
-        }
+        run("delete", key, () -> remove(key));
     }
 
     @Override
     public void deleteIf(String key, String tag) {
         path(key);
         if (!Files.isDirectory(folder)) {
-            throw problems.of(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
+            throw problem(Kind.CONFLICT, "delete", key, "it has been deleted meanwhile", null);
         }
-        try {
-            new FolderLock(folder).decide(() -> {
-                checkUnchanged("delete", key, tag);
-                remove(key);
-            });
-        } catch (IOException failed) {
-            throw problems.problem("delete", key, failed);
-        }
+        run(
+                "delete",
+                key,
+                () -> decide(() -> {
+                    checkUnchanged("delete", key, tag);
+                    remove(key);
+                }));
     }
 
     private void remove(String key) throws IOException {
@@ -194,6 +194,44 @@ public final class FileObjectStore implements ObjectStore {
 
     private Path path(String key) {
         return folder.resolve(ObjectKeys.checked(key));
+    }
+
+    private interface Action {
+        void run() throws IOException;
+    }
+
+    private void run(String call, String key, Action action) {
+        try {
+            action.run();
+        } catch (IOException failed) {
+            throw problem(call, key, failed);
+        }
+    }
+
+    /**
+     * Lets one thread of all processes at a time decide on a condition: a lock on a file against other processes, and
+     * one in memory against this one, as an operating system's locks do not hold inside a process.
+     *
+     * <p>The file is opened anew each time, so that a caller that is interrupted, which closes the channel it waits on,
+     * spoils nothing but its own call. It is only ever open once in a process: closing any channel of a file gives up
+     * all of the process's locks on it.
+     */
+    private void decide(Action decision) throws IOException {
+        Path real = folder.toRealPath();
+        ReentrantLock here = LOCKS.computeIfAbsent(real, unused -> new ReentrantLock());
+        try {
+            here.lockInterruptibly();
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted");
+        }
+        try (FileChannel channel =
+                        FileChannel.open(real.resolve(LOCK_NAME), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+                FileLock lock = channel.lock()) {
+            decision.run();
+        } finally {
+            here.unlock();
+        }
     }
 
     private synchronized Staging staging() throws IOException {
@@ -209,15 +247,80 @@ public final class FileObjectStore implements ObjectStore {
     @Override
     public synchronized void close() {
         closed = true;
-        if (staging == null) {
-            return;
+        Staging open = staging;
+        staging = null;
+        if (open != null) {
+            run("close", "", open::close);
         }
-        try {
-            staging.close();
-        } catch (IOException failed) {
-            throw problems.problem("close", "", failed);
-        } finally {
-            staging = null;
+    }
+
+    /** Translates a file system's error. The key is empty for the whole place. */
+    private ObjectStoreException problem(String call, String key, IOException cause) {
+        if (cause instanceof ClosedByInterruptException || cause instanceof InterruptedIOException) {
+            return problem(Kind.UNAVAILABLE, call, key, "interrupted", cause);
+        }
+        String reason = reason(cause);
+        if (cause instanceof Staging.CaseIgnoredException) {
+            return problem(Kind.CORRUPT, call, key, reason, cause);
+        }
+        if (cause instanceof NoSuchFileException) {
+            return problem(Kind.NOT_FOUND, call, key, "there is none", cause);
+        }
+        String lower = reason.toLowerCase(Locale.ROOT);
+        if (lower.contains("no space left") || lower.contains("quota exceeded")) {
+            return problem(Kind.FULL, call, key, "its file system is full: make space (" + reason + ")", cause);
+        }
+        if (cause instanceof AccessDeniedException || lower.contains("read-only file system")) {
+            String advice = "this process may not: give its user read and write permission (" + reason + ")";
+            return problem(Kind.DENIED, call, key, advice, cause);
+        }
+        return problem(Kind.UNAVAILABLE, call, key, reason, cause);
+    }
+
+    private ObjectStoreException problem(Kind kind, String call, String key, String why, @Nullable Throwable cause) {
+        String what = key.isEmpty() ? location : "'" + key + "' in " + location;
+        return new ObjectStoreException(kind, "cannot " + call + " " + what + ": " + why, cause);
+    }
+
+    private static String reason(IOException cause) {
+        if (cause instanceof FileSystemException named) {
+            String reason = named.getReason();
+            return (reason == null ? named.getClass().getSimpleName() : reason) + ", " + named.getFile();
+        }
+        String message = cause.getMessage();
+        return message == null ? cause.toString() : message;
+    }
+
+    /** An object's bytes, whose errors are {@link ObjectStoreException}s. */
+    private final class ObjectInput extends FilterInputStream {
+        private final String key;
+
+        ObjectInput(String key, InputStream in) {
+            super(in);
+            this.key = key;
+        }
+
+        @Override
+        public int read() {
+            try {
+                return in.read();
+            } catch (IOException failed) {
+                throw problem("read", key, failed);
+            }
+        }
+
+        @Override
+        public int read(byte[] bytes, int offset, int length) {
+            try {
+                return in.read(bytes, offset, length);
+            } catch (IOException failed) {
+                throw problem("read", key, failed);
+            }
+        }
+
+        @Override
+        public void close() {
+            run("read", key, in::close);
         }
     }
 }

@@ -14,22 +14,16 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * Goes through a folder's files in the order of their keys. A directory stands in the order by its name and a slash, as
- * all keys in it begin with that.
+ * Lists a folder's files in the order of their keys. A directory is sorted by its name and a slash, as all keys in it
+ * begin with that.
  *
  * <p>A file system gives names in no order. Of a directory only so many names are in memory at a time: the lowest that
  * are left; a larger one is read again for the next. Files that come and go meanwhile are seen or not.
  */
 final class FolderListing {
-    private static final int NAMES_AT_A_TIME = 100_000;
-
     private final Path root;
     private final int namesAtATime;
     private final Predicate<Listed> action;
-
-    FolderListing(Path root, Predicate<Listed> action) {
-        this(root, NAMES_AT_A_TIME, action);
-    }
 
     FolderListing(Path root, int namesAtATime, Predicate<Listed> action) {
         this.root = root;
@@ -38,7 +32,7 @@ final class FolderListing {
     }
 
     /**
-     * Tells of the files below a folder.
+     * Passes on the files below a folder.
      *
      * @param folder empty, or a key's parts, each with its slash
      * @param after only keys above this one
@@ -100,7 +94,7 @@ final class FolderListing {
         String name = file.getFileName().toString();
         boolean before = (name + "/").compareTo(floor) <= 0;
         boolean beyond = names.size() == namesAtATime && name.compareTo(names.last()) > 0;
-        // Most names of a large directory are one or the other, and only the rest is worth a look at the file.
+        // Most names of a large directory are one or the other; only for the rest it is worth looking at the file.
         if (before || beyond || !ObjectKeys.isKey(name)) {
             return;
         }

@@ -15,11 +15,7 @@ final class ObjectKeys {
         return KEY.matcher(text).matches();
     }
 
-    /**
-     * The key.
-     *
-     * @throws IllegalArgumentException when it is none
-     */
+    /** The key; an IllegalArgumentException when it is none. */
     static String checked(String key) {
         if (!isKey(key)) {
             throw new IllegalArgumentException("'" + key + "' is not a valid object key");
@@ -27,11 +23,7 @@ final class ObjectKeys {
         return key;
     }
 
-    /**
-     * The folder of a list: empty, or keys' parts, each with its slash.
-     *
-     * @throws IllegalArgumentException when it is none
-     */
+    /** The folder of a list, empty or keys' parts, each with its slash; an IllegalArgumentException when it is none. */
     static String checkedFolder(String prefix) {
         if (!FOLDER.matcher(prefix).matches()) {
             throw new IllegalArgumentException("'" + prefix + "' is not a valid folder of objects");

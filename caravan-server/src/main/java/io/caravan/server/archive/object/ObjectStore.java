@@ -25,7 +25,7 @@ public interface ObjectStore extends AutoCloseable {
     record Stored(byte[] content, String tag) {}
 
     /**
-     * What a list tells of an object.
+     * An object in a list.
      *
      * @param key its key, relative to the archive's place
      * @param bytes its size
@@ -86,7 +86,7 @@ public interface ObjectStore extends AutoCloseable {
 
     /**
      * Deletes an object, if it is there. A loss of power may undo a deletion, so delete only what nobody needs any
-     * more, and what would be found and deleted again.
+     * more, and what would be found and deleted again after that.
      */
     void delete(String key);
 

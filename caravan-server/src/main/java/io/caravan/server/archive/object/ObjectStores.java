@@ -2,84 +2,116 @@ package io.caravan.server.archive.object;
 
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** Finds the place that a URL names: {@code file:DIRECTORY}, absolute or relative, or {@code s3://bucket/prefix}. */
 public final class ObjectStores {
-    private static final String FILE = "file:";
-    private static final Pattern S3 = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
+    private static final Pattern BUCKET = Pattern.compile("s3://([A-Za-z0-9][A-Za-z0-9._-]{1,62})(?:/(.*))?");
+
+    /** The kinds of places. A new kind of {@link ObjectStore} is registered here, and nowhere else. */
+    private enum Scheme {
+        FILE("file:DIRECTORY", ObjectStores::folder),
+        S3("s3://BUCKET/PREFIX", ObjectStores::bucket);
+
+        private final String form;
+        private final Function<String, Place> parser;
+
+        Scheme(String form, Function<String, Place> parser) {
+            this.form = form;
+            this.parser = parser;
+        }
+
+        boolean isOf(String url) {
+            return url.startsWith(form.substring(0, form.indexOf(':') + 1));
+        }
+    }
+
+    /**
+     * A place that a URL names.
+     *
+     * @param atHand whether it answers at once, as a folder does
+     * @param opener opens it
+     */
+    public record Place(boolean atHand, Function<S3Options, ObjectStore> opener) {
+
+        /**
+         * Opens it. Whether it is there, the first call tells.
+         *
+         * @param options for buckets
+         * @throws ObjectStoreException when it cannot be opened
+         */
+        public ObjectStore open(S3Options options) {
+            return opener.apply(options);
+        }
+    }
 
     private ObjectStores() {}
 
     /**
-     * Opens a place for objects. Says nothing of whether it is there: the first call does.
+     * The place that a URL names. Opens nothing.
      *
-     * @param options for buckets
-     * @throws IllegalArgumentException when the URL is none of a place for objects
-     * @throws ObjectStoreException when it cannot be opened
+     * @throws IllegalArgumentException when the URL names none
      */
-    public static ObjectStore open(String url, S3Options options) {
-        if (url.startsWith(FILE)) {
-            return FileObjectStore.open(directory(url));
-        }
-        Matcher bucket = bucket(url);
-        return S3ObjectStore.open(bucket.group(1), prefix(url, bucket), options);
+    public static Place place(String url) {
+        return Stream.of(Scheme.values())
+                .filter(scheme -> scheme.isOf(url))
+                .findFirst()
+                .orElseThrow(() -> unknown(url))
+                .parser
+                .apply(url);
     }
 
-    /**
-     * Checks that a URL can be opened by what it says, and opens nothing.
-     *
-     * @throws IllegalArgumentException when it is none of a place for objects
-     */
-    public static void check(String url) {
-        if (url.startsWith(FILE)) {
-            directory(url);
-        } else {
-            prefix(url, bucket(url));
-        }
-    }
-
-    private static Matcher bucket(String url) {
-        Matcher bucket = S3.matcher(url);
-        if (!bucket.matches()) {
-            throw wrong(url, "it is file:DIRECTORY or s3://BUCKET/PREFIX");
-        }
-        return bucket;
-    }
-
-    private static Path directory(String url) {
-        String directory = url.substring(FILE.length()).replaceFirst("^//(?=/)", "");
+    private static Place folder(String url) {
+        String directory = url.replaceFirst("^file:(//(?=/))?", "");
         if (directory.isBlank() || directory.startsWith("//")) {
-            throw wrong(url, "it is file: and a directory on this host");
+            throw wrong(url, "it is file: and a directory on this host", null);
         }
         try {
-            return Path.of(directory);
+            Path path = Path.of(directory);
+            return new Place(true, options -> FileObjectStore.open(path));
         } catch (InvalidPathException invalid) {
-            throw new IllegalArgumentException(
-                    "'" + url + "' is no place for an archive: " + invalid.getReason(), invalid);
+            throw wrong(url, invalid.getReason(), invalid);
         }
+    }
+
+    private static Place bucket(String url) {
+        Matcher parts = BUCKET.matcher(url);
+        if (!parts.matches()) {
+            throw unknown(url);
+        }
+        String bucket = parts.group(1);
+        String prefix = prefix(url, parts.group(2) == null ? "" : parts.group(2));
+        return new Place(false, options -> S3ObjectStore.open(bucket, prefix, options));
     }
 
     /** The prefix with a slash at its end, or empty. */
-    private static String prefix(String url, Matcher bucket) {
-        String text = bucket.group(2) == null ? "" : bucket.group(2);
+    private static String prefix(String url, String text) {
         String folder = text.isEmpty() || text.endsWith("/") ? text : text + "/";
-        for (String part : folder.isEmpty() ? new String[0] : folder.split("/", -1)) {
+        for (String part : folder.split("/", -1)) {
             if (part.equals(".") || part.equals("..")) {
-                throw wrong(url, "a prefix has no part '" + part + "'");
+                throw wrong(url, "a prefix has no part '" + part + "'", null);
             }
         }
         if (folder.startsWith("/") || folder.contains("//")) {
-            throw wrong(url, "a prefix has no empty parts");
+            throw wrong(url, "a prefix has no empty parts", null);
         }
         if (folder.indexOf('?') >= 0 || folder.indexOf('#') >= 0) {
-            throw wrong(url, "a prefix has no '?' and no '#'");
+            throw wrong(url, "a prefix has no '?' and no '#'", null);
         }
         return folder;
     }
 
-    private static IllegalArgumentException wrong(String url, String why) {
-        return new IllegalArgumentException("'" + url + "' is no place for an archive: " + why);
+    private static IllegalArgumentException unknown(String url) {
+        String forms = Stream.of(Scheme.values()).map(scheme -> scheme.form).collect(Collectors.joining(" or "));
+        return wrong(url, "it is " + forms, null);
+    }
+
+    private static IllegalArgumentException wrong(String url, String why, @Nullable Throwable cause) {
+        return new IllegalArgumentException("'" + url + "' is no place for an archive: " + why, cause);
     }
 }

@@ -1,49 +1,70 @@
 package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.PutObjectResponse;
 
-/** Makes calls to one bucket and waits for their answers. */
-final class S3Calls {
-    private final S3AsyncClient client;
-    private final String bucket;
-    private final String prefix;
-    private final S3Timeouts timeouts;
-    private final S3Problems problems;
-
-    S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts timeouts, S3Problems problems) {
-        this.client = client;
-        this.bucket = bucket;
-        this.prefix = prefix;
-        this.timeouts = timeouts;
-        this.problems = problems;
-    }
-
-    S3AsyncClient client() {
-        return client;
-    }
-
-    String bucket() {
-        return bucket;
-    }
+/**
+ * Makes calls to one bucket and waits for their answers.
+ *
+ * @param prefix what all keys in the bucket begin with, empty or with a slash at its end
+ */
+record S3Calls(S3AsyncClient client, String bucket, String prefix, S3Timeouts timeouts, S3Problems problems) {
+    /** A body goes out in such pieces, each of which must be gone before a connection counts as idle. */
+    private static final int PIECE_BYTES = 64 * 1024;
 
     /** What S3 calls an object, or a folder of them. */
     String inBucket(String key) {
         return prefix + key;
     }
 
-    /** What we call an object that S3 has in the prefix. */
-    String inPrefix(String key) {
-        return key.substring(prefix.length());
+    /**
+     * Puts the first bytes of an array as an object, in one call.
+     *
+     * @param ifNoneMatch {@code *} when there must be none, or null
+     * @param ifMatch the tag of the object to replace, or null
+     */
+    PutObjectResponse put(
+            String key, byte[] content, int length, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
+        return await(
+                "PutObject",
+                key,
+                client.putObject(
+                        request -> request.bucket(bucket)
+                                .key(inBucket(key))
+                                .contentLength((long) length)
+                                .contentMD5(Digests.md5(content, length))
+                                .ifNoneMatch(ifNoneMatch)
+                                .ifMatch(ifMatch)
+                                .overrideConfiguration(limit(length)),
+                        body(content, length)));
     }
 
-    S3Problems problems() {
-        return problems;
+    /** The first bytes of an array, which must not change before the call has ended. */
+    static AsyncRequestBody body(byte[] content, int length) {
+        ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (length + PIECE_BYTES - 1) / PIECE_BYTES)];
+        for (int piece = 0; piece < pieces.length; piece++) {
+            int from = piece * PIECE_BYTES;
+            pieces[piece] = ByteBuffer.wrap(content, from, Math.min(PIECE_BYTES, length - from));
+        }
+        return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
+    }
+
+    /** Deletes an object, if it has the tag when one is given. */
+    void delete(String key, @Nullable String tag) {
+        await(
+                "DeleteObject",
+                key,
+                client.deleteObject(
+                        request -> request.bucket(bucket).key(inBucket(key)).ifMatch(tag)));
     }
 
     /** The time that a call gets that sends so many bytes. */
@@ -75,8 +96,8 @@ final class S3Calls {
         } catch (ExecutionException failed) {
             Throwable cause = failed.getCause() == null ? failed : failed.getCause();
             if (endedHere && S3Problems.isInterruption(cause)) {
-                // On this thread the SDK has taken note of the interrupt, and with it the note that others are to see.
-                // What it tells of later has happened to a thread of its own.
+                // The SDK has noticed the interrupt on this thread, and cleared the flag that others are to see. An
+                // answer that fails so later was interrupted on a thread of the SDK's.
                 Thread.currentThread().interrupt();
             }
             throw problems.problem(call, key, cause);

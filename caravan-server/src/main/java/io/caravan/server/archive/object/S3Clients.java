@@ -22,7 +22,7 @@ import software.amazon.awssdk.regions.providers.SystemSettingsRegionProvider;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
 
-/** Makes clients of S3 that other servers than Amazon's understand, too. */
+/** Makes clients of S3 that servers other than Amazon's understand, too. */
 final class S3Clients {
     /** Calls at a time; more wait for their turn. */
     private static final int CONNECTIONS = 128;

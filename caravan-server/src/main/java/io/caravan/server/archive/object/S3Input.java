@@ -12,8 +12,8 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * An object's bytes. When a connection breaks in their middle, which it also does when the reader takes longer than an
- * idle connection may be open, they go on from there on another one, provided that the object is still the same.
+ * An object's bytes. When a connection breaks in their middle, which also happens when the reader pauses for longer than
+ * an idle connection may be open, another one continues from there, provided that the object is still the same.
  *
  * <p>Used by one thread. Errors are {@link ObjectStoreException}s.
  */
@@ -102,7 +102,7 @@ final class S3Input extends InputStream {
         }
         int read = in.read(bytes, offset, count);
         if (read < 0 && length == UNKNOWN) {
-            // The answer says of itself where it ends.
+            // Without a length the answer itself marks its end.
             return -1;
         }
         if (read < 0) {

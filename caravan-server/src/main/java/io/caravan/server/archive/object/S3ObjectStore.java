@@ -7,22 +7,36 @@ import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
+import java.util.UUID;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Request;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.S3Object;
 
 /**
- * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own.
+ * Objects in a bucket, below a prefix. Retries, timeouts and credentials are the AWS SDK's; a tag is S3's own, and
+ * conditions are S3's {@code If-Match} and {@code If-None-Match}.
  *
  * <p>What a process that is killed in a large put has sent stays in the bucket, where nobody sees it, until the server
  * forgets it: give the bucket a rule that ends incomplete uploads after some days.
  */
 public final class S3ObjectStore implements ObjectStore {
+    private static final Logger LOG = LoggerFactory.getLogger(S3ObjectStore.class);
+
+    /** What the keys begin with of objects that are there for a moment, to check conditions. */
+    static final String SCRATCH = "conditions-";
+
+    private static final byte[] SCRATCH_CONTENT = {'c'};
+
     /**
      * How much of large puts is on its way at a time, for all of them together, in small parts; a large one is as much.
      */
@@ -35,24 +49,22 @@ public final class S3ObjectStore implements ObjectStore {
 
     private final String location;
     private final S3Calls calls;
-    private final S3Conditions conditions;
     private final S3Parts parts;
     private final EventLoopGroup threads;
     private final Semaphore onTheirWay = new Semaphore(PARTS_ON_THEIR_WAY, true);
+    /** True once the server has refused what it must refuse. A race has it checked twice. */
+    private volatile boolean conditionsKept;
 
     private S3ObjectStore(String location, S3Calls calls, S3Parts parts, EventLoopGroup threads) {
         this.location = location;
         this.threads = threads;
         this.calls = calls;
-        this.conditions = new S3Conditions(calls);
         this.parts = parts;
     }
 
     /**
      * Opens a bucket, with credentials from where the AWS SDK looks for them: the environment, profiles, the host's
-     * role.
-     *
-     * @param prefix empty, or with a slash at its end
+     * role. The prefix is empty, or has a slash at its end.
      */
     static S3ObjectStore open(String bucket, String prefix, S3Options options) {
         return open(
@@ -64,7 +76,7 @@ public final class S3ObjectStore implements ObjectStore {
                 S3Parts.DEFAULT);
     }
 
-    /** Opens a bucket in a way that tests want. */
+    /** The same, for tests. */
     static S3ObjectStore open(
             String bucket,
             String prefix,
@@ -98,7 +110,7 @@ public final class S3ObjectStore implements ObjectStore {
     public @Nullable Stored get(String key, int maxBytes) {
         ObjectKeys.checked(key);
         try (S3Input in = new S3Input(calls, key)) {
-            return new Stored(in.readWhole(maxBytes), conditions.tag("GetObject", key, in.tag()));
+            return new Stored(in.readWhole(maxBytes), tag("GetObject", key, in.tag()));
         } catch (ObjectStoreException failed) {
             if (S3Problems.isNoSuchObject(failed)) {
                 return null;
@@ -120,45 +132,160 @@ public final class S3ObjectStore implements ObjectStore {
             upload.finish();
         } catch (IOException failed) {
             ObjectStoreException problem = calls.problems().problem("PutObject", key, failed);
-            abort(upload, problem);
+            upload.abortAfter(problem);
             throw problem;
         } catch (RuntimeException | Error failed) {
-            abort(upload, failed);
+            upload.abortAfter(failed);
             throw failed;
-        }
-    }
-
-    private static void abort(S3Upload upload, Throwable failed) {
-        try {
-            upload.abort();
-        } catch (ObjectStoreException also) {
-            failed.addSuppressed(also);
         }
     }
 
     @Override
     public String putIf(String key, byte[] content, @Nullable String tag) {
-        return conditions.put(ObjectKeys.checked(key), content, tag);
+        ObjectKeys.checked(key);
+        if (!conditionsKept) {
+            checkConditions();
+            conditionsKept = true;
+        }
+        return tryPutIf(key, content, tag);
+    }
+
+    /**
+     * There are servers that ignore {@code If-Match} and {@code If-None-Match}. An archive on one of them would not
+     * notice a second owner. So before the first put on a condition, the server must refuse two puts of an object that
+     * nobody else knows: when it does not, nothing that matters has been put.
+     */
+    private void checkConditions() {
+        String key = SCRATCH + UUID.randomUUID();
+        try {
+            String tag = send(key, SCRATCH_CONTENT, null, null);
+            checkRefused(key, null, "If-None-Match");
+            checkRefused(key, otherThan(tag), "If-Match");
+        } finally {
+            removeIfPermitted(key);
+        }
+    }
+
+    private void checkRefused(String key, @Nullable String wrongTag, String condition) {
+        try {
+            tryPutIf(key, SCRATCH_CONTENT, wrongTag);
+        } catch (ObjectStoreException refused) {
+            if (refused.kind() == Kind.CONFLICT) {
+                return;
+            }
+            throw refused;
+        }
+        String why = "this server ignores " + condition
+                + ", so two servers on one archive would not notice each other: use another one";
+        throw calls.problems().of(Kind.CORRUPT, "PutObject", key, why, null);
+    }
+
+    /** A tag of the same form that no content has which is put here. */
+    private static String otherThan(String tag) {
+        String zeros = "\"" + "0".repeat(32) + "\"";
+        return tag.equals(zeros) ? zeros.replace('0', '1') : zeros;
+    }
+
+    /** An archive's credentials need not permit deletions, and a byte that stays harms nobody: an error is none. */
+    private void removeIfPermitted(String key) {
+        try {
+            calls.delete(key, null);
+        } catch (ObjectStoreException stays) {
+            LOG.debug("an object of the check for conditions stays", stays);
+        }
+    }
+
+    private String tryPutIf(String key, byte[] content, @Nullable String tag) {
+        try {
+            return send(key, content, tag == null ? "*" : null, tag);
+        } catch (ObjectStoreException failed) {
+            if (tag != null && S3Problems.isNoSuchObject(failed)) {
+                throw conflict("PutObject", key, "it has been deleted meanwhile", failed);
+            }
+            throw failed;
+        }
+    }
+
+    private String send(String key, byte[] content, @Nullable String ifNoneMatch, @Nullable String ifMatch) {
+        return tag(
+                "PutObject",
+                key,
+                calls.put(key, content, content.length, ifNoneMatch, ifMatch).eTag());
     }
 
     @Override
     public void list(String prefix, String after, Predicate<Listed> action) {
-        new S3Listing(calls, ObjectKeys.checkedFolder(prefix)).run(after, action);
+        ListObjectsV2Request request = ListObjectsV2Request.builder()
+                .bucket(calls.bucket())
+                .prefix(calls.inBucket(ObjectKeys.checkedFolder(prefix)))
+                .startAfter(after.isEmpty() ? null : calls.inBucket(after))
+                .build();
+        while (true) {
+            ListObjectsV2Response page =
+                    calls.await("ListObjectsV2", prefix, calls.client().listObjectsV2(request));
+            for (S3Object object : page.contents()) {
+                String key = object.key().substring(calls.prefix().length());
+                // What has no key of an archive is passed over.
+                if (ObjectKeys.isKey(key)
+                        && !action.test(new Listed(
+                                key, object.size(), object.lastModified().toEpochMilli()))) {
+                    return;
+                }
+            }
+            String continuation = page.nextContinuationToken();
+            if (!Boolean.TRUE.equals(page.isTruncated()) || continuation == null) {
+                return;
+            }
+            request = request.toBuilder()
+                    .startAfter(null)
+                    .continuationToken(continuation)
+                    .build();
+        }
     }
 
     @Override
     public void delete(String key) {
-        ObjectKeys.checked(key);
-        calls.await(
-                "DeleteObject",
-                key,
-                calls.client()
-                        .deleteObject(request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+        calls.delete(ObjectKeys.checked(key), null);
     }
 
+    /** Looks first, for servers that ignore the condition of a deletion. */
     @Override
     public void deleteIf(String key, String tag) {
-        conditions.delete(ObjectKeys.checked(key), tag);
+        ObjectKeys.checked(key);
+        try {
+            if (!tag.equals(currentTag(key))) {
+                throw conflict("DeleteObject", key, "it has changed meanwhile", null);
+            }
+            calls.delete(key, tag);
+        } catch (ObjectStoreException failed) {
+            if (S3Problems.isNoSuchObject(failed)) {
+                throw conflict("DeleteObject", key, "it has been deleted meanwhile", failed);
+            }
+            throw failed;
+        }
+    }
+
+    private @Nullable String currentTag(String key) {
+        return calls.await(
+                        "HeadObject",
+                        key,
+                        calls.client()
+                                .headObject(request ->
+                                        request.bucket(calls.bucket()).key(calls.inBucket(key))))
+                .eTag();
+    }
+
+    private ObjectStoreException conflict(String call, String key, String why, @Nullable Throwable cause) {
+        return calls.problems().of(Kind.CONFLICT, call, key, why, cause);
+    }
+
+    /** The tag of an answer, which must have one. */
+    private String tag(String call, String key, @Nullable String tag) {
+        if (tag == null || tag.isEmpty()) {
+            String why = "the server names no ETag, without which an archive does not know what has changed";
+            throw calls.problems().of(Kind.CORRUPT, call, key, why, null);
+        }
+        return tag;
     }
 
     @Override

@@ -18,27 +18,22 @@ public record S3Options(@Nullable URI endpoint, @Nullable String region, boolean
     public static final S3Options DEFAULT = new S3Options(null, null, false);
 
     public S3Options {
-        if (endpoint != null && hasUser(endpoint)) {
+        // The message must not name them: nobody takes apart an authority with more than one '@'.
+        String authority = endpoint == null ? null : endpoint.getRawAuthority();
+        if (authority != null && authority.indexOf('@') >= 0) {
             throw new IllegalArgumentException(
                     "an S3 endpoint has no user and no password: the credentials are found where"
                             + " the AWS SDK looks for them, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
         }
-        if (endpoint != null && !isHttp(endpoint)) {
+        if (endpoint != null && !isServer(endpoint)) {
             throw new IllegalArgumentException(
                     "an S3 endpoint is like https://host:port, without a path, not '" + endpoint + "'");
         }
     }
 
-    /** Its message must not tell them: an authority with more than one {@code @} is taken apart by nobody. */
-    private static boolean hasUser(URI endpoint) {
-        String authority = endpoint.getRawAuthority();
-        return authority != null && authority.indexOf('@') >= 0;
-    }
-
-    private static boolean isHttp(URI endpoint) {
+    private static boolean isServer(URI endpoint) {
         boolean http = "http".equals(endpoint.getScheme()) || "https".equals(endpoint.getScheme());
         String path = endpoint.getPath();
-        boolean noPath = path == null || path.isEmpty() || path.equals("/");
-        return http && endpoint.getHost() != null && noPath;
+        return http && endpoint.getHost() != null && (path == null || path.isEmpty() || path.equals("/"));
     }
 }

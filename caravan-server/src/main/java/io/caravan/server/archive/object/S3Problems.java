@@ -5,7 +5,6 @@ import java.net.ConnectException;
 import java.net.UnknownHostException;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -14,31 +13,50 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** Says of what S3 answers, or does not, what it means and what to do. */
+/** Translates what S3 answers, or that it does not answer, into what it means and what to do. */
 final class S3Problems {
     private static final int QUOTED_CHARACTERS = 300;
 
-    private static final Map<String, String> ADVICE = Map.of(
-            "NoSuchBucket", "there is no such bucket: check its name, the endpoint and the region",
-            "InvalidAccessKeyId", "the server does not know the access key: check the credentials",
-            "SignatureDoesNotMatch", "the secret key is not that of the access key: check the credentials",
-            "ExpiredToken", "the credentials have expired: renew them",
-            "RequestTimeTooSkewed", "this host's time and the server's are too far apart: check the clock",
-            "AccessDenied", "the credentials do not permit this call: permit it, or use others",
-            "PermanentRedirect", "the bucket is in another region: name it",
-            "AuthorizationHeaderMalformed", "the bucket is in another region: name it",
-            "NotImplemented", "this server does not know what an archive needs: use another one");
+    /** What a code means, whatever its status. {@code NOT_FOUND} is said of buckets only. */
+    private record Meaning(Kind kind, @Nullable String advice) {}
 
-    private static final Set<String> DENIED = Set.of(
-            "InvalidAccessKeyId", "SignatureDoesNotMatch", "ExpiredToken", "RequestTimeTooSkewed", "AccessDenied");
+    private static final Meaning LATER = new Meaning(Kind.UNAVAILABLE, null);
+    private static final Meaning FULL = new Meaning(Kind.FULL, null);
+    private static final Meaning ELSEWHERE = new Meaning(Kind.NOT_FOUND, "the bucket is in another region: name it");
+    private static final Meaning DENIED =
+            new Meaning(Kind.DENIED, "the credentials do not permit this call: permit it, or use others");
 
-    private static final Set<String> ELSEWHERE =
-            Set.of("NoSuchBucket", "PermanentRedirect", "AuthorizationHeaderMalformed");
+    private static final Map<String, Meaning> MEANINGS = Map.ofEntries(
+            Map.entry("AccessDenied", DENIED),
+            Map.entry("InvalidAccessKeyId", denied("the server does not know the access key: check the credentials")),
+            Map.entry(
+                    "SignatureDoesNotMatch",
+                    denied("the secret key is not that of the access key: check the credentials")),
+            Map.entry("ExpiredToken", denied("the credentials have expired: renew them")),
+            Map.entry(
+                    "RequestTimeTooSkewed",
+                    denied("this host's time and the server's are too far apart: check the clock")),
+            Map.entry(
+                    "NoSuchBucket",
+                    new Meaning(
+                            Kind.NOT_FOUND, "there is no such bucket: check its name, the endpoint and the region")),
+            Map.entry("PermanentRedirect", ELSEWHERE),
+            Map.entry("AuthorizationHeaderMalformed", ELSEWHERE),
+            Map.entry(
+                    "NotImplemented",
+                    new Meaning(Kind.CORRUPT, "this server does not know what an archive needs: use another one")),
+            Map.entry("RequestTimeout", LATER),
+            Map.entry("SlowDown", LATER),
+            Map.entry("NoSuchUpload", LATER),
+            Map.entry("InternalError", LATER),
+            Map.entry("BadDigest", LATER),
+            Map.entry("XMinioStorageFull", FULL),
+            Map.entry("QuotaExceeded", FULL),
+            Map.entry("InsufficientStorage", FULL));
 
-    private static final Set<String> LATER =
-            Set.of("RequestTimeout", "SlowDown", "NoSuchUpload", "InternalError", "BadDigest");
-
-    private static final Set<String> FULL = Set.of("XMinioStorageFull", "QuotaExceeded", "InsufficientStorage");
+    private static Meaning denied(String advice) {
+        return new Meaning(Kind.DENIED, advice);
+    }
 
     private final String where;
 
@@ -47,12 +65,7 @@ final class S3Problems {
         this.where = where;
     }
 
-    /**
-     * What to throw.
-     *
-     * @param call the call to S3, such as {@code PutObject}
-     * @param key the object, or a folder of objects
-     */
+    /** The exception for a call, such as {@code PutObject}, of an object or a folder of objects. */
     ObjectStoreException problem(String call, String key, Throwable cause) {
         if (cause instanceof ObjectStoreException known) {
             return known;
@@ -60,7 +73,13 @@ final class S3Problems {
         if (cause instanceof S3Exception answer) {
             return of(kind(answer), call, key, describe(answer), cause);
         }
-        return unanswered(call, key, cause);
+        String message = String.valueOf(cause.getMessage());
+        if (message.contains("Unable to load credentials")) {
+            String why =
+                    "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or a role";
+            return of(Kind.DENIED, call, key, why, cause);
+        }
+        return of(Kind.UNAVAILABLE, call, key, unanswered(cause, message), cause);
     }
 
     ObjectStoreException of(Kind kind, String call, String key, String why, @Nullable Throwable cause) {
@@ -71,25 +90,18 @@ final class S3Problems {
     static boolean isNoSuchObject(ObjectStoreException failed) {
         return failed.getCause() instanceof S3Exception answer
                 && answer.statusCode() == 404
-                && !ELSEWHERE.contains(code(answer));
+                && !MEANINGS.containsKey(code(answer));
     }
 
     private static Kind kind(S3Exception answer) {
         String code = code(answer);
         int status = answer.statusCode();
-        if (status == 507
-                || FULL.contains(code)
-                || message(answer).toLowerCase(Locale.ROOT).contains("no space")) {
+        if (status == 507 || message(answer).toLowerCase(Locale.ROOT).contains("no space")) {
             return Kind.FULL;
         }
-        if (DENIED.contains(code)) {
-            return Kind.DENIED;
-        }
-        if (LATER.contains(code)) {
-            return Kind.UNAVAILABLE;
-        }
-        if (ELSEWHERE.contains(code)) {
-            return Kind.NOT_FOUND;
+        Meaning meaning = MEANINGS.get(code);
+        if (meaning != null) {
+            return meaning.kind();
         }
         if (status == 409 && !code.isEmpty() && !code.equals("ConditionalRequestConflict")) {
             // Two calls were in each other's way, without any condition.
@@ -111,12 +123,9 @@ final class S3Problems {
 
     private static String describe(S3Exception answer) {
         String code = code(answer);
-        String advice = ADVICE.get(code);
-        if (advice == null && kind(answer) == Kind.DENIED) {
-            advice = ADVICE.get("AccessDenied");
-        }
+        Meaning meaning = MEANINGS.getOrDefault(code, kind(answer) == Kind.DENIED ? DENIED : LATER);
         String said = answer.statusCode() + (code.isEmpty() ? "" : " " + code) + message(answer);
-        return advice == null ? said : advice + " (" + said + ")";
+        return meaning.advice() == null ? said : meaning.advice() + " (" + said + ")";
     }
 
     private static String code(S3Exception answer) {
@@ -131,44 +140,31 @@ final class S3Problems {
         return message == null || message.isEmpty() ? "" : ": " + quoted(message);
     }
 
-    /** As much of a message of others as is of use. */
+    /** As much of a foreign message as is of use. */
     static String quoted(String message) {
         return message.length() <= QUOTED_CHARACTERS ? message : message.substring(0, QUOTED_CHARACTERS) + "...";
     }
 
-    private ObjectStoreException unanswered(String call, String key, Throwable cause) {
+    private static String unanswered(Throwable cause, String message) {
         if (isInterruption(cause)) {
-            return of(Kind.UNAVAILABLE, call, key, "interrupted", cause);
+            return "interrupted";
         }
         if (has(cause, ApiCallTimeoutException.class) || has(cause, ApiCallAttemptTimeoutException.class)) {
-            return of(Kind.UNAVAILABLE, call, key, "no answer in time: " + cause.getMessage(), cause);
+            return "no answer in time: " + message;
         }
         if (has(cause, UnknownHostException.class)) {
-            String why =
-                    "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
-            return of(Kind.UNAVAILABLE, call, key, why, cause);
+            return "its host is not known: check the endpoint, the region, and whether it wants the bucket in the path";
         }
         if (has(cause, ConnectException.class)) {
-            String why = "nobody listens there: check the server and the endpoint (" + cause.getMessage() + ")";
-            return of(Kind.UNAVAILABLE, call, key, why, cause);
+            return "nobody listens there: check the server and the endpoint (" + message + ")";
         }
         if (has(cause, SSLException.class)) {
-            String why =
-                    "no encrypted connection: check http or https, and the certificate (" + cause.getMessage() + ")";
-            return of(Kind.UNAVAILABLE, call, key, why, cause);
-        }
-        String message = String.valueOf(cause.getMessage());
-        if (message.contains("Unable to load credentials")) {
-            String why =
-                    "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile, or a role";
-            return of(Kind.DENIED, call, key, why, cause);
+            return "no encrypted connection: check http or https, and the certificate (" + message + ")";
         }
         // The SDK's pool of connections has no exception of its own for this, and wraps no cause.
-        if (message.contains("Acquire operation took longer")) {
-            String why = "no connection in time: check the server and the endpoint";
-            return of(Kind.UNAVAILABLE, call, key, why, cause);
-        }
-        return of(Kind.UNAVAILABLE, call, key, quoted(message), cause);
+        return message.contains("Acquire operation took longer")
+                ? "no connection in time: check the server and the endpoint"
+                : quoted(message);
     }
 
     /** True when the SDK gave the call up because its caller was interrupted. */

@@ -2,14 +2,12 @@ package io.caravan.server.archive.object;
 
 import io.caravan.server.archive.object.ObjectStoreException.Kind;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadResponse;
 import software.amazon.awssdk.services.s3.model.UploadPartResponse;
@@ -18,16 +16,13 @@ import software.amazon.awssdk.services.s3.model.UploadPartResponse;
  * Takes an object's bytes and puts them: in one call when they fit a part, else in parts, several at a time. In memory
  * are the part that is being filled, and those that are on their way, whose number all uploads of a store share.
  *
- * <p>The SDK's own multipart client does not replace this. All its parts have one size, so that 10,000 parts of 8 MiB
- * end at 78 GiB. It bounds the memory of each upload, two parts at least, and not of all uploads together. And it sends
- * no {@code Content-MD5} with a part, by which a server refuses one that was damaged on its way.
+ * <p>The SDK's multipart client (as of 2.56) does not replace this: it drops the {@code Content-MD5} by which a server
+ * refuses a part that was damaged on its way, and bounds the memory of each upload, not of all uploads together.
  *
  * <p>Used by one thread. {@link #finish} puts what has been written; {@link #abort} leaves what was there before.
  */
 final class S3Upload extends OutputStream {
     private static final int FIRST_BYTES = 8 * 1024;
-    /** A body goes out in such pieces, each of which must be gone before a connection counts as idle. */
-    private static final int PIECE_BYTES = 64 * 1024;
 
     private final S3Calls calls;
     private final String key;
@@ -60,20 +55,17 @@ final class S3Upload extends OutputStream {
 
     @Override
     public void write(int value) {
-        makeRoom();
-        part[filled] = (byte) value;
-        filled++;
+        write(new byte[] {(byte) value}, 0, 1);
     }
 
     @Override
     public void write(byte[] bytes, int offset, int length) {
-        int written = 0;
-        while (written < length) {
+        int fits;
+        for (int written = 0; written < length; written += fits) {
             makeRoom();
-            int fits = Math.min(length - written, part.length - filled);
+            fits = Math.min(length - written, part.length - filled);
             System.arraycopy(bytes, offset + written, part, filled, fits);
             filled += fits;
-            written += fits;
         }
     }
 
@@ -100,63 +92,48 @@ final class S3Upload extends OutputStream {
             String why = "it has more than " + parts.maxParts() + " parts, which is the most that S3 takes";
             throw calls.problems().of(Kind.CORRUPT, "UploadPart", key, why, null);
         }
-        String id = begun();
+        String id = upload == null ? begin() : upload;
         int permits = parts.permitsOf(number);
         acquire(permits);
         CompletableFuture<UploadPartResponse> call;
         try {
             call = start(id, number);
+        } catch (RuntimeException refused) {
+            call = CompletableFuture.failedFuture(refused);
         } catch (Error failed) {
             onTheirWay.release(permits);
             throw failed;
         }
-        sent.add(new Sent(
-                call,
-                call.thenApply(done -> completed(number, done))
-                        .whenComplete((done, failed) -> onTheirWay.release(permits))));
+        CompletableFuture<CompletedPart> arrived = call.thenApply(done -> CompletedPart.builder()
+                        .partNumber(number)
+                        .eTag(done.eTag())
+                        .build())
+                .whenComplete((done, failed) -> onTheirWay.release(permits));
+        sent.add(new Sent(call, arrived));
     }
 
-    private static CompletedPart completed(int number, UploadPartResponse done) {
-        return CompletedPart.builder().partNumber(number).eTag(done.eTag()).build();
+    private String begin() {
+        CreateMultipartUploadResponse begun = calls.await(
+                "CreateMultipartUpload",
+                key,
+                calls.client()
+                        .createMultipartUpload(
+                                request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
+        upload = begun.uploadId();
+        return begun.uploadId();
     }
 
     private CompletableFuture<UploadPartResponse> start(String id, int number) {
-        try {
-            return calls.client()
-                    .uploadPart(
-                            request -> request.bucket(calls.bucket())
-                                    .key(calls.inBucket(key))
-                                    .uploadId(id)
-                                    .partNumber(number)
-                                    .contentLength((long) filled)
-                                    .contentMD5(Digests.md5(part, filled))
-                                    .overrideConfiguration(calls.limit(filled)),
-                            body());
-        } catch (RuntimeException refused) {
-            return CompletableFuture.failedFuture(refused);
-        }
-    }
-
-    private AsyncRequestBody body() {
-        ByteBuffer[] pieces = new ByteBuffer[Math.max(1, (filled + PIECE_BYTES - 1) / PIECE_BYTES)];
-        for (int piece = 0; piece < pieces.length; piece++) {
-            int from = piece * PIECE_BYTES;
-            pieces[piece] = ByteBuffer.wrap(part, from, Math.min(PIECE_BYTES, filled - from));
-        }
-        return AsyncRequestBody.fromRemainingByteBuffersUnsafe(pieces);
-    }
-
-    private String begun() {
-        if (upload == null) {
-            CreateMultipartUploadResponse begun = calls.await(
-                    "CreateMultipartUpload",
-                    key,
-                    calls.client()
-                            .createMultipartUpload(
-                                    request -> request.bucket(calls.bucket()).key(calls.inBucket(key))));
-            upload = begun.uploadId();
-        }
-        return upload;
+        return calls.client()
+                .uploadPart(
+                        request -> request.bucket(calls.bucket())
+                                .key(calls.inBucket(key))
+                                .uploadId(id)
+                                .partNumber(number)
+                                .contentLength((long) filled)
+                                .contentMD5(Digests.md5(part, filled))
+                                .overrideConfiguration(calls.limit(filled)),
+                        S3Calls.body(part, filled));
     }
 
     private void acquire(int permits) {
@@ -176,8 +153,9 @@ final class S3Upload extends OutputStream {
 
     /** Returns when everything that has been written is there as one object. */
     void finish() {
-        if (upload == null) {
-            putWhole();
+        String id = upload;
+        if (id == null) {
+            calls.put(key, part, filled, null, null);
             return;
         }
         send();
@@ -185,7 +163,6 @@ final class S3Upload extends OutputStream {
         for (Sent part : sent) {
             arrived.add(calls.await("UploadPart", key, part.arrived()));
         }
-        String id = upload;
         // Putting thousands of parts together takes the server minutes: as long as sending one may take.
         calls.await(
                 "CompleteMultipartUpload",
@@ -196,20 +173,6 @@ final class S3Upload extends OutputStream {
                                 .uploadId(id)
                                 .multipartUpload(all -> all.parts(arrived))
                                 .overrideConfiguration(calls.limit(parts.smallBytes()))));
-    }
-
-    private void putWhole() {
-        calls.await(
-                "PutObject",
-                key,
-                calls.client()
-                        .putObject(
-                                request -> request.bucket(calls.bucket())
-                                        .key(calls.inBucket(key))
-                                        .contentLength((long) filled)
-                                        .contentMD5(Digests.md5(part, filled))
-                                        .overrideConfiguration(calls.limit(filled)),
-                                body()));
     }
 
     /**
@@ -226,7 +189,14 @@ final class S3Upload extends OutputStream {
         }
         boolean interrupted = Thread.interrupted();
         try {
-            abort(id);
+            calls.await(
+                    "AbortMultipartUpload",
+                    key,
+                    calls.client()
+                            .abortMultipartUpload(request -> request.bucket(calls.bucket())
+                                    .key(calls.inBucket(key))
+                                    .uploadId(id)
+                                    .overrideConfiguration(calls.once())));
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -234,15 +204,13 @@ final class S3Upload extends OutputStream {
         }
     }
 
-    private void abort(String id) {
-        calls.await(
-                "AbortMultipartUpload",
-                key,
-                calls.client()
-                        .abortMultipartUpload(request -> request.bucket(calls.bucket())
-                                .key(calls.inBucket(key))
-                                .uploadId(id)
-                                .overrideConfiguration(calls.once())));
+    /** The same, for a failure that the caller is to see. */
+    void abortAfter(Throwable failed) {
+        try {
+            abort();
+        } catch (ObjectStoreException also) {
+            failed.addSuppressed(also);
+        }
     }
 
     /**

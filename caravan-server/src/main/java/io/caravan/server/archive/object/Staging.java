@@ -5,37 +5,58 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.UUID;
 
 /**
  * Where files are written before they are moved to their places whole: a directory beside them, whose name no key has.
  * What a killed process left there is removed when the next one begins to write and no other does.
+ *
+ * <p>Whether any other does shows in a lock on a file that all processes that write share for as long as they may. The
+ * stores of a folder in one process share one such lock, as closing any channel of a file gives up all of the process's
+ * locks on it.
  */
 final class Staging implements AutoCloseable {
     private static final String DIRECTORY = "~tmp";
     /** The same name for a file system that does not tell capital letters from small ones. */
     private static final String IN_CAPITALS = "~TMP";
 
+    private static final String LOCK_NAME = "~writers";
     private static final int BUFFER_BYTES = 64 * 1024;
 
-    private final Path directory;
-    private final Writers writers;
+    /** Of this process, by real folder; guarded by itself. */
+    private static final Map<Path, Staging> OPEN = new HashMap<>();
 
-    private Staging(Path directory, Writers writers) {
-        this.directory = directory;
-        this.writers = writers;
+    private final Path folder;
+    private final FileChannel lock;
+    /** Stores of this process that write here; guarded by {@link #OPEN}. */
+    private int users;
+
+    private Staging(Path folder, FileChannel lock) {
+        this.folder = folder;
+        this.lock = lock;
     }
 
-    /** Begins to write to a folder, which is created when it is missing. */
+    /** Begins to write to a folder, which is created when it is missing. Close it as often. */
     static Staging begin(Path folder) throws IOException {
-        Path directory = folder.resolve(DIRECTORY);
-        Directories.createDurably(directory);
+        Directories.createDurably(folder.resolve(DIRECTORY));
         refuseIfCaseIsIgnored(folder);
-        return new Staging(directory, Writers.join(folder, () -> removeAll(directory)));
+        Path real = folder.toRealPath();
+        synchronized (OPEN) {
+            Staging staging = OPEN.get(real);
+            if (staging == null) {
+                staging = new Staging(real, lock(real));
+                OPEN.put(real, staging);
+            }
+            staging.users++;
+            return staging;
+        }
     }
 
     /**
@@ -48,6 +69,27 @@ final class Staging implements AutoCloseable {
         }
     }
 
+    @SuppressWarnings("resource") // the channel, and with it the lock, is closed by the last to leave
+    private static FileChannel lock(Path folder) throws IOException {
+        FileChannel channel = FileChannel.open(
+                folder.resolve(LOCK_NAME),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        try {
+            try (FileLock alone = channel.tryLock()) {
+                if (alone != null) {
+                    removeAll(folder.resolve(DIRECTORY));
+                }
+            }
+            channel.lock(0, Long.MAX_VALUE, true);
+            return channel;
+        } catch (IOException | RuntimeException failed) {
+            channel.close();
+            throw failed;
+        }
+    }
+
     private static void removeAll(Path directory) throws IOException {
         try (DirectoryStream<Path> leftovers = Files.newDirectoryStream(directory)) {
             for (Path leftover : leftovers) {
@@ -56,54 +98,40 @@ final class Staging implements AutoCloseable {
         }
     }
 
-    /** Writes a file, durably. Close it in any case: what has not been moved is then removed. */
+    /** Writes a file, durably. Close it in any case: unless it has been moved, it is then removed. */
     Staged stage(ObjectStore.Content content) throws IOException {
-        Staged staged = new Staged(directory.resolve(UUID.randomUUID().toString()));
-        try {
-            staged.write(content);
+        Staged staged =
+                new Staged(folder.resolve(DIRECTORY).resolve(UUID.randomUUID().toString()));
+        try (FileChannel channel =
+                FileChannel.open(staged.file(), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
+            content.writeTo(out);
+            out.flush();
+            channel.force(true);
             return staged;
         } catch (IOException | RuntimeException | Error failed) {
-            closeAfter(failed, staged);
+            try {
+                staged.close();
+            } catch (IOException also) {
+                failed.addSuppressed(also);
+            }
             throw failed;
-        }
-    }
-
-    private static void closeAfter(Throwable failed, Staged staged) {
-        try {
-            staged.close();
-        } catch (IOException also) {
-            failed.addSuppressed(also);
         }
     }
 
     @Override
     public void close() throws IOException {
-        writers.close();
-    }
-
-    /** A file that is whole and durable, and has no name yet that means anything. */
-    static final class Staged implements AutoCloseable {
-        private final Path file;
-
-        private Staged(Path file) {
-            this.file = file;
-        }
-
-        private void write(ObjectStore.Content content) throws IOException {
-            try (FileChannel channel =
-                    FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                OutputStream out = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
-                content.writeTo(out);
-                out.flush();
-                channel.force(true);
+        synchronized (OPEN) {
+            users--;
+            if (users == 0) {
+                OPEN.remove(folder);
+                lock.close();
             }
         }
+    }
 
-        /** Gives it its name; durable only when the directories above it are forced. */
-        void moveTo(Path place) throws IOException {
-            Directories.move(file, place);
-        }
-
+    /** A file that is whole and durable, and is at no key's place yet. */
+    record Staged(Path file) implements AutoCloseable {
         @Override
         public void close() throws IOException {
             Files.deleteIfExists(file);

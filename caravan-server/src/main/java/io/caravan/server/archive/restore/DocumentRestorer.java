@@ -31,15 +31,7 @@ final class DocumentRestorer {
     private final DocumentService documents;
     private final LongConsumer moved;
 
-    DocumentRestorer(Supplier<Archive> archive, DocumentService documents) {
-        this(archive, documents, bytes -> {});
-    }
-
-    /**
-     * The same, reporting progress.
-     *
-     * @param moved gets the number of bytes whenever values were handed to the store
-     */
+    /** @param moved gets the number of bytes whenever values were handed to the store */
     DocumentRestorer(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -50,47 +42,45 @@ final class DocumentRestorer {
      * What a document is to be restored from.
      *
      * @param as the document's name in the store
-     * @param mark what the document knows of the archive: everything if it goes on as the one that was archived;
-     *     nothing under another name; that it is a new one otherwise, so that its deletion is not forgotten
-     * @param lasting whether the document loses the moment at which it was to expire, which may have passed
+     * @param mark what the document knows of the archive
+     * @param lasting whether the document loses its expiry, which may have passed
      */
     record Source(Manifest manifest, Generation generation, DocumentName as, Mark mark, boolean lasting) {
 
-        /** What the restored document knows of the archive. */
         enum Mark {
+            /** It goes on as the one that was archived. */
             GENERATION,
+            /** It is a new one, so that its deletion is not forgotten. */
             NEW,
+            /** Nothing, as it has another name. */
             NONE
         }
 
         /** A document that goes on as the one that was archived if this is the last that the archive knows of it. */
         static Source of(Manifest manifest, Generation generation) {
-            Generation latest = manifest.latest();
-            boolean last = manifest.tombstone() == null && latest != null && latest.number() == generation.number();
+            boolean last = manifest.tombstone() == null && generation.equals(manifest.latest());
             return new Source(manifest, generation, manifest.name(), last ? Mark.GENERATION : Mark.NEW, false);
         }
 
-        /** The same as a new document. */
         Source asNew() {
             return new Source(manifest, generation, as, Mark.NEW, lasting);
         }
 
-        /** The same without a moment at which it expires: somebody wants to have it. */
+        /** The same without an expiry, for a document that somebody asked for. */
         Source forEver() {
             return new Source(manifest, generation, as, mark, true);
         }
 
-        /** What the document gets of what the snapshot has beside its values. */
+        static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
+            return new Source(manifest, generation, as, Mark.NONE, true);
+        }
+
+        /** The document's attributes, of those that the snapshot has. */
         Attributes attributes(Attributes archived) {
             DocumentAttributes attributes = DocumentAttributes.of(archived);
             return lasting && attributes.expiresAtMillis().isPresent()
                     ? attributes.withoutExpiry().portable()
                     : archived;
-        }
-
-        /** A document of another name. */
-        static Source renamed(Manifest manifest, Generation generation, DocumentName as) {
-            return new Source(manifest, generation, as, Mark.NONE, true);
         }
 
         @Nullable
@@ -103,7 +93,7 @@ final class DocumentRestorer {
         }
     }
 
-    /** What a document is marked with that is what the generation is. */
+    /** The mark of a document that is what the generation is. */
     static ArchiveMark mark(Generation generation, Attributes attributes) {
         return new ArchiveMark(
                 generation.incarnation(),
@@ -115,8 +105,8 @@ final class DocumentRestorer {
     }
 
     /**
-     * Creates the document. Reads on the calling thread, which waits; the outcome is told when the document is durable,
-     * or what the store refused.
+     * Creates the document. Reads on the calling thread, which waits; the outcome is reported when the document is
+     * durable, or refused by the store.
      *
      * @throws CaravanException of the archive, and of the store when the document is long; nothing has changed
      */
@@ -158,7 +148,12 @@ final class DocumentRestorer {
             }
             restoration.finish(source.attributes(attributes), source.mark(attributes));
         } catch (RuntimeException failed) {
-            abort(restoration, failed);
+            try {
+                restoration.abort();
+            } catch (RuntimeException second) {
+                // A document that cannot be deleted now is when the store is opened again.
+                failed.addSuppressed(second);
+            }
             throw failed;
         }
     }
@@ -166,14 +161,5 @@ final class DocumentRestorer {
     private void append(DocumentRestoration restoration, List<byte[]> values) {
         restoration.append(values);
         moved.accept(SnapshotParts.bytes(values));
-    }
-
-    /** The first failure is what is told; a document that cannot be deleted is when the store is opened again. */
-    private static void abort(DocumentRestoration restoration, RuntimeException failed) {
-        try {
-            restoration.abort();
-        } catch (RuntimeException second) {
-            failed.addSuppressed(second);
-        }
     }
 }

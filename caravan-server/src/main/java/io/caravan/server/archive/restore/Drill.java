@@ -2,7 +2,6 @@ package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
 import io.caravan.ListStore;
-import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
 import io.caravan.server.archive.Archive.KeptManifest;
@@ -19,8 +18,6 @@ import io.caravan.server.document.ScanPage;
 import io.caravan.server.document.SnapshotReceiver;
 import io.caravan.server.document.Waiting;
 import java.nio.ByteBuffer;
-import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,11 +26,12 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it could be done: each is
- * read back, compared with what its manifest says, and with the live document where both have values of the same
- * sequences. As many live documents must be in the archive.
+ * Restores a sample of an archive's documents to a scratch store, one at a time, to know that it can be done: each is
+ * read back and compared with what its manifest says, and with the live document where both have values of the same
+ * sequences. It also looks for as many live documents in the archive, which must have them.
  *
- * <p>Runs on the calling thread, and is felt no more than one reader. When the thread is interrupted it ends soon.
+ * <p>Runs on the calling thread, and costs the server no more than one reader. When the thread is interrupted it ends
+ * soon.
  */
 final class Drill {
     private final Archive archive;
@@ -43,12 +41,7 @@ final class Drill {
     private long documents;
     private long values;
 
-    /**
-     * A drill that has not begun.
-     *
-     * @param live the documents that are archived there
-     * @param random chooses the documents to restore
-     */
+    /** @param live the documents that are archived there */
     Drill(Archive archive, DocumentService live, RandomGenerator random) {
         this.archive = archive;
         this.live = live;
@@ -56,17 +49,14 @@ final class Drill {
     }
 
     /**
-     * Restores so many documents, or all when there are fewer; once.
+     * Restores so many documents, or all when there are fewer. Runs once.
      *
-     * @param scratch an empty store, which is left as empty
+     * @param scratch an empty store, which is empty again afterwards
      * @throws CaravanException when the archive cannot be listed
      */
     DrillReport run(ListStore scratch, int sample, InstantSource clock) {
         List<String> keys = choose(sample);
-        // By a clock that stands still nothing expires before it was compared.
-        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
-        try (DocumentService restored = new DocumentService(
-                scratch, Catalog.open(scratch, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+        try (DocumentService restored = StoreRestore.documents(scratch)) {
             for (String key : keys) {
                 if (Thread.currentThread().isInterrupted()) {
                     break;
@@ -78,7 +68,7 @@ final class Drill {
         return new DrillReport(documents, values, failures, clock.millis());
     }
 
-    /** Looks for so many live documents in the archive that are said to be there: it may be empty, or another one. */
+    /** Looks for so many live documents in the archive that are marked as archived: it may be empty, or another one. */
     private void requireArchived(int sample) {
         int first = random.nextInt(DocumentService.STRIPES);
         int left = sample;
@@ -104,9 +94,14 @@ final class Drill {
                 failures.add("document '" + found.name() + "' was archived, and the archive does not have it");
             }
         } catch (CaravanException problem) {
-            if (!Thread.currentThread().isInterrupted()) {
-                failures.add(String.valueOf(problem.getMessage()));
-            }
+            failed(problem);
+        }
+    }
+
+    /** What an interrupt makes fail is no failure of the archive's. */
+    private void failed(CaravanException problem) {
+        if (!Thread.currentThread().isInterrupted()) {
+            failures.add(String.valueOf(problem.getMessage()));
         }
     }
 
@@ -139,45 +134,57 @@ final class Drill {
                 check(manifest, latest, restored);
             }
         } catch (CaravanException problem) {
-            if (!Thread.currentThread().isInterrupted()) {
-                failures.add(String.valueOf(problem.getMessage()));
-            }
+            failed(problem);
         }
     }
 
     private void check(Manifest manifest, Generation latest, DocumentService restored) {
         DocumentName name = manifest.name();
-        Waiting.<Restored>to(
-                outcome -> new DocumentRestorer(() -> archive, restored).create(Source.of(manifest, latest), outcome));
+        Waiting.<Restored>to(outcome -> new DocumentRestorer(() -> archive, restored, bytes -> {})
+                .create(Source.of(manifest, latest), outcome));
         values += latest.count();
-        Comparison comparison = new Comparison(latest);
-        comparison.readLive(live, name);
-        String difference = comparison.compare(restored, name);
+        String difference = difference(name, latest, restored);
         if (difference != null) {
             failures.add("document '" + name + "', restored from " + latest.key() + ", " + difference);
         }
         Waiting.<Boolean>to(outcome -> restored.write(name, EditedDocument::delete, outcome));
     }
 
-    /** What a restored document should be. */
-    private static final class Comparison implements SnapshotReceiver {
+    /** How the restored document differs from what it should be, or null. */
+    private @Nullable String difference(DocumentName name, Generation generation, DocumentService restored) {
+        LiveValues shared = new LiveValues(generation);
+        try {
+            live.snapshot(name, shared);
+        } catch (DocumentException changing) {
+            // The values are being dropped, so that there is nothing to compare.
+            shared.hash = null;
+        }
+        RestoredDocument found = new RestoredDocument(new SequenceHash(shared.from, shared.to));
+        if (!restored.snapshot(name, found)) {
+            return "is not there";
+        }
+        if (found.first != generation.firstSequence()
+                || found.next != generation.nextSequence()
+                || found.count != generation.count()
+                || found.bytes != generation.valueBytes()) {
+            return "has the sequences " + found.first + " to " + found.next + " and " + found.bytes
+                    + " bytes; its manifest says " + generation.firstSequence() + " to " + generation.nextSequence()
+                    + " and " + generation.valueBytes();
+        }
+        return shared.hash == null || shared.hash.finish().equals(found.hash.finish())
+                ? null
+                : "has other values than the live document between the sequences " + shared.from + " and " + shared.to;
+    }
+
+    /** Hashes what the live document shares with a generation, if it still is that document. */
+    private static final class LiveValues implements SnapshotReceiver {
         private final Generation generation;
-        private @Nullable SequenceHash live;
+        private @Nullable SequenceHash hash;
         private long from;
         private long to;
 
-        Comparison(Generation generation) {
+        LiveValues(Generation generation) {
             this.generation = generation;
-        }
-
-        /** Reads what the live document has of the same values, if it still is that document. */
-        void readLive(DocumentService documents, DocumentName name) {
-            try {
-                documents.snapshot(name, this);
-            } catch (DocumentException changing) {
-                // Of values that are being dropped nothing can be said.
-                live = null;
-            }
         }
 
         @Override
@@ -186,46 +193,25 @@ final class Drill {
             from = Math.max(info.firstSequence(), generation.firstSequence());
             to = Math.min(info.nextSequence(), generation.nextSequence());
             boolean same = mark != null && mark.incarnation() == generation.incarnation() && from < to;
-            live = same ? new SequenceHash(from, to) : null;
+            hash = same ? new SequenceHash(from, to) : null;
             return same;
         }
 
         @Override
         public void next(long sequence, ByteBuffer value) {
-            Objects.requireNonNull(live).add(sequence, value);
-        }
-
-        /** Returns how the restored document differs from what it should be, or null. */
-        @Nullable
-        String compare(DocumentService documents, DocumentName name) {
-            SequenceHash shared = new SequenceHash(from, to);
-            Extent extent = new Extent(shared);
-            if (!documents.snapshot(name, extent)) {
-                return "is not there";
-            }
-            if (extent.first != generation.firstSequence()
-                    || extent.next != generation.nextSequence()
-                    || extent.count != generation.count()
-                    || extent.bytes != generation.valueBytes()) {
-                return "has the sequences " + extent.first + " to " + extent.next + " and " + extent.bytes
-                        + " bytes; its manifest says " + generation.firstSequence() + " to "
-                        + generation.nextSequence() + " and " + generation.valueBytes();
-            }
-            return live == null || live.finish().equals(shared.finish())
-                    ? null
-                    : "has other values than the live document between the sequences " + from + " and " + to;
+            Objects.requireNonNull(hash).add(sequence, value);
         }
     }
 
-    /** Measures a document. */
-    private static final class Extent implements SnapshotReceiver {
+    /** Measures a document, and hashes a part of it. */
+    private static final class RestoredDocument implements SnapshotReceiver {
         private final SequenceHash hash;
         private long first;
         private long next;
         private long count;
         private long bytes;
 
-        Extent(SequenceHash hash) {
+        RestoredDocument(SequenceHash hash) {
             this.hash = hash;
         }
 

@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Runs a {@link Drill} again and again, on one thread of the lowest priority. The scratch store is a hidden folder
- * beside the data folder; what an earlier process has left of one is removed first.
+ * beside the data folder; one that an earlier process left is removed first.
  */
 public final class Drills implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Drills.class);
@@ -47,12 +47,7 @@ public final class Drills implements AutoCloseable {
     private volatile @Nullable DrillReport last;
     private volatile long failures;
 
-    /**
-     * Drills that have not begun.
-     *
-     * @param archive gives the archive; throws, when it is not at hand, why
-     * @param documents what is archived there
-     */
+    /** @param archive gives the archive; throws, when it is not at hand, why */
     Drills(Supplier<Archive> archive, DocumentService documents, RestoreConfig config, InstantSource clock) {
         this.archive = archive;
         this.documents = documents;
@@ -69,7 +64,7 @@ public final class Drills implements AutoCloseable {
         thread.scheduleWithFixedDelay(this::tryRun, first, interval.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** What the last drill came to, or null when there was none. */
+    /** The result of the last drill, or null when there was none. */
     public @Nullable DrillReport last() {
         return last;
     }
@@ -85,7 +80,7 @@ public final class Drills implements AutoCloseable {
             run();
         } catch (CaravanException | UncheckedIOException problem) {
             if (!thread.isShutdown()) {
-                told(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
+                record(new DrillReport(0, 0, List.of(String.valueOf(problem.getMessage())), clock.millis()));
             }
         } catch (RuntimeException bug) {
             failures++;
@@ -106,7 +101,7 @@ public final class Drills implements AutoCloseable {
                 report = new Drill(archive.get(), documents, random).run(store, sample, clock);
             }
             if (!thread.isShutdown()) {
-                told(report);
+                record(report);
             }
             return report;
         } finally {
@@ -114,7 +109,7 @@ public final class Drills implements AutoCloseable {
         }
     }
 
-    private void told(DrillReport report) {
+    private void record(DrillReport report) {
         last = report;
         failures += report.failures().size();
         report.failures().forEach(failure -> LOG.error("a drill has failed: {}", failure));
@@ -152,7 +147,7 @@ public final class Drills implements AutoCloseable {
     }
 
     /**
-     * What a drill came to.
+     * The result of a drill.
      *
      * @param documents documents that were restored and compared
      * @param values values that were restored and compared

@@ -37,13 +37,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings documents that the store lacks from the archive when they are first asked for: once, however many ask. A
- * document that the archive does not have is remembered as such, for as long as there is room: nobody else archives
- * here, and what this server archives is in its store, or was deleted.
+ * Fetches documents that the store lacks from the archive when they are first needed: once, for all callers. A document
+ * that the archive does not have is remembered as such, for as long as there is room: nobody else archives here, and
+ * what this server archives is in its store, or was deleted.
  *
- * <p><b>Threading.</b> A few threads fetch, a document each at a time, and tell those who wait for it. What waits is
- * bounded: with too many documents on their way, further ones are refused, as are all for a moment after the archive
- * did not answer, or denied access, because everybody would wait for it in vain; and for a while one that was found
+ * <p><b>Threading.</b> A few threads fetch, a document each at a time, and notify its callers. What waits is bounded:
+ * with too many documents being fetched, further ones are refused. So are all for a moment after the archive did not
+ * answer, or denied access, because everybody would wait for it in vain; and for a while a document that was found
  * damaged, which would be read whole each time.
  */
 public final class Hydration implements ColdDocuments, AutoCloseable {
@@ -64,16 +64,24 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     private final AtomicLong hydrated = new AtomicLong();
     private final AtomicLong failures = new AtomicLong();
     private final Semaphore waitingReads;
-    private volatile @Nullable Outage outage;
+    /** Why the archive did not answer last, or null when it has answered since. */
+    private volatile @Nullable Problem outage;
 
-    /** The archive did not answer. */
-    private record Outage(CaravanException problem, long sinceNanos) {}
+    private record Problem(CaravanException cause, long sinceNanos) {
+        Problem(CaravanException cause) {
+            this(cause, System.nanoTime());
+        }
+
+        boolean isOlderThan(long nanos) {
+            return System.nanoTime() - sinceNanos > nanos;
+        }
+    }
 
     /**
-     * Fetches documents.
+     * Begins to fetch documents.
      *
      * @param archive gives the archive; throws, when it is not at hand, why
-     * @param restores restores documents of the same archive to the same store when people ask for it
+     * @param restores restores documents of the same archive to the same store on demand
      * @param maxWaitingReads number of threads that may wait for documents at a time, to read them
      */
     public Hydration(
@@ -81,7 +89,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         this.waitingReads = new Semaphore(maxWaitingReads);
         this.archive = archive;
         this.documents = documents;
-        this.restorer = new DocumentRestorer(archive, documents);
+        this.restorer = new DocumentRestorer(archive, documents, bytes -> {});
         this.locks = restores.locks();
     }
 
@@ -95,7 +103,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         return failures.get();
     }
 
-    /** Number of documents that are being fetched, or wait for it. */
+    /** Number of documents that are being fetched or about to be. */
     public int fetching() {
         return fetches.size();
     }
@@ -125,32 +133,30 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
     @Override
     public void fetch(DocumentName name, Outcome<DocumentName> known) {
-        CaravanException refused = fetches.containsKey(name) ? null : refusal();
-        if (refused == null && !fetches.containsKey(name)) {
-            refused = damaged.find(name);
+        CaravanException refused = null;
+        if (!fetches.containsKey(name)) {
+            refused = refusal();
+            refused = refused == null ? damaged.find(name) : refused;
         }
         if (refused == null && fetches.mappingCount() >= MAX_FETCHES) {
             refused = unavailable(MAX_FETCHES + " documents are being fetched from the archive; try again later", null);
         }
-        if (refused != null || !join(name, known)) {
-            known.failure(refused == null ? stopping() : refused);
+        if (refused == null) {
+            try {
+                fetches.compute(name, (same, current) -> {
+                    Fetch fetch = current == null ? new Fetch(name) : current;
+                    fetch.waiting.add(known);
+                    if (current == null) {
+                        threads.execute(fetch);
+                    }
+                    return fetch;
+                });
+            } catch (RejectedExecutionException closed) {
+                refused = stopping();
+            }
         }
-    }
-
-    /** Waits for the fetch that is under way, or begins one; returns false when there are none any more. */
-    private boolean join(DocumentName name, Outcome<DocumentName> known) {
-        try {
-            fetches.compute(name, (same, current) -> {
-                Fetch fetch = current == null ? new Fetch(name) : current;
-                fetch.waiting.add(known);
-                if (current == null) {
-                    threads.execute(fetch);
-                }
-                return fetch;
-            });
-            return true;
-        } catch (RejectedExecutionException closed) {
-            return false;
+        if (refused != null) {
+            known.failure(refused);
         }
     }
 
@@ -163,8 +169,8 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         if (threads.isShutdown()) {
             return stopping();
         }
-        Outage last = outage;
-        return last == null || System.nanoTime() - last.sinceNanos() > PAUSE_NANOS ? null : last.problem();
+        Problem last = outage;
+        return last == null || last.isOlderThan(PAUSE_NANOS) ? null : last.cause();
     }
 
     private static ObjectStoreException unavailable(String message, @Nullable Throwable cause) {
@@ -174,7 +180,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
     /** Fetches one document. */
     private final class Fetch implements Runnable {
         private final DocumentName name;
-        /** Who waits, in their order; guarded by the lock that computing this name in the map takes. */
+        /** The callers, in their order; guarded by the lock that computing this name in the map takes. */
         private final Queue<Outcome<DocumentName>> waiting = new ArrayDeque<>();
 
         Fetch(DocumentName name) {
@@ -183,14 +189,14 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
 
         @Override
         public void run() {
-            CaravanException problem = problem();
+            CaravanException problem = tryFetch();
             for (Outcome<DocumentName> next = next(); next != null; next = next()) {
-                tell(next, problem);
+                notify(next, problem);
             }
         }
 
         /** Fetches, and returns what has prevented it, or null. */
-        private @Nullable CaravanException problem() {
+        private @Nullable CaravanException tryFetch() {
             CaravanException refused = refusal();
             if (refused != null) {
                 return refused;
@@ -212,7 +218,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             }
         }
 
-        /** The next who waits; when there is none, nobody waits for this fetch any more. */
+        /** The next caller; when there is none, this fetch is over. */
         private @Nullable Outcome<DocumentName> next() {
             AtomicReference<@Nullable Outcome<DocumentName>> next = new AtomicReference<>();
             fetches.computeIfPresent(name, (same, self) -> {
@@ -222,7 +228,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
             return next.get();
         }
 
-        private void tell(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {
+        private void notify(Outcome<DocumentName> outcome, @Nullable CaravanException problem) {
             try {
                 if (problem == null) {
                     outcome.success(name);
@@ -230,7 +236,7 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
                     outcome.failure(problem);
                 }
             } catch (RuntimeException | Error bug) {
-                // Or those behind it would wait for ever.
+                // Thrown on, it would leave the callers behind it waiting for ever.
                 LOG.error("what waited for document '{}' has failed", name, bug);
             }
         }
@@ -241,13 +247,13 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         LOG.warn("document '{}' cannot be fetched from the archive: {}", name, problem.getMessage());
         if (problem instanceof ObjectStoreException refused
                 && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)) {
-            outage = new Outage(problem, System.nanoTime());
+            outage = new Problem(problem);
         } else if (problem instanceof ArchiveException || problem instanceof ObjectStoreException) {
             damaged.add(name, problem);
         }
     }
 
-    /** Sees to it that the document is in the store if the archive has it; returns whether it was brought. */
+    /** Brings the document to the store if only the archive has it; returns whether it did. */
     private boolean bring(DocumentName name) {
         if (documents.peek(name) != null || documents.deletionPending(name)) {
             return false;
@@ -261,14 +267,14 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
         Generation latest = manifest.latest();
         if (latest == null) {
             throw new ArchiveException(
-                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + Generations.describe(manifest));
+                    Reason.NOT_FOUND, "document '" + name + "' cannot be fetched: " + manifest.describeGenerations());
         }
         Waiting.<Restored>to(outcome -> restorer.create(Source.of(manifest, latest), outcome));
         hydrated.incrementAndGet();
         return true;
     }
 
-    /** Ends what is under way; whoever waits is told so. */
+    /** Ends what is under way, which fails for its callers. */
     @Override
     public void close() {
         threads.shutdownNow().forEach(Runnable::run);
@@ -278,64 +284,54 @@ public final class Hydration implements ColdDocuments, AutoCloseable {
      * Names that the archive is known to have nothing of: the newest ones, as many as there is room for. When half of
      * the room is full of new names, the older half is forgotten. Any number of threads.
      */
-    static final class AbsentNames {
-        /** Room for some 150,000 short names. */
-        private static final long HALF_BYTES = 8 * 1024 * 1024;
+    private static final class AbsentNames {
         /** What a name takes beside its bytes, about. */
         private static final int OVERHEAD_BYTES = 100;
 
-        private final long halfBytes;
+        /** Room for some 150,000 short names. */
+        private static final long HALF_BYTES = 8 * 1024 * 1024;
+
         private volatile Set<DocumentName> newer = ConcurrentHashMap.newKeySet();
         private volatile Set<DocumentName> older = Set.of();
         private long newerBytes;
-
-        AbsentNames() {
-            this(HALF_BYTES);
-        }
-
-        /** Names in twice as many bytes. */
-        AbsentNames(long halfBytes) {
-            this.halfBytes = halfBytes;
-        }
 
         boolean contains(DocumentName name) {
             return newer.contains(name) || older.contains(name);
         }
 
         synchronized void add(DocumentName name) {
-            newerBytes += name.toBytes().length + OVERHEAD_BYTES;
-            if (newerBytes > halfBytes) {
+            int bytes = name.toBytes().length + OVERHEAD_BYTES;
+            newerBytes += bytes;
+            if (newerBytes > HALF_BYTES) {
                 older = newer;
                 newer = ConcurrentHashMap.newKeySet();
-                newerBytes = name.toBytes().length + OVERHEAD_BYTES;
+                newerBytes = bytes;
             }
             newer.add(name);
         }
     }
 
-    /** Documents that the archive could not give whole, for a while: the newest so many. Any number of threads. */
-    static final class DamagedNames {
+    /** The documents that the archive lately could not give whole: the newest so many. Any number of threads. */
+    private static final class DamagedNames {
         private static final int MAX_NAMES = 1024;
         private static final long MEMORY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-        private record Damage(CaravanException problem, long sinceNanos) {}
-
         /** Oldest first. */
-        private final Map<DocumentName, Damage> names = new LinkedHashMap<>();
+        private final Map<DocumentName, Problem> names = new LinkedHashMap<>();
 
         /** What was wrong with the document a moment ago, or null. */
         synchronized @Nullable CaravanException find(DocumentName name) {
-            Damage damage = names.get(name);
-            if (damage != null && System.nanoTime() - damage.sinceNanos() > MEMORY_NANOS) {
+            Problem damage = names.get(name);
+            if (damage != null && damage.isOlderThan(MEMORY_NANOS)) {
                 names.remove(name);
                 return null;
             }
-            return damage == null ? null : damage.problem();
+            return damage == null ? null : damage.cause();
         }
 
         synchronized void add(DocumentName name, CaravanException problem) {
             names.remove(name);
-            names.put(name, new Damage(problem, System.nanoTime()));
+            names.put(name, new Problem(problem));
             if (names.size() > MAX_NAMES) {
                 names.remove(names.keySet().iterator().next());
             }

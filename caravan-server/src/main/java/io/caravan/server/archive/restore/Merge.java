@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * Appends to a document what a generation has behind the document's end.
  *
  * <p>The snapshot is read twice. First all of it is checked, and the values that both have are compared: where one
- * differs, the document has gone another way since, and nothing is appended. Then what is lacking is appended, in one
+ * differs, the document has diverged since, and nothing is appended. Then what is lacking is appended, in one
  * change if it fits one. Each change is made only if the document still ends where the values before it ended, so that
  * whatever others append meanwhile, no value comes twice or out of order. When others do, or the process ends, between
- * two changes, the document has a beginning of what it lacked.
+ * two changes, the document has the first part of what it lacked.
  */
 final class Merge {
     private final Supplier<Archive> archive;
@@ -36,11 +36,7 @@ final class Merge {
     private final Source source;
     private final DocumentInfo before;
 
-    /**
-     * A merge that has not begun.
-     *
-     * @param before the document, which {@link MergePlan} says can be appended to
-     */
+    /** @param before the document, which {@link MergePlan} says can be appended to */
     Merge(Supplier<Archive> archive, DocumentService documents, Source source, DocumentInfo before) {
         this.archive = archive;
         this.documents = documents;
@@ -113,7 +109,7 @@ final class Merge {
                     Reason.BACK_IN_TIME,
                     "document '" + name() + "' has other values here than generation "
                             + generation().number() + " between the sequences " + from + " and "
-                            + before.nextSequence() + ": it has gone another way since; " + MergePlan.AS_ANOTHER);
+                            + before.nextSequence() + ": it has diverged since; " + MergePlan.AS_ANOTHER);
         }
     }
 
@@ -125,14 +121,14 @@ final class Merge {
                     DocumentInfo info = requireUnchanged(document.info(), sequence);
                     long first = document.append(values);
                     if (attributes != null) {
-                        attributes(document, info, attributes);
+                        setAttributes(document, info, attributes);
                     }
                     return first;
                 },
                 outcome));
     }
 
-    private void attributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
+    private void setAttributes(EditedDocument document, DocumentInfo info, Attributes attributes) {
         ArchiveMark mark = source.mark() == Source.Mark.GENERATION
                 ? DocumentRestorer.mark(generation(), attributes)
                 : info.attributes().archived();

@@ -24,16 +24,16 @@ import org.jspecify.annotations.Nullable;
  *   <tr><td>the same</td><td>further sequences</td><td>append what is lacking</td></tr>
  * </table>
  */
-sealed interface MergePlan {
-
+enum MergePlan {
     /** There is no document: it becomes what the generation is. */
-    record Create() implements MergePlan {}
-
+    CREATE,
     /** The document has what the generation has, or more. */
-    record Nothing() implements MergePlan {}
-
+    NOTHING,
     /** The generation goes on where the document ends. */
-    record Append() implements MergePlan {}
+    APPEND;
+
+    /** What to do instead of most that is refused. */
+    static final String AS_ANOTHER = "restore it under another name (AS, --as)";
 
     /**
      * The plan.
@@ -49,73 +49,52 @@ sealed interface MergePlan {
             requireThere(manifest, deleted, local);
         }
         if (local == null) {
-            return new Create();
+            return CREATE;
         }
         ArchiveMark mark = local.attributes().archived();
+        String archived = "generation " + generation.number();
+        String here = "at sequence " + local.nextSequence();
         if (mark == null || mark.incarnation() != generation.incarnation()) {
-            throw refused(
-                    manifest,
-                    Reason.BACK_IN_TIME,
-                    "is here, and is not the one that was archived as generation " + generation.number()
-                            + ", but another one of that name; " + AS_ANOTHER);
+            String other = "is here, and is not the one that was archived as " + archived + ", but another one of that"
+                    + " name; ";
+            throw backInTime(manifest, other);
         }
-        return generation.nextSequence() > local.nextSequence()
-                ? appending(manifest, generation, local)
-                : notAhead(manifest, generation, chosen, local);
+        if (generation.nextSequence() <= local.nextSequence()) {
+            if (chosen) {
+                String back = "is " + here + " here, and " + archived + " ends at " + generation.nextSequence()
+                        + ": that would go back in time; ";
+                throw backInTime(manifest, back);
+            }
+            return NOTHING;
+        }
+        if (local.attributes().closed()) {
+            String closed =
+                    "is closed here " + here + ", and " + archived + " goes on to " + generation.nextSequence() + "; ";
+            throw backInTime(manifest, closed);
+        }
+        if (generation.firstSequence() > local.nextSequence()) {
+            String gap = "ends " + here + " here, and " + archived + " begins at " + generation.firstSequence()
+                    + ": nobody has the values in between; ";
+            throw backInTime(manifest, gap);
+        }
+        return APPEND;
     }
 
     /**
      * Refuses a document that neither the store nor the archive has any more.
      *
-     * @throws ArchiveException {@code DELETED} with the generations that it can be had from
+     * @throws ArchiveException {@code DELETED} with the generations that it can be restored from
      */
     static void requireThere(Manifest manifest, boolean deleted, @Nullable DocumentInfo local) {
         if (local == null && (deleted || manifest.tombstone() != null)) {
-            throw refused(
-                    manifest,
+            throw new ArchiveException(
                     Reason.DELETED,
-                    "was deleted; " + Generations.describe(manifest) + "; to have it back, say which one (AT, --at)");
+                    "document '" + manifest.name() + "' was deleted; " + manifest.describeGenerations()
+                            + "; to have it back, say which one (AT, --at)");
         }
     }
 
-    /** What to do instead of most that is refused. */
-    String AS_ANOTHER = "restore it under another name (AS, --as)";
-
-    private static MergePlan notAhead(Manifest manifest, Generation generation, boolean chosen, DocumentInfo local) {
-        if (chosen) {
-            throw refused(
-                    manifest,
-                    Reason.BACK_IN_TIME,
-                    "is at sequence " + local.nextSequence()
-                            + " here, and generation " + generation.number() + " ends at " + generation.nextSequence()
-                            + ": that would go back in time; " + AS_ANOTHER);
-        }
-        return new Nothing();
-    }
-
-    private static MergePlan appending(Manifest manifest, Generation generation, DocumentInfo local) {
-        if (local.attributes().closed()) {
-            throw refused(
-                    manifest,
-                    Reason.BACK_IN_TIME,
-                    "is closed here at sequence " + local.nextSequence()
-                            + ", and generation " + generation.number() + " goes on to " + generation.nextSequence()
-                            + "; "
-                            + AS_ANOTHER);
-        }
-        if (generation.firstSequence() > local.nextSequence()) {
-            throw refused(
-                    manifest,
-                    Reason.BACK_IN_TIME,
-                    "ends at sequence " + local.nextSequence()
-                            + " here, and generation " + generation.number() + " begins at "
-                            + generation.firstSequence()
-                            + ": nobody has the values in between; " + AS_ANOTHER);
-        }
-        return new Append();
-    }
-
-    private static ArchiveException refused(Manifest manifest, Reason reason, String why) {
-        return new ArchiveException(reason, "document '" + manifest.name() + "' " + why);
+    private static ArchiveException backInTime(Manifest manifest, String why) {
+        return new ArchiveException(Reason.BACK_IN_TIME, "document '" + manifest.name() + "' " + why + AS_ANOTHER);
     }
 }

@@ -4,7 +4,7 @@ import io.caravan.server.archive.restore.WholeRestore.RestoreFault;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** How far a whole restore is. Many threads count, any may look. */
+/** How far a whole restore is. For any number of threads. */
 public final class RestoreProgress {
     private static final long UNKNOWN = -1;
 

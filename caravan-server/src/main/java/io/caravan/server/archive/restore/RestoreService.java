@@ -39,6 +39,17 @@ public final class RestoreService implements AutoCloseable {
     private static final int MAX_WAITING = 64;
     private static final int MAX_ATTEMPTS = 5;
 
+    /** For a look whether the store has a document and it has not expired. */
+    private static final SnapshotReceiver NOT_READ = new SnapshotReceiver() {
+        @Override
+        public boolean begin(DocumentInfo info) {
+            return false;
+        }
+
+        @Override
+        public void next(long sequence, ByteBuffer value) {}
+    };
+
     private final Supplier<Archive> archive;
     private final DocumentService documents;
     private final DocumentRestorer restorer;
@@ -51,16 +62,12 @@ public final class RestoreService implements AutoCloseable {
             new ArrayBlockingQueue<>(MAX_WAITING),
             new DefaultThreadFactory("caravan-restore-one", true));
 
-    /**
-     * Restores to these documents.
-     *
-     * @param archive gives the archive; throws, when it is not at hand, why
-     */
+    /** @param archive gives the archive; throws, when it is not at hand, why */
     public RestoreService(Supplier<Archive> archive, DocumentService documents) {
         this(archive, documents, bytes -> {});
     }
 
-    /** The same, reporting progress; see {@link DocumentRestorer}. */
+    /** @param moved gets the number of bytes whenever values were handed to the store */
     RestoreService(Supplier<Archive> archive, DocumentService documents, LongConsumer moved) {
         this.archive = archive;
         this.documents = documents;
@@ -69,8 +76,8 @@ public final class RestoreService implements AutoCloseable {
     }
 
     /**
-     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on a thread of this
-     * service's few, as it may take hours; on that thread the outcome is told.
+     * Restores a document as {@link #restore(DocumentName, OptionalLong, DocumentName)} does, on one of this service's
+     * few threads, as it may take hours. The outcome is reported on that thread.
      *
      * @throws ObjectStoreException when too many wait already
      */
@@ -102,7 +109,7 @@ public final class RestoreService implements AutoCloseable {
      * Restores a document.
      *
      * @param number of the generation, or none for the latest
-     * @param as the name of the new document that it shall be, or null for what it was
+     * @param as the name of the new document that it becomes, or null for its own
      * @throws ArchiveException {@code DELETED}, {@code BACK_IN_TIME} among others
      * @throws DocumentException {@code NOT_FOUND}, {@code EXISTS}, {@code GONE}, {@code RESTORING}, {@code
      *     CHANGED_MEANWHILE}
@@ -113,14 +120,13 @@ public final class RestoreService implements AutoCloseable {
                 () -> retrying(() -> as == null ? restoreOnce(name, number) : restoreAs(name, number, as)));
     }
 
-    /** Tries again what others came between. */
+    /** Tries again when others have changed the document meanwhile. */
     private static Restored retrying(Supplier<Restored> attempt) {
-        int attempts = 1;
-        while (true) {
+        for (int attempts = 1; ; attempts++) {
             try {
                 return attempt.get();
             } catch (DocumentException refused) {
-                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts++ == MAX_ATTEMPTS) {
+                if (refused.reason() != DocumentException.Reason.CHANGED_MEANWHILE || attempts == MAX_ATTEMPTS) {
                     throw refused;
                 }
             }
@@ -133,39 +139,26 @@ public final class RestoreService implements AutoCloseable {
         if (number.isEmpty()) {
             MergePlan.requireThere(manifest, local.deleted(), local.info());
         }
-        Generation generation = Generations.choose(manifest, number);
+        Generation generation = choose(manifest, number);
         boolean chosen = number.isPresent();
         Source latest = Source.of(manifest, generation);
         Source source = chosen ? latest.forEver() : latest;
         Restored restored = Waiting.to(outcome -> restore(source, chosen, local, outcome));
-        if (!chosen && restored.changed() && !isVisible(name)) {
+        if (!chosen && restored.changed() && !documents.snapshot(name, NOT_READ)) {
             throw new ArchiveException(
                     ArchiveException.Reason.DELETED,
                     "document '" + name + "' has expired since it was archived; to have it back for good, say which"
-                            + " generation (AT, --at); " + Generations.describe(manifest));
+                            + " generation (AT, --at); " + manifest.describeGenerations());
         }
         return restored;
-    }
-
-    /** Whether the store has the document and it has not expired. */
-    private boolean isVisible(DocumentName name) {
-        return documents.snapshot(name, new SnapshotReceiver() {
-            @Override
-            public boolean begin(DocumentInfo info) {
-                return false;
-            }
-
-            @Override
-            public void next(long sequence, ByteBuffer value) {}
-        });
     }
 
     /** What the store has of a name. */
     private record Local(@Nullable DocumentInfo info, boolean deleted) {}
 
     /**
-     * Looks at the document, then whether the archive may not know of its deletion, and the caller then at the
-     * manifest: a document that is deleted meanwhile shows in one of them.
+     * Looks at the document, then whether the archive may not know of its deletion. The caller looks at the manifest
+     * after that: a document that is deleted meanwhile shows in one of them.
      */
     private Local local(DocumentName name) {
         DocumentInfo info = documents.peek(name);
@@ -183,8 +176,26 @@ public final class RestoreService implements AutoCloseable {
             throw new DocumentException(
                     DocumentException.Reason.EXISTS, as, "is in the archive; restore to a name that is not taken");
         }
-        Generation generation = Generations.choose(manifest, number);
+        Generation generation = choose(manifest, number);
         return Waiting.to(outcome -> restorer.create(Source.renamed(manifest, generation, as), outcome));
+    }
+
+    /** The generation of this number, or the latest; a DocumentException with those that there are when it is none. */
+    private static Generation choose(Manifest manifest, OptionalLong number) {
+        Generation chosen = number.isEmpty()
+                ? manifest.latest()
+                : manifest.generations().stream()
+                        .filter(generation -> generation.number() == number.getAsLong())
+                        .findFirst()
+                        .orElse(null);
+        if (chosen == null) {
+            String what = number.isEmpty() ? "no generation" : "no generation " + number.getAsLong();
+            throw new DocumentException(
+                    DocumentException.Reason.NOT_FOUND,
+                    manifest.name(),
+                    "has " + what + " in the archive; " + manifest.describeGenerations());
+        }
+        return chosen;
     }
 
     /** The locks under which documents are brought from the archive. */
@@ -202,7 +213,7 @@ public final class RestoreService implements AutoCloseable {
 
     /**
      * Restores a document's latest generation, or one that is taken for it, to a store that nobody else uses. The
-     * outcome is told when it is durable, or what the store refused.
+     * outcome is reported when it is durable, or refused by the store.
      *
      * @param chosen whether it is another generation than the latest
      * @throws CaravanException as {@link #restore(DocumentName, OptionalLong, DocumentName)}
@@ -217,23 +228,23 @@ public final class RestoreService implements AutoCloseable {
         MergePlan plan = MergePlan.of(manifest, generation, chosen, local.deleted(), local.info());
         if (local.info() == null) {
             restorer.create(local.deleted() ? source.asNew() : source, outcome);
-        } else if (plan instanceof MergePlan.Append) {
+        } else if (plan == MergePlan.APPEND) {
             outcome.success(new Merge(archive, documents, source, local.info()).run());
         } else {
             outcome.success(Restored.unchanged(manifest.name(), generation, local.info()));
         }
     }
 
-    /** Begins nothing more; what is under way ends with the store or the archive. */
+    /** Starts no further restore; one that is under way ends with the store or the archive. */
     @Override
     public void close() {
         threads.shutdownNow();
     }
 
     /**
-     * Sees to it that one thread at a time brings a document from the archive, from its look at the manifest to the
-     * document's being there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory.
-     * No lock of the store is held while one waits here.
+     * Lets one thread at a time bring a document from the archive, from its look at the manifest until the document is
+     * there: so what was deleted meanwhile cannot come back. Names that nobody holds take no memory. Nobody waits here
+     * with a lock of the store.
      */
     static final class NameLocks {
         private final ReentrantLock lock = new ReentrantLock();
@@ -242,15 +253,6 @@ public final class RestoreService implements AutoCloseable {
 
         /** Runs the action while nobody else runs one with the same name; not to be nested. */
         <T> T with(DocumentName name, Supplier<T> action) {
-            acquire(name);
-            try {
-                return action.get();
-            } finally {
-                release(name);
-            }
-        }
-
-        private void acquire(DocumentName name) {
             lock.lock();
             try {
                 while (!held.add(name)) {
@@ -258,6 +260,11 @@ public final class RestoreService implements AutoCloseable {
                 }
             } finally {
                 lock.unlock();
+            }
+            try {
+                return action.get();
+            } finally {
+                release(name);
             }
         }
 

@@ -5,7 +5,7 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.document.DocumentInfo;
 
 /**
- * What came of a restore of one document, which is durable.
+ * The result of restoring one document, which is durable.
  *
  * @param name the document's name in the store
  * @param generation what it was restored from

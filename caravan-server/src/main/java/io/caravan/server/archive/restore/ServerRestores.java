@@ -8,16 +8,30 @@ import java.time.InstantSource;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** All that a server restores from its archive: when it is told to, when documents are asked for, and for drills. */
-public final class ServerRestores implements AutoCloseable {
-    private final RestoreService service;
-    private final @Nullable Hydration hydration;
-    private final @Nullable Drills drills;
+/**
+ * All that a server restores from its archive.
+ *
+ * @param service restores documents on demand
+ * @param hydration fetches documents when they are first needed, or null
+ * @param drills tries restoring on a schedule, or null
+ */
+public record ServerRestores(
+        RestoreService service,
+        @Nullable Hydration hydration,
+        @Nullable Drills drills) implements AutoCloseable {
 
-    private ServerRestores(RestoreService service, @Nullable Hydration hydration, @Nullable Drills drills) {
-        this.service = service;
-        this.hydration = hydration;
-        this.drills = drills;
+    /**
+     * What a server with an archive restores by itself.
+     *
+     * @param hydrate whether documents that the store lacks are fetched when they are first needed
+     * @param drillEvery time between two drills, zero for none
+     * @param drillSample documents that a drill restores
+     * @param data the store's directory
+     * @param maxValueBytes greatest length of a value in the store
+     */
+    public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
+        /** Nothing. */
+        public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 
     /**
@@ -43,22 +57,7 @@ public final class ServerRestores implements AutoCloseable {
         return new ServerRestores(service, hydration, drills);
     }
 
-    /** Restores documents when it is told to. */
-    public RestoreService service() {
-        return service;
-    }
-
-    /** Fetches documents when they are asked for, or null. */
-    public @Nullable Hydration hydration() {
-        return hydration;
-    }
-
-    /** Tries restoring on a schedule, or null. */
-    public @Nullable Drills drills() {
-        return drills;
-    }
-
-    /** Ends drills and fetches; who waits for a document is told so. */
+    /** Ends drills and fetches; the fetches fail for their callers. */
     @Override
     public void close() {
         if (drills != null) {
@@ -68,19 +67,5 @@ public final class ServerRestores implements AutoCloseable {
             hydration.close();
         }
         service.close();
-    }
-
-    /**
-     * What a server with an archive restores by itself.
-     *
-     * @param hydrate whether documents that the store lacks are fetched when they are first asked for
-     * @param drillEvery time between two drills, zero for none
-     * @param drillSample documents that a drill restores
-     * @param data the store's directory
-     * @param maxValueBytes greatest length of a value in the store
-     */
-    public record RestoreConfig(boolean hydrate, Duration drillEvery, int drillSample, Path data, int maxValueBytes) {
-        /** Nothing. */
-        public static final RestoreConfig NOTHING = new RestoreConfig(false, Duration.ZERO, 0, Path.of("."), 1);
     }
 }

@@ -17,7 +17,6 @@ final class SnapshotParts {
     /** Whether the reader is at a value that is in no part yet. */
     private boolean more;
 
-    /** The values from the reader's next one on. */
     SnapshotParts(SnapshotReader reader) {
         this.reader = reader;
         this.more = reader.next();
@@ -36,11 +35,6 @@ final class SnapshotParts {
     /** Whether all values have been in a part, and the snapshot was found to be what was written. */
     boolean ended() {
         return !more;
-    }
-
-    /** The sequence of the next part's first value; there is one. */
-    long sequence() {
-        return reader.sequence();
     }
 
     /** The next values; none when there are none. */

@@ -25,12 +25,13 @@ public final class StoreRestore {
 
     /**
      * Restores all documents that the store lacks. When this returns, what was restored is on the disk, and the store
-     * is closed. Until then it is noted as incomplete, and not served as if it were whole.
+     * is closed. Until then it is marked as incomplete, and not served as if it were whole.
      *
      * @param directory the store's, which is created when it is missing
      * @param jobs number of documents to read at a time
      * @param allowOlder whether a document whose latest generation is damaged is restored from an older one
-     * @throws CaravanException what has prevented it, or ended it
+     * @throws CaravanException what has prevented it, or ended it, such as a {@link StoreDirectoryException} when the
+     *     directory holds another store
      */
     public static void run(
             Archive archive,
@@ -41,11 +42,8 @@ public final class StoreRestore {
             RestoreProgress progress) {
         StoreConfig config =
                 StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
-        // By a clock that stands still nothing expires before the store is served.
-        InstantSource stopped = InstantSource.fixed(Instant.EPOCH);
-        try (ListStore store = RestoreTarget.open(config, archive.root().store());
-                DocumentService documents = new DocumentService(
-                        store, Catalog.open(store, DocumentService.CATALOG_LIST_ID), stopped, Duration.ofDays(1))) {
+        try (ListStore store = open(config, archive.root().store());
+                DocumentService documents = documents(store)) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();
             StoreIdentity.incomplete(store, false);
             store.flush();
@@ -53,41 +51,37 @@ public final class StoreRestore {
         }
     }
 
-    /** The store that an archive is restored to. */
-    public static final class RestoreTarget {
-
-        private RestoreTarget() {}
-
-        /**
-         * Opens a store that is to hold an archive's documents. A new one takes over the identity of the store that was
-         * archived before anything else: so a restore that was interrupted recognizes its store, and goes on. Until the
-         * restore is complete, the store is marked as incomplete.
-         *
-         * @param archived identity of the store that was archived
-         * @throws StoreDirectoryException when the directory holds another store
-         */
-        public static ListStore open(StoreConfig config, UUID archived) {
-            ListStore store = DurableListStore.open(config);
-            boolean opened = false;
-            try {
-                requireItsOwn(store, archived, config);
-                StoreIdentity.adopt(store, archived);
-                StoreIdentity.incomplete(store, true);
-                opened = true;
-                return store;
-            } finally {
-                if (!opened) {
-                    store.close();
-                }
-            }
-        }
-
-        private static void requireItsOwn(ListStore store, UUID archived, StoreConfig config) {
+    /**
+     * Opens a store that is to hold an archive's documents. A new one takes over the identity of the store that was
+     * archived before anything else: so a restore that was interrupted recognizes its store, and goes on. Until the
+     * restore is complete, the store is marked as incomplete.
+     */
+    private static ListStore open(StoreConfig config, UUID archived) {
+        ListStore store = DurableListStore.open(config);
+        boolean opened = false;
+        try {
             if (!StoreIdentity.mayAdopt(store) && !archived.equals(StoreIdentity.find(store))) {
                 throw new StoreDirectoryException(
                         "the directory " + config.directory() + " holds another store than the"
                                 + " one that was archived; restore to a directory that is empty or does not exist");
             }
+            StoreIdentity.adopt(store, archived);
+            StoreIdentity.incomplete(store, true);
+            opened = true;
+            return store;
+        } finally {
+            if (!opened) {
+                store.close();
+            }
         }
+    }
+
+    /** The documents of a store that nobody serves. Their clock stands still, so that none expires meanwhile. */
+    static DocumentService documents(ListStore store) {
+        return new DocumentService(
+                store,
+                Catalog.open(store, DocumentService.CATALOG_LIST_ID),
+                InstantSource.fixed(Instant.EPOCH),
+                Duration.ofDays(1));
     }
 }

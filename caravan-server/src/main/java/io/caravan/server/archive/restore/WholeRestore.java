@@ -1,12 +1,32 @@
 package io.caravan.server.archive.restore;
 
 import io.caravan.CaravanException;
+import io.caravan.CorruptStoreException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreClosedException;
+import io.caravan.StoreFailedException;
+import io.caravan.StoreIoException;
+import io.caravan.ValueTooLargeException;
 import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.Archive;
+import io.caravan.server.archive.Archive.KeptManifest;
+import io.caravan.server.archive.format.ArchiveException;
+import io.caravan.server.archive.format.ArchiveException.Reason;
 import io.caravan.server.archive.format.Generation;
+import io.caravan.server.archive.format.Manifest;
+import io.caravan.server.archive.format.Manifest.Tombstone;
+import io.caravan.server.archive.format.SnapshotReader;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.archive.object.ObjectStoreException.Kind;
+import io.caravan.server.document.ArchiveMark;
+import io.caravan.server.document.DocumentInfo;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.EditedDocument;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -17,27 +37,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Restores all documents of an archive that are not deleted. What fails for one document is that document's fault, and
- * told of; the others are restored. What the store cannot do, or an archive that answers nothing any more, ends it all:
- * another restore to the same store goes on from there.
+ * reported; the others are restored. What the store cannot do, or an archive that does not answer any more, ends it
+ * all: another restore to the same store goes on from there.
  *
  * <p><b>Threading.</b> The thread that calls {@link #run} lists manifests, page by page, and hands each to one of the
- * jobs' threads, which reads the document. The store writes many at a time, as they come; a thread of its own tells of
+ * jobs' threads, which reads the document. The store writes many at a time, as they come; a thread of its own reports
  * them. A bounded number of documents is under way, with a bounded number of bytes in memory.
  */
 public final class WholeRestore {
-    /** Documents that may be under way, from being listed to being told of. */
+    /** Documents that may be under way, from being listed to being reported. */
     private static final int MAX_UNDER_WAY = 2048;
     /** Bytes of values that may wait in memory, about. */
     private static final int MAX_WAITING_BYTES = 64 * 1024 * 1024;
-    /** So many documents in a row that the archive did not give mean that it gives none. */
+    /** When the archive has not given so many documents in a row, it gives none. */
     private static final int MAX_UNANSWERED = 20;
 
+    /** What makes it useless to go on with other documents. */
+    private static final Set<Class<? extends CaravanException>> FATAL = Set.of(
+            OutOfSpaceException.class,
+            StoreFailedException.class,
+            StoreIoException.class,
+            StoreClosedException.class,
+            CorruptStoreException.class);
+
     private final Archive archive;
-    private final ManifestRestore restore;
+    private final RestoreService restores;
+    private final DocumentService documents;
+    private final boolean allowOlder;
     private final RestoreListener listener;
     private final RestoreProgress progress;
     private final ExecutorService jobs;
-    private final ExecutorService teller =
+    private final ExecutorService reporter =
             Executors.newSingleThreadExecutor(new DefaultThreadFactory("caravan-restored", true));
     private final Semaphore underWay = new Semaphore(MAX_UNDER_WAY);
     private final Semaphore waitingBytes = new Semaphore(MAX_WAITING_BYTES);
@@ -45,7 +75,7 @@ public final class WholeRestore {
     private final AtomicReference<@Nullable RuntimeException> end = new AtomicReference<>();
 
     /**
-     * A restore that has not begun.
+     * Prepares a restore.
      *
      * @param documents the store's
      * @param jobs number of documents to read at a time
@@ -59,164 +89,15 @@ public final class WholeRestore {
             RestoreListener listener,
             RestoreProgress progress) {
         this.archive = archive;
-        this.restore = new ManifestRestore(this, archive, documents, allowOlder);
+        this.restores = new RestoreService(() -> archive, documents, progress::moved);
+        this.documents = documents;
+        this.allowOlder = allowOlder;
         this.listener = listener;
         this.progress = progress;
         this.jobs = Executors.newFixedThreadPool(jobs, new DefaultThreadFactory("caravan-restore", true));
     }
 
-    /**
-     * Restores; once. What was told of is durable.
-     *
-     * @throws CaravanException what has ended it before all documents were tried
-     */
-    public void run() {
-        jobs.execute(this::count);
-        try {
-            archive.manifests("", this::begin);
-        } catch (RuntimeException unlisted) {
-            end(unlisted);
-        }
-        underWay.acquireUninterruptibly(MAX_UNDER_WAY);
-        stopThreads();
-        RuntimeException problem = end.get();
-        if (problem != null) {
-            throw problem;
-        }
-    }
-
-    private boolean begin(String key) {
-        underWay.acquireUninterruptibly();
-        jobs.execute(() -> {
-            try {
-                restore.run(key);
-            } catch (RuntimeException | Error bug) {
-                failed(bug);
-            }
-        });
-        return end.get() == null;
-    }
-
-    /** Lists are quick beside reading what they name, so that the total is soon known. */
-    private void count() {
-        AtomicLong count = new AtomicLong();
-        try {
-            archive.manifests("", key -> {
-                count.incrementAndGet();
-                return !jobs.isShutdown();
-            });
-            progress.total(count.get());
-        } catch (CaravanException unlisted) {
-            // The other list of the same keys is told of what is wrong; without this one the total stays unknown.
-            return;
-        }
-    }
-
-    private void stopThreads() {
-        jobs.shutdown();
-        teller.shutdown();
-        try {
-            jobs.awaitTermination(1, TimeUnit.MINUTES);
-        } catch (InterruptedException hurried) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
-    /** Whether nothing further should be begun. */
-    boolean ended() {
-        return end.get() != null;
-    }
-
-    /** The document is not there, for a reason that is this program's or the machine's, and ends everything. */
-    void failed(Throwable problem) {
-        end(
-                problem instanceof RuntimeException failed
-                        ? failed
-                        : new IllegalStateException("restoring has failed: " + problem, problem));
-        left();
-    }
-
-    /** Ends everything, with what has made it impossible to go on. */
-    void end(RuntimeException problem) {
-        end.compareAndSet(null, problem);
-    }
-
-    /** Runs an action of a document that is under way on one of the jobs' threads. */
-    void later(Runnable action) {
-        jobs.execute(action);
-    }
-
-    /** Waits until there is room in memory for what is there of a document at a time. */
-    int reserve(Generation generation) {
-        long count = Math.max(1, generation.count());
-        long bytes = SnapshotParts.bytes(count, generation.valueBytes());
-        // A part, or one value; how long the longest is nobody knows, but it takes most of the bytes where there are
-        // few.
-        long part = Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
-        int reserved = (int) Math.min(part, MAX_WAITING_BYTES);
-        waitingBytes.acquireUninterruptibly(reserved);
-        return reserved;
-    }
-
-    void release(int reserved) {
-        waitingBytes.release(reserved);
-    }
-
-    /** So many bytes of values were handed to the store. */
-    void moved(long bytes) {
-        progress.moved(bytes);
-    }
-
-    /** The archive has given a document. */
-    void answered() {
-        unanswered.set(0);
-    }
-
-    /** The document is not tried, because everything has ended. */
-    void left() {
-        underWay.release();
-    }
-
-    /** The document is deleted. */
-    void deleted() {
-        progress.deleted();
-        underWay.release();
-    }
-
-    /** The document is there. */
-    void restored(Restored restored) {
-        progress.restored(restored);
-        tell(() -> listener.restored(restored));
-    }
-
-    /** The document is not there, or not in its latest generation. */
-    void fault(RestoreFault fault, RuntimeException problem) {
-        if (isUnanswered(problem) && unanswered.incrementAndGet() >= MAX_UNANSWERED) {
-            end(problem);
-        }
-        progress.fault(fault);
-        tell(() -> listener.fault(fault));
-    }
-
-    private static boolean isUnanswered(RuntimeException problem) {
-        return problem instanceof ObjectStoreException refused
-                && (refused.kind() == ObjectStoreException.Kind.UNAVAILABLE
-                        || refused.kind() == ObjectStoreException.Kind.DENIED);
-    }
-
-    private void tell(Runnable action) {
-        teller.execute(() -> {
-            try {
-                action.run();
-            } catch (RuntimeException problem) {
-                end(problem);
-            } finally {
-                underWay.release();
-            }
-        });
-    }
-
-    /** Is told what becomes of each document of a whole restore, by one thread at a time. */
+    /** Gets to know what becomes of each document of a whole restore, on one thread at a time. */
     public interface RestoreListener {
 
         /** The document is there and durable. */
@@ -239,4 +120,264 @@ public final class WholeRestore {
             String object,
             String why,
             @Nullable Restored instead) {}
+
+    /**
+     * Restores; once. Documents that were reported are durable.
+     *
+     * @throws CaravanException what has ended it before all documents were tried
+     */
+    public void run() {
+        jobs.execute(this::count);
+        try {
+            archive.manifests("", this::begin);
+        } catch (RuntimeException unlisted) {
+            end(unlisted);
+        }
+        underWay.acquireUninterruptibly(MAX_UNDER_WAY);
+        jobs.shutdown();
+        reporter.shutdown();
+        try {
+            jobs.awaitTermination(1, TimeUnit.MINUTES);
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+        RuntimeException problem = end.get();
+        if (problem != null) {
+            throw problem;
+        }
+    }
+
+    /** Lists are quick beside reading what they name, so that the total is soon known. */
+    private void count() {
+        AtomicLong count = new AtomicLong();
+        try {
+            archive.manifests("", key -> {
+                count.incrementAndGet();
+                return !jobs.isShutdown();
+            });
+            progress.total(count.get());
+        } catch (CaravanException unlisted) {
+            // The other list of the same keys reports what is wrong; without this one the total stays unknown.
+            return;
+        }
+    }
+
+    private boolean begin(String key) {
+        underWay.acquireUninterruptibly();
+        jobs.execute(() -> {
+            try {
+                restore(key);
+            } catch (RuntimeException | Error bug) {
+                failed(bug);
+            }
+        });
+        return end.get() == null;
+    }
+
+    /** Restores what the manifest with this key names. */
+    private void restore(String key) {
+        if (end.get() != null) {
+            underWay.release();
+            return;
+        }
+        KeptManifest kept;
+        try {
+            kept = archive.manifestAt(key);
+        } catch (ArchiveException | ObjectStoreException unreadable) {
+            fault(null, key, unreadable, null);
+            return;
+        }
+        if (kept == null || isDeleted(kept.manifest())) {
+            progress.deleted();
+            underWay.release();
+            return;
+        }
+        Manifest manifest = kept.manifest();
+        int generations = manifest.generations().size();
+        if (generations == 0) {
+            String none = "the archive has no generation of document '" + manifest.name() + "'; "
+                    + manifest.describeGenerations();
+            fault(manifest.name(), key, new ArchiveException(Reason.NOT_FOUND, none), null);
+        } else {
+            new Attempt(manifest, generations - 1, null).run();
+        }
+    }
+
+    /** Whether the document is deleted, which it is here from now on if an earlier restore has brought it. */
+    private boolean isDeleted(Manifest manifest) {
+        Tombstone tombstone = manifest.tombstone();
+        if (tombstone == null) {
+            return documents.deletionPending(manifest.name());
+        }
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        if (mark != null && mark.incarnation() == tombstone.incarnation()) {
+            drop(manifest);
+        }
+        return true;
+    }
+
+    private void drop(Manifest manifest) {
+        Waiting.<Boolean>to(outcome -> documents.writeLocal(manifest.name(), EditedDocument::deleteUnnoted, outcome));
+    }
+
+    /**
+     * Makes way for a generation that replaces what an earlier restore has brought, and nobody has changed since:
+     * another document, or the same with other attributes, or trimmed beyond what is here. The generation is whole.
+     */
+    private void dropStale(Manifest manifest, Generation generation) {
+        DocumentInfo local = documents.peek(manifest.name());
+        ArchiveMark mark = local == null ? null : local.attributes().archived();
+        if (local == null || mark == null || !local.archived()) {
+            return;
+        }
+        boolean goesOn =
+                generation.firstSequence() <= local.nextSequence() && local.nextSequence() < generation.nextSequence();
+        if (mark.incarnation() != generation.incarnation() || mark.generation() < generation.number() && !goesOn) {
+            verify(manifest, generation);
+            drop(manifest);
+        }
+    }
+
+    private void verify(Manifest manifest, Generation generation) {
+        try (SnapshotReader reader = archive.read(manifest.name(), generation)) {
+            boolean more = true;
+            while (more) {
+                more = reader.next();
+            }
+        }
+    }
+
+    /** Restores one generation, and where it is damaged the one before it. */
+    private final class Attempt implements Outcome<Restored> {
+        private final Manifest manifest;
+        private final int index;
+        /** What is wrong with the latest generation, when this is another one. */
+        private final @Nullable RuntimeException latestDamaged;
+
+        private final int reserved;
+
+        /** Waits until there is room in memory. */
+        Attempt(Manifest manifest, int index, @Nullable RuntimeException latestDamaged) {
+            this.manifest = manifest;
+            this.index = index;
+            this.latestDamaged = latestDamaged;
+            this.reserved = (int) Math.min(MAX_WAITING_BYTES, partBytes(generation()));
+            waitingBytes.acquireUninterruptibly(reserved);
+        }
+
+        private Generation generation() {
+            return manifest.generations().get(index);
+        }
+
+        void run() {
+            try {
+                if (latestDamaged == null) {
+                    dropStale(manifest, generation());
+                }
+                restores.restore(manifest, generation(), latestDamaged != null, this);
+            } catch (RuntimeException problem) {
+                waitingBytes.release(reserved);
+                refused(problem);
+            } catch (Error problem) {
+                waitingBytes.release(reserved);
+                failed(problem);
+            }
+        }
+
+        @Override
+        public void success(Restored restored) {
+            waitingBytes.release(reserved);
+            if (latestDamaged == null) {
+                unanswered.set(0);
+                progress.restored(restored);
+                report(() -> listener.restored(restored));
+            } else {
+                fault(manifest.name(), latestKey(), latestDamaged, restored);
+            }
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            waitingBytes.release(reserved);
+            jobs.execute(() -> refused(problem));
+        }
+
+        private void refused(RuntimeException problem) {
+            RuntimeException first = latestDamaged == null ? problem : latestDamaged;
+            if (!(problem instanceof CaravanException) || FATAL.contains(problem.getClass())) {
+                failed(problem);
+            } else if (isDamage(problem) && allowOlder && index > 0) {
+                new Attempt(manifest, index - 1, first).run();
+            } else {
+                fault(manifest.name(), latestKey(), first, null);
+            }
+        }
+
+        private String latestKey() {
+            List<Generation> all = manifest.generations();
+            return all.get(all.size() - 1).key();
+        }
+    }
+
+    /** What is in memory of a document at a time, about. */
+    private static long partBytes(Generation generation) {
+        long count = Math.max(1, generation.count());
+        long bytes = SnapshotParts.bytes(count, generation.valueBytes());
+        // A part, or one value. Nobody knows how long the longest is, but where there are few it takes most of the
+        // bytes.
+        return Math.min(bytes, Math.max(SnapshotParts.MAX_BYTES, 2 * (bytes / count)));
+    }
+
+    /** Whether the archive does not have the bytes that were put there, which another generation may. */
+    private static boolean isDamage(RuntimeException problem) {
+        if (problem instanceof ArchiveException damaged) {
+            return damaged.reason() == Reason.CORRUPT || damaged.reason() == Reason.NOT_FOUND;
+        }
+        return problem instanceof ObjectStoreException missing
+                && (missing.kind() == Kind.NOT_FOUND || missing.kind() == Kind.CORRUPT);
+    }
+
+    /** Ends everything, with what has made it impossible to go on. */
+    private void end(RuntimeException problem) {
+        end.compareAndSet(null, problem);
+    }
+
+    /** A document is not there for a reason that is this program's or the machine's, and ends everything. */
+    private void failed(Throwable problem) {
+        end(
+                problem instanceof RuntimeException failed
+                        ? failed
+                        : new IllegalStateException("restoring has failed: " + problem, problem));
+        underWay.release();
+    }
+
+    /** A document is not there, or not in its latest generation. */
+    private void fault(
+            @Nullable DocumentName document, String object, RuntimeException problem, @Nullable Restored instead) {
+        if (problem instanceof ObjectStoreException refused
+                && (refused.kind() == Kind.UNAVAILABLE || refused.kind() == Kind.DENIED)
+                && unanswered.incrementAndGet() >= MAX_UNANSWERED) {
+            end(problem);
+        }
+        String message = String.valueOf(problem.getMessage());
+        String why = problem instanceof ValueTooLargeException
+                ? message + "; no store of this release takes it"
+                : message.replace(MergePlan.AS_ANOTHER, "restore to another directory");
+        RestoreFault fault = new RestoreFault(document, object, why, instead);
+        progress.fault(fault);
+        report(() -> listener.fault(fault));
+    }
+
+    private void report(Runnable action) {
+        reporter.execute(() -> {
+            try {
+                action.run();
+            } catch (RuntimeException problem) {
+                end(problem);
+            } finally {
+                underWay.release();
+            }
+        });
+    }
 }

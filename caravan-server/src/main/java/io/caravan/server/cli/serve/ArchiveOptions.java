@@ -6,14 +6,16 @@ import io.caravan.StoreConfig;
 import io.caravan.server.archive.Lease;
 import io.caravan.server.archive.PrunePolicy;
 import io.caravan.server.archive.object.ObjectStores;
+import io.caravan.server.archive.object.ObjectStores.Place;
 import io.caravan.server.archive.object.S3Options;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.restore.ServerRestores.RestoreConfig;
+import io.caravan.server.cli.common.S3Settings;
 import io.caravan.server.config.Quantities;
-import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options about where documents are archived, and how fast. */
@@ -37,26 +39,8 @@ final class ArchiveOptions {
                             + " looks for them: environment, profile, instance.")
     private String archive;
 
-    @Option(
-            names = "--s3-endpoint",
-            paramLabel = "URL",
-            description = "An S3 server that is not Amazon's, such as http://127.0.0.1:9000.")
-    private @Nullable URI s3Endpoint;
-
-    @Option(
-            names = "--s3-region",
-            paramLabel = "REGION",
-            description = "The bucket's region, if the AWS SDK does not find it by itself.")
-    private @Nullable String s3Region;
-
-    @Option(
-            names = "--s3-path-style",
-            arity = "0..1",
-            fallbackValue = "true",
-            defaultValue = "false",
-            paramLabel = "BOOL",
-            description = "Name the bucket in the path, as most servers that are not Amazon's want it.")
-    private boolean s3PathStyle;
+    @Mixin
+    private S3Settings s3;
 
     @Option(
             names = "--archive-after",
@@ -198,12 +182,12 @@ final class ArchiveOptions {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;
-        checkUrl(url);
-        S3Options s3 = s3();
+        Place place = place(url);
+        S3Options options = s3.options();
         return new ArchiveConfig(
                 url,
-                () -> ObjectStores.open(url, s3),
-                url.startsWith(FILE),
+                () -> place.open(options),
+                place.atHand(),
                 hydrate,
                 takeover,
                 after,
@@ -225,9 +209,9 @@ final class ArchiveOptions {
         return prunes ? new ArchiveConfig.Pruning(policy, pruneEvery) : null;
     }
 
-    private static void checkUrl(String url) {
+    private static Place place(String url) {
         try {
-            ObjectStores.check(url);
+            return ObjectStores.place(url);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException("--archive: " + wrong.getMessage(), wrong);
         }
@@ -235,13 +219,5 @@ final class ArchiveOptions {
 
     private static Path beside(Path data) {
         return data.toAbsolutePath().normalize().resolveSibling(AUTO_FOLDER);
-    }
-
-    private S3Options s3() {
-        try {
-            return new S3Options(s3Endpoint, s3Region, s3PathStyle);
-        } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("--s3-endpoint: " + wrong.getMessage(), wrong);
-        }
     }
 }

@@ -28,7 +28,7 @@ class ArchiveFormatDocumentTest {
             new FormatTables.Layout("SnapshotLayout.FOOTER", SnapshotLayout.class, "FOOTER_"));
 
     private static final FormatTables TABLES = new FormatTables(
-            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, RootCodec.class),
+            List.of(ArchiveKeys.class, SnapshotLayout.class, ManifestCodec.class, ArchiveRoot.class),
             LAYOUTS,
             "archive constants");
 
@@ -82,10 +82,10 @@ class ArchiveFormatDocumentTest {
     @ParameterizedTest
     @ValueSource(
             classes = {
-                ManifestJson.class,
-                ManifestJson.GenerationJson.class,
-                ManifestJson.TombstoneJson.class,
-                RootCodec.RootJson.class
+                ManifestCodec.ManifestJson.class,
+                Generation.class,
+                Manifest.Tombstone.class,
+                ArchiveRoot.RootJson.class
             })
     void theJsonHasTheFieldsOfItsTableInTheirOrder(Class<?> json) {
         String name =
@@ -99,11 +99,12 @@ class ArchiveFormatDocumentTest {
 
     @Test
     void theFormatsAreNamed() {
-        assertThat(TABLES.tableBehind("json: ManifestJson").get(0)).containsExactly("format", "`caravan-manifest`");
+        assertThat(TABLES.tableBehind("json: ManifestCodec.ManifestJson").get(0))
+                .containsExactly("format", "`caravan-manifest`");
         assertThat(ManifestCodec.FORMAT).isEqualTo("caravan-manifest");
-        assertThat(TABLES.tableBehind("json: RootCodec.RootJson").get(0))
+        assertThat(TABLES.tableBehind("json: ArchiveRoot.RootJson").get(0))
                 .containsExactly("format", "`caravan-archive`");
-        assertThat(RootCodec.FORMAT).isEqualTo("caravan-archive");
+        assertThat(ArchiveRoot.FORMAT).isEqualTo("caravan-archive");
     }
 
     @Test
@@ -111,7 +112,7 @@ class ArchiveFormatDocumentTest {
         Matcher example =
                 Pattern.compile("<!-- archive example -->`0x([0-9a-f]{8})`").matcher(TABLES.document());
         assertThat(example.find()).isTrue();
-        int checksum = new EntryChecksum().of(7, ByteBuffer.wrap("caravan".getBytes(UTF_8)));
+        int checksum = new SnapshotLayout.EntryChecksum().of(7, ByteBuffer.wrap("caravan".getBytes(UTF_8)));
         assertThat(example.group(1)).isEqualTo(String.format("%08x", checksum));
     }
 }

@@ -52,8 +52,8 @@ class DamageTest {
                         bytes -> ManifestCodec.decode(bytes, Snapshots.OBJECT)),
                 new Kind(
                         "root",
-                        RootCodec.encode(new ArchiveRoot(Snapshots.STORE, 1, "me", 5)),
-                        bytes -> RootCodec.decode(bytes, Snapshots.OBJECT)));
+                        new ArchiveRoot(Snapshots.STORE, 1, "me", 5).encode(),
+                        bytes -> ArchiveRoot.decode(bytes, Snapshots.OBJECT)));
     }
 
     private static ThrowableAssertAlternative<ArchiveException> assertCorrupt(Kind kind, byte[] damaged, String what) {

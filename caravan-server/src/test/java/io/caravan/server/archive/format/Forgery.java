@@ -93,7 +93,7 @@ final class Forgery {
             if (length < 0 || length > rawBytes - valueAt) {
                 return;
             }
-            int checksum = new EntryChecksum().of(sequence++, ByteBuffer.wrap(raw(valueAt, length)));
+            int checksum = new SnapshotLayout.EntryChecksum().of(sequence++, ByteBuffer.wrap(raw(valueAt, length)));
             for (int i = 0; i < Integer.BYTES; i++) {
                 object.put(rawAt[at + SnapshotLayout.ENTRY_CRC + i], (byte) (checksum >>> Byte.SIZE * i));
             }
@@ -118,7 +118,7 @@ final class Forgery {
             object.putInt(at + SnapshotLayout.BLOCK_CRC, (int) crc.getValue());
         }
         int hashAt = at + SnapshotLayout.FOOTER_SHA256;
-        if (hashAt + Sha256.BYTES <= object.limit()) {
+        if (hashAt + Digests.SHA256_BYTES <= object.limit()) {
             object.put(hashAt, Digests.sha256().digest(Arrays.copyOf(object.array(), hashAt)));
         }
     }

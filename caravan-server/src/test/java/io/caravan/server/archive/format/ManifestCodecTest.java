@@ -114,7 +114,7 @@ class ManifestCodecTest {
 
     @Test
     void anotherKindOfObjectIsNoManifest() {
-        byte[] root = RootCodec.encode(new ArchiveRoot(Snapshots.STORE, 1, "me", 5));
+        byte[] root = new ArchiveRoot(Snapshots.STORE, 1, "me", 5).encode();
         assertRefused(root, Reason.CORRUPT, "does not begin with the format caravan-manifest");
         assertRefused(sealed("[]"), Reason.CORRUPT, "does not begin with");
         assertRefused(sealed("{\"format\":\"caravan-manifest\"}"), Reason.CORRUPT, "not followed by a version");

@@ -19,7 +19,7 @@ final class LargeObjectProcess {
         S3Options options = S3Server.through(Integer.parseInt(arguments[1]));
         MessageDigest written = MessageDigest.getInstance("SHA-256");
         MessageDigest read = MessageDigest.getInstance("SHA-256");
-        try (ObjectStore store = ObjectStores.open(arguments[0], options)) {
+        try (ObjectStore store = ObjectStores.place(arguments[0]).open(options)) {
             store.put("large", out -> {
                 DigestOutputStream digested = new DigestOutputStream(out, written);
                 byte[] chunk = new byte[CHUNK_BYTES];

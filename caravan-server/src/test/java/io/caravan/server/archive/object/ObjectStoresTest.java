@@ -38,7 +38,7 @@ class ObjectStoresTest {
     }
 
     private static void assertLocation(String url, String location) {
-        try (ObjectStore store = ObjectStores.open(url, S3Server.through(1))) {
+        try (ObjectStore store = ObjectStores.place(url).open(S3Server.through(1))) {
             assertThat(store.location()).isEqualTo(location);
         }
     }
@@ -67,7 +67,7 @@ class ObjectStoresTest {
                 "none"
             })
     void anythingElseIsRefused(String url) {
-        assertThatThrownBy(() -> ObjectStores.open(url, S3Server.through(1)))
+        assertThatThrownBy(() -> ObjectStores.place(url))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("is no place for an archive");
     }

@@ -26,7 +26,7 @@ class S3ObjectStoreTest extends ObjectStoreContract {
 
     @Override
     ObjectStore openPlace() {
-        return ObjectStores.open(url, server.options());
+        return ObjectStores.place(url).open(server.options());
     }
 
     @Override

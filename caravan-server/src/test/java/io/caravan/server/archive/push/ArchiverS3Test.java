@@ -38,8 +38,8 @@ class ArchiverS3Test {
         proxy = FaultProxy.before(s3.port());
         server = new ArchivedDocuments();
         S3Options options = new S3Options(S3Server.at(proxy.port()), "us-east-1", true);
-        archiver = server.archive(
-                Claims.config(URL, () -> ObjectStores.open(URL, options), false, false, false, AFTER, 4, 0, false));
+        archiver = server.archive(Claims.config(
+                URL, () -> ObjectStores.place(URL).open(options), false, false, false, AFTER, 4, 0, false));
     }
 
     @AfterEach
@@ -68,7 +68,7 @@ class ArchiverS3Test {
 
     private void assertArchived() {
         S3Options direct = new S3Options(s3.endpoint(), "us-east-1", true);
-        try (ObjectStore objects = ObjectStores.open(URL, direct)) {
+        try (ObjectStore objects = ObjectStores.place(URL).open(direct)) {
             Archive archive = Archive.open(objects);
             for (int i = 0; i < 50; i++) {
                 String document = "document-" + i;

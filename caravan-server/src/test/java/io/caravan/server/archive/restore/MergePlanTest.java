@@ -54,8 +54,8 @@ class MergePlanTest {
 
     @Test
     void whatIsNotHereIsCreated() {
-        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
-        assertThat(MergePlan.of(THERE, OLD, CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
+        assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
+        assertThat(MergePlan.of(THERE, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
     }
 
     @Test
@@ -63,8 +63,8 @@ class MergePlanTest {
         refuses(Reason.DELETED, "generation 2 (sequences 5 to 20, of 1970", GONE, LATEST, !CHOSEN, null);
         assertThatThrownBy(() -> MergePlan.of(THERE, LATEST, !CHOSEN, DELETED, null))
                 .hasMessageContaining("was deleted");
-        assertThat(MergePlan.of(GONE, OLD, CHOSEN, !DELETED, null)).isEqualTo(new MergePlan.Create());
-        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, DELETED, null)).isEqualTo(new MergePlan.Create());
+        assertThat(MergePlan.of(GONE, OLD, CHOSEN, !DELETED, null)).isEqualTo(MergePlan.CREATE);
+        assertThat(MergePlan.of(THERE, LATEST, CHOSEN, DELETED, null)).isEqualTo(MergePlan.CREATE);
     }
 
     @Test
@@ -83,9 +83,9 @@ class MergePlanTest {
     @Test
     void whatIsHereAlreadyIsNoWorkAndNoReasonToGoBack() {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 5, 20)))
-                .isEqualTo(new MergePlan.Nothing());
+                .isEqualTo(MergePlan.NOTHING);
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 19, 25)))
-                .isEqualTo(new MergePlan.Nothing());
+                .isEqualTo(MergePlan.NOTHING);
         refuses(
                 Reason.BACK_IN_TIME,
                 "is at sequence 20 here, and generation 1 ends at 10",
@@ -99,9 +99,9 @@ class MergePlanTest {
     @Test
     void whatIsLackingAtTheEndIsAppended() {
         assertThat(MergePlan.of(THERE, LATEST, !CHOSEN, !DELETED, local(7, 0, 10)))
-                .isEqualTo(new MergePlan.Append());
+                .isEqualTo(MergePlan.APPEND);
         assertThat(MergePlan.of(THERE, LATEST, CHOSEN, !DELETED, local(7, 0, 5)))
-                .isEqualTo(new MergePlan.Append());
+                .isEqualTo(MergePlan.APPEND);
     }
 
     @Test

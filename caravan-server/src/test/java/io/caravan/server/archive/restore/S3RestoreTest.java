@@ -90,7 +90,8 @@ class S3RestoreTest {
     @Test
     void fromABucket() throws Exception {
         try (S3Server s3 = S3Server.start();
-                ObjectStore objects = ObjectStores.open(S3Server.url("some/prefix"), s3.options())) {
+                ObjectStore objects =
+                        ObjectStores.place(S3Server.url("some/prefix")).open(s3.options())) {
             fill(objects);
             assertThat(restore(objects).restored()).isEqualTo(DOCUMENTS + 1);
             requireRestored();
@@ -104,7 +105,7 @@ class S3RestoreTest {
     @Test
     void fromAFolder() {
         String url = "file:" + directory.resolve("archive");
-        try (ObjectStore objects = ObjectStores.open(url, S3Options.DEFAULT)) {
+        try (ObjectStore objects = ObjectStores.place(url).open(S3Options.DEFAULT)) {
             fill(objects);
             assertThat(restore(objects).restored()).isEqualTo(DOCUMENTS + 1);
             requireRestored();

@@ -35,7 +35,7 @@ class RestoreCommandTest {
     private ServedStore serve(boolean hydrate) throws IOException {
         ArchiveConfig archive = Claims.config(
                 url(),
-                () -> ObjectStores.open(url(), S3Options.DEFAULT),
+                () -> ObjectStores.place(url()).open(S3Options.DEFAULT),
                 true,
                 hydrate,
                 false,

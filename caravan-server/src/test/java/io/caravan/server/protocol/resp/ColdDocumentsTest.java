@@ -62,7 +62,7 @@ class ColdDocumentsTest {
     private void start(ListStore store) throws IOException {
         ArchiveConfig archive = Claims.config(
                 S3Server.url("prefix"),
-                () -> ObjectStores.open(S3Server.url("prefix"), s3.options()),
+                () -> ObjectStores.place(S3Server.url("prefix")).open(s3.options()),
                 true,
                 true,
                 false,

@@ -9,12 +9,12 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.archive.format.ArchiveException.Reason;
 import org.junit.jupiter.api.Test;
 
-class RootCodecTest {
+class ArchiveRootTest {
     private static final ArchiveRoot ROOT = new ArchiveRoot(Snapshots.STORE, 4, "host \"a\", process 7", 1_795L);
 
     @Test
     void itsTextIsAsDocumented() {
-        assertThat(new String(RootCodec.encode(ROOT), UTF_8))
+        assertThat(new String(ROOT.encode(), UTF_8))
                 .startsWith("{\"format\":\"caravan-archive\",\"version\":1,"
                         + "\"store\":\"00112233-4455-6677-8899-aabbccddeeff\",\"epoch\":4,"
                         + "\"owner\":\"host \\\"a\\\", process 7\",\"sinceMillis\":1795}\ncrc32c:")
@@ -23,13 +23,13 @@ class RootCodecTest {
 
     @Test
     void decodingReadsWhatEncodingWrote() {
-        assertThat(RootCodec.decode(RootCodec.encode(ROOT), ArchiveKeys.ROOT)).isEqualTo(ROOT);
+        assertThat(ArchiveRoot.decode(ROOT.encode(), ArchiveKeys.ROOT)).isEqualTo(ROOT);
     }
 
     @Test
-    void numbersBelowZeroAreNeitherWrittenNorRead() {
+    void noNumberIsBelowZero() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> RootCodec.encode(new ArchiveRoot(Snapshots.STORE, -1, "", 0)))
+                .isThrownBy(() -> new ArchiveRoot(Snapshots.STORE, -1, "", 0))
                 .withMessageContaining("epoch -1");
     }
 
@@ -37,7 +37,7 @@ class RootCodecTest {
     void aManifestIsNoRoot() {
         byte[] manifest = ManifestCodec.encode(ManifestCodecTest.manifest(DocumentName.of("doc")));
         assertThatExceptionOfType(ArchiveException.class)
-                .isThrownBy(() -> RootCodec.decode(manifest, ArchiveKeys.ROOT))
+                .isThrownBy(() -> ArchiveRoot.decode(manifest, ArchiveKeys.ROOT))
                 .withMessageStartingWith(ArchiveKeys.ROOT)
                 .satisfies(refusal -> assertThat(refusal.reason()).isEqualTo(Reason.CORRUPT));
     }

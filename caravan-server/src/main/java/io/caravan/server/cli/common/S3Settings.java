@@ -1,0 +1,56 @@
+package io.caravan.server.cli.common;
+
+import io.caravan.server.archive.object.S3Options;
+import java.net.URI;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/**
+ * How to reach an archive's bucket. Credentials are never options, as other users of the machine see command lines: the
+ * AWS SDK finds them, in the environment, in its files, or from the machine's role.
+ */
+public final class S3Settings {
+    /** In help they come behind a command's own options. */
+    public static final int ORDER = 10;
+
+    @Option(
+            names = "--s3-endpoint",
+            order = ORDER,
+            paramLabel = "URL",
+            defaultValue = "${env:CARAVAN_S3_ENDPOINT}",
+            description = "Address of an S3 server that is not Amazon's, such as http://127.0.0.1:9000; or in"
+                    + " CARAVAN_S3_ENDPOINT.")
+    private @Nullable URI endpoint;
+
+    @Option(
+            names = "--s3-region",
+            order = ORDER,
+            paramLabel = "REGION",
+            defaultValue = "${env:CARAVAN_S3_REGION}",
+            description = "The bucket's region, if the AWS SDK does not find it by itself; or in CARAVAN_S3_REGION.")
+    private @Nullable String region;
+
+    @Option(
+            names = "--s3-path-style",
+            order = ORDER,
+            arity = "0..1",
+            fallbackValue = "true",
+            paramLabel = "BOOL",
+            defaultValue = "${env:CARAVAN_S3_PATH_STYLE:-false}",
+            description = "Name the bucket in the path and not in the host's name, as most servers that are not"
+                    + " Amazon's want it; or true in CARAVAN_S3_PATH_STYLE.")
+    private boolean pathStyle;
+
+    /**
+     * The options.
+     *
+     * @throws IllegalArgumentException when the endpoint is none
+     */
+    public S3Options options() {
+        try {
+            return new S3Options(endpoint, region == null || region.isEmpty() ? null : region, pathStyle);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--s3-endpoint: " + wrong.getMessage(), wrong);
+        }
+    }
+}
