@@ -54,8 +54,8 @@ final class RegionChunks {
     }
 
     /**
-     * Whether there is room for so many entries more. All chunks but a list's last are full, and the smallest has a long
-     * beside each entry. The chunks that a page is cut into fill it, but for less than one.
+     * Whether there is room for so many entries more. All chunks but a list's last are full, and the smallest has a
+     * long beside each entry. The chunks that a page is cut into fill it, but for less than one.
      */
     boolean hasRoom(long entries, long lists) {
         long longs = 2 * entries + (lists << MAX_LOG2);

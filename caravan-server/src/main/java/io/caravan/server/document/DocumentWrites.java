@@ -254,9 +254,9 @@ final class DocumentWrites {
     }
 
     /**
-     * Why the store refuses writes, by the exceptions of those it refused: it has failed, which is final, or it is out of
-     * space. The latter ends with the next successful write, and also when none was refused for a while: clients that
-     * stopped writing because of it would otherwise never learn that there is space again. Thread-safe.
+     * Why the store refuses writes, by the exceptions of those it refused: it has failed, which is final, or it is out
+     * of space. The latter ends with the next successful write, and also when none was refused for a while: clients
+     * that stopped writing because of it would otherwise never learn that there is space again. Thread-safe.
      */
     private static final class Trouble {
         private static final long OUT_OF_SPACE_NANOS = TimeUnit.SECONDS.toNanos(10);

@@ -124,8 +124,8 @@ public final class EditedDocument {
     }
 
     /**
-     * Values of the document after the change so far; reading them extends a sliding expiry. Only in a
-     * change with a {@link Preparation}, and empty as long as that lacks them: the change is then made again.
+     * Values of the document after the change so far; reading them extends a sliding expiry. Only in a change with a
+     * {@link Preparation}, and empty as long as that lacks them: the change is then made again.
      *
      * @param range within the document
      * @throws IllegalArgumentException when the change reads more than it may

@@ -149,8 +149,8 @@ final class SealedJson<T> {
     }
 
     /**
-     * A number of 64 bits that the JSON has as 16 hexadecimal digits, because not every reader of JSON has whole numbers
-     * of 64 bits.
+     * A number of 64 bits that the JSON has as 16 hexadecimal digits, because not every reader of JSON has whole
+     * numbers of 64 bits.
      */
     @Retention(RetentionPolicy.RUNTIME)
     @JacksonAnnotationsInside

@@ -12,8 +12,8 @@ import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * An object's bytes. When a connection breaks in their middle, which also happens when the reader pauses for longer than
- * an idle connection may be open, another one continues from there, provided that the object is still the same.
+ * An object's bytes. When a connection breaks in their middle, which also happens when the reader pauses for longer
+ * than an idle connection may be open, another one continues from there, provided that the object is still the same.
  *
  * <p>Used by one thread. Errors are {@link ObjectStoreException}s.
  */

@@ -25,10 +25,10 @@ import org.jspecify.annotations.Nullable;
  * Appends to a document what a generation has behind the document's end.
  *
  * <p>The snapshot is read twice. First all of it is checked, and the values that both have are compared: where one
- * differs, the document has diverged since, and nothing is appended. Then what is lacking is appended, in one
- * change if it fits one. Each change is made only if the document still ends where the values before it ended, so that
- * whatever others append meanwhile, no value comes twice or out of order. When others do, or the process ends, between
- * two changes, the document has the first part of what it lacked.
+ * differs, the document has diverged since, and nothing is appended. Then what is lacking is appended, in one change if
+ * it fits one. Each change is made only if the document still ends where the values before it ended, so that whatever
+ * others append meanwhile, no value comes twice or out of order. When others do, or the process ends, between two
+ * changes, the document has the first part of what it lacked.
  */
 final class Merge {
     private final Supplier<Archive> archive;

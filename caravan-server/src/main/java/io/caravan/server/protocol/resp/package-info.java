@@ -16,8 +16,8 @@
  * in a {@link io.caravan.server.protocol.resp.dispatch.ReadBatch}; one that has to wait, for a slow client
  * ({@link io.caravan.server.protocol.resp.commands.ValueStream}) or for a change
  * ({@link io.caravan.server.protocol.resp.commands.TailRead}), is a
- * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread and takes its next turn when it is
- * woken.
+ * {@link io.caravan.server.protocol.resp.dispatch.Reading}, which releases its thread and takes its next turn when it
+ * is woken.
  *
  * <p>The classes named {@code ...Commands} have the commands, each with its description for {@code COMMAND}.
  * {@link io.caravan.server.protocol.resp.dispatch.Replacements} has advice for commands of Redis that Caravan lacks.

@@ -131,8 +131,8 @@ public final class ListCommands {
     }
 
     /**
-     * A range of a list as Redis gives it: positions of the first and the last element, both included, from 0 on, or from
-     * the end when negative (-1 is the last element). Positions past the list's ends mean the ends.
+     * A range of a list as Redis gives it: positions of the first and the last element, both included, from 0 on, or
+     * from the end when negative (-1 is the last element). Positions past the list's ends mean the ends.
      *
      * @param start the first element
      * @param stop the last element

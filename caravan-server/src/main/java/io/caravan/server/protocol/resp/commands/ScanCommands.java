@@ -114,9 +114,9 @@ public final class ScanCommands {
     }
 
     /**
-     * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others get
-     * their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so far count
-     * as its answer, and it waits for room between its turns as all reads do.
+     * {@code KEYS}: the names that match a pattern, of all documents. It looks at some documents a turn, so that others
+     * get their reading threads meanwhile, and a client that has gone costs no more than one turn. The names found so
+     * far count as its answer, and it waits for room between its turns as all reads do.
      */
     static final class KeysReading implements Reading {
         /** Greatest number of names in the answer. */

@@ -23,9 +23,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none.
- * A wait holds no thread. It ends with the first value, when the document is closed, after its time, and
- * when the client goes or the server stops.
+ * {@code CARAVAN.READ}: the values from a sequence on, and, with {@code BLOCK}, a wait for them while there are none. A
+ * wait holds no thread. It ends with the first value, when the document is closed, after its time, and when the client
+ * goes or the server stops.
  */
 final class TailRead implements Reading {
     private final DocumentService documents;
@@ -271,8 +271,8 @@ final class TailRead implements Reading {
     }
 
     /**
-     * One wait for a document to change. It begins before the look at the document, so that no change is missed. If that
-     * finds nothing, the wait is {@linkplain #leave() left}, and the next change wakes the reading, once.
+     * One wait for a document to change. It begins before the look at the document, so that no change is missed. If
+     * that finds nothing, the wait is {@linkplain #leave() left}, and the next change wakes the reading, once.
      */
     private static final class ChangeWait {
         private enum State {
