@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Futures of writes: what they get, in which order, and what may be done by what depends on them. */
@@ -69,12 +70,13 @@ public interface FutureContract extends ContractFixture {
 
     @Test
     default void whatDependsOnAFutureMayReadTheStoreAndWaitForAFlush() {
-        CompletableFuture<List<String>> read = store().append(1, bytes("a")).thenApply(sequence -> {
-            store().append(1, bytes("b"), NOBODY);
-            store().flush();
-            store().checkpoint();
-            return texts(store(), 1);
-        });
+        CompletableFuture<List<String>> read = onFutureThread(
+                () -> store().append(1, bytes("a")).thenApply(sequence -> {
+                    store().append(1, bytes("b"), NOBODY);
+                    store().flush();
+                    store().checkpoint();
+                    return texts(store(), 1);
+                }));
         assertThat(await(read)).containsExactly("0:a", "1:b");
     }
 
@@ -89,8 +91,8 @@ public interface FutureContract extends ContractFixture {
     /** One thread completes all futures: it would wait for itself. */
     @Test
     default void whatDependsOnAFutureMustNotWaitForAnother() {
-        CompletableFuture<Long> waits = store().append(1, bytes("a"))
-                .thenApply(sequence -> store().append(1, bytes("b")).join());
+        CompletableFuture<Long> waits = onFutureThread(() -> store().append(1, bytes("a"))
+                .thenApply(sequence -> store().append(1, bytes("b")).join()));
         assertThatThrownBy(() -> await(waits))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("thenCompose");
@@ -100,16 +102,26 @@ public interface FutureContract extends ContractFixture {
     @Test
     default void futuresCompleteInTheOrderOfAcceptance() {
         List<Integer> completed = new ArrayList<>();
+        await(onFutureThread(() -> {
+            CompletableFuture<?> last = CompletableFuture.completedFuture(null);
+            for (int i = 0; i < 100; i++) {
+                int number = i;
+                last = store().append(i % 3, bytes("x")).thenRun(() -> completed.add(number));
+            }
+            return last;
+        }));
+        assertThat(completed).hasSize(100).isSorted();
+    }
+
+    /** Has what depends on futures run where they complete: on this thread it would, once they are complete. */
+    private <T> T onFutureThread(Supplier<T> dependents) {
         CountDownLatch begin = new CountDownLatch(1);
         store().futureExecutor().execute(() -> awaitUninterruptibly(begin));
-        CompletableFuture<?> last = CompletableFuture.completedFuture(null);
-        for (int i = 0; i < 100; i++) {
-            int number = i;
-            last = store().append(i % 3, bytes("x")).thenRun(() -> completed.add(number));
+        try {
+            return dependents.get();
+        } finally {
+            begin.countDown();
         }
-        begin.countDown();
-        await(last);
-        assertThat(completed).hasSize(100).isSorted();
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {
@@ -125,7 +137,8 @@ public interface FutureContract extends ContractFixture {
     @Test
     default void aSlowDependentHoldsUpNoWrite() {
         CountDownLatch release = new CountDownLatch(1);
-        CompletableFuture<Void> slow = store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release));
+        CompletableFuture<Void> slow = onFutureThread(
+                () -> store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release)));
         for (int i = 0; i < 10; i++) {
             StoreCalls.told(told -> store().append(1, bytes("b"), told));
         }
@@ -147,7 +160,7 @@ public interface FutureContract extends ContractFixture {
 
     @Test
     default void whatDependsOnAFutureMayCloseTheStore() {
-        await(store().append(1, bytes("a")).thenRun(() -> store().close()));
+        await(onFutureThread(() -> store().append(1, bytes("a")).thenRun(() -> store().close())));
         closeAndReopen();
         if (durable()) {
             assertThat(texts(store(), 1)).containsExactly("0:a");

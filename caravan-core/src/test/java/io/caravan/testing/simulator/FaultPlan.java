@@ -56,11 +56,6 @@ final class FaultPlan {
         return broke;
     }
 
-    /** Whether a call has failed for want of space. */
-    boolean wasFull() {
-        return wasFull;
-    }
-
     /** Makes space on the disk, for good. */
     void makeSpace() {
         spaceIsBack = true;

@@ -18,8 +18,6 @@ final class Life implements CrashStorage.Director {
     private static final int MAX_OPERATIONS = 400;
     private static final int MAX_INSIDE = 2;
     private static final int OPERATIONS_WITH_SPACE = 5;
-    /** Enough to need the next log segment, which only a store that has noticed can make. */
-    private static final int OPERATIONS_AFTER_A_FULL_DISK = 80;
     /** More than any part of a store waits before it looks for space again. */
     private static final long RECOVERY_NANOS = 2_000_000_000;
 
@@ -122,8 +120,7 @@ final class Life implements CrashStorage.Director {
         threading.letTimePass(RECOVERY_NANOS);
         letAllWork();
         faults.spaceWasNoticed();
-        int operations = faults.wasFull() ? OPERATIONS_AFTER_A_FULL_DISK : OPERATIONS_WITH_SPACE;
-        for (int i = 0; i < operations && !over() && !client.storeFailed(); i++) {
+        for (int i = 0; i < OPERATIONS_WITH_SPACE && !over() && !client.storeFailed(); i++) {
             client.act(false);
             simulation.checkNoFailure();
         }

@@ -75,7 +75,7 @@ class SabotageTest {
         LongConsumer nobody = done -> {};
         return build.loadClass(Simulator.class.getName())
                 .getMethod("run", long.class, long.class, Duration.class, int.class, LongConsumer.class)
-                .invoke(null, SEED, cuts, Duration.ofMinutes(5), threads, nobody);
+                .invoke(null, SEED, cuts, Duration.ofMinutes(15), threads, nobody);
     }
 
     private static Object call(Object record, String component) throws Exception {

@@ -5,8 +5,8 @@
  * <ol>
  *   <li>{@link io.caravan.server.archive.push.Walker} goes through all documents within four fifths of the greatest age
  *   and hands those that have changed to the {@link io.caravan.server.archive.push.JobQueue};
- *   <li>a {@link io.caravan.server.archive.push.Worker} takes the document and has {@link
- *       io.caravan.server.archive.push.DocumentPush} put it into the archive, or its tombstone if it was deleted;
+ *   <li>a worker takes the document and has {@link io.caravan.server.archive.push.DocumentPush} put it into the
+ *   archive, or its tombstone if it was deleted;
  *   <li>{@link io.caravan.server.archive.push.Failure} says what a failure means: if the archive cannot be reached, all
  *   wait for one {@link io.caravan.server.archive.push.BackOff}; a document that cannot be archived is tried once more
  *   after a while, and then alone waits for the next round;
