@@ -13,6 +13,23 @@ final class Moto implements S3Program {
     private static final String PYTHON = "python3";
     private static final String VERSION = "moto[server]==5.2.5";
     private static final Path HOME = Installations.home("moto");
+    /** Moto checks a condition and then puts, so of two requests at once both may succeed: here they come in turn. */
+    private static final String SERVER = """
+            import sys, threading
+            from moto import server
+
+            conditional = threading.Lock()
+
+            class Dispatcher(server.DomainDispatcherApplication):
+                def __call__(self, environ, start_response):
+                    if "HTTP_IF_MATCH" in environ or "HTTP_IF_NONE_MATCH" in environ:
+                        with conditional:
+                            return super().__call__(environ, start_response)
+                    return super().__call__(environ, start_response)
+
+            server.DomainDispatcherApplication = Dispatcher
+            server.main(sys.argv[1:])
+            """;
 
     @Override
     public @Nullable String install() throws IOException {
@@ -30,7 +47,7 @@ final class Moto implements S3Program {
 
     @Override
     public List<String> command(Path data, int port) {
-        return List.of(program("moto_server"), "-H", S3Server.HOST, "-p", Integer.toString(port));
+        return List.of(program("python"), "-c", SERVER, "-H", S3Server.HOST, "-p", Integer.toString(port));
     }
 
     private static String program(String name) {
