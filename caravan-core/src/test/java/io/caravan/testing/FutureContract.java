@@ -70,8 +70,8 @@ public interface FutureContract extends ContractFixture {
 
     @Test
     default void whatDependsOnAFutureMayReadTheStoreAndWaitForAFlush() {
-        CompletableFuture<List<String>> read = onFutureThread(
-                () -> store().append(1, bytes("a")).thenApply(sequence -> {
+        CompletableFuture<List<String>> read =
+                onFutureThread(() -> store().append(1, bytes("a")).thenApply(sequence -> {
                     store().append(1, bytes("b"), NOBODY);
                     store().flush();
                     store().checkpoint();
@@ -137,8 +137,8 @@ public interface FutureContract extends ContractFixture {
     @Test
     default void aSlowDependentHoldsUpNoWrite() {
         CountDownLatch release = new CountDownLatch(1);
-        CompletableFuture<Void> slow = onFutureThread(
-                () -> store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release)));
+        CompletableFuture<Void> slow =
+                onFutureThread(() -> store().append(1, bytes("a")).thenRun(() -> awaitUninterruptibly(release)));
         for (int i = 0; i < 10; i++) {
             StoreCalls.told(told -> store().append(1, bytes("b"), told));
         }
