@@ -1,5 +1,6 @@
 package io.caravan.server.archive.push;
 
+import io.caravan.server.archive.format.ArchiveException;
 import java.io.IOException;
 
 /** Scenarios with what must hold at each of their steps; for tests of this build, and of sabotaged ones. */
@@ -12,6 +13,10 @@ public final class CrashScenarios {
      * @throws AssertionError saying what does not hold, and after which crash
      */
     public static void check(long seed) throws IOException {
-        new CrashScenario(seed).run();
+        try {
+            new CrashScenario(seed).run();
+        } catch (ArchiveException damaged) {
+            throw new AssertionError("the host finds its archive damaged: " + damaged.getMessage(), damaged);
+        }
     }
 }
