@@ -76,7 +76,7 @@ public final class ListIndex {
         return Math.min(listsLeft(), chunks.left());
     }
 
-    /** Whether so many entries find room in lists that are there, or are counted by {@link #listsLeft}. */
+    /** Whether so many new entries of so many lists will find room, not counting the lists themselves. */
     public boolean hasRoom(long newEntries, long lists) {
         return chunks.hasRoom(newEntries, lists);
     }
