@@ -2,6 +2,7 @@ package io.caravan.bench;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -10,6 +11,7 @@ import java.util.stream.Stream;
 
 /** Whole directories: the stores that these programs create, keep as evidence and delete. */
 public final class Directories {
+    private static final long BYTES_PER_KIB = 1024;
 
     private Directories() {}
 
@@ -51,6 +53,18 @@ public final class Directories {
             bytes += Files.isRegularFile(path) ? Files.size(path) : 0;
         }
         return bytes;
+    }
+
+    /** Space that the disk has given to all files in it, in bytes: holes in files take none. */
+    public static long allocatedBytes(Path directory) throws IOException {
+        Process du = new ProcessBuilder("du", "-sk", directory.toString())
+                .redirectErrorStream(true)
+                .start();
+        String said = new String(du.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (!said.matches("\\d+\\s.*")) {
+            throw new IOException("du could not measure " + directory + ": " + said);
+        }
+        return BYTES_PER_KIB * Long.parseLong(said.split("\\s")[0]);
     }
 
     private static List<Path> walk(Path directory, Comparator<Path> order) throws IOException {

@@ -5,6 +5,7 @@ import io.caravan.bench.engine.EngineCommand;
 import io.caravan.bench.fragmentation.FragmentationCommand;
 import io.caravan.bench.gate.GateCommand;
 import io.caravan.bench.layers.LayersCommand;
+import io.caravan.bench.life.LifeCommand;
 import io.caravan.bench.load.LoadCommand;
 import io.caravan.bench.network.ServerCommand;
 import io.caravan.bench.patterns.WritePatternsCommand;
@@ -31,6 +32,7 @@ import picocli.CommandLine.Command;
             ScalingCommand.class,
             FlushPoliciesCommand.class,
             FragmentationCommand.class,
+            LifeCommand.class,
             LoadCommand.class,
             ServerCommand.class,
             ServiceCommand.class,

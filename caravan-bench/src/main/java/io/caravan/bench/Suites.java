@@ -13,6 +13,7 @@ public final class Suites {
             "layers",
             "flush-policies",
             "fragmentation",
+            "life",
             "service",
             "seeds");
 

@@ -10,7 +10,7 @@ import java.util.List;
 import org.knowm.xchart.CategoryChart;
 
 /** Bars of medians: a group for each figure, with a bar for each system that has all figures. */
-final class Bars {
+public final class Bars {
     /** Gives the smallest bar some height. */
     private static final double BELOW_LEAST = 0.8;
 
@@ -19,7 +19,7 @@ final class Bars {
     private double least = Double.MAX_VALUE;
     private boolean logarithmic;
 
-    Bars(String title, String yTitle) {
+    public Bars(String title, String yTitle) {
         chart = Charts.bars(title, "", yTitle);
         chart.getStyler().setYAxisDecimalPattern("#,##0.#");
     }
@@ -28,13 +28,13 @@ final class Bars {
     private record Group(String label, Results results, String workload, Figure figure) {}
 
     /** Call it for all groups before adding a system. */
-    Bars group(String label, Results results, String workload, Figure figure) {
+    public Bars group(String label, Results results, String workload, Figure figure) {
         groups.add(new Group(label, results, workload, figure));
         return this;
     }
 
     /** Adds a row's bars under a name; does nothing when the row has not been measured yet. */
-    Bars system(String name, String system, String durability) {
+    public Bars system(String name, String system, String durability) {
         List<Double> values = groups.stream()
                 .map(group -> group.results.median(new Row(group.workload, system, durability), group.figure))
                 .toList();
@@ -46,13 +46,13 @@ final class Bars {
     }
 
     /** Makes the vertical axis logarithmic. */
-    Bars logarithmic() {
+    public Bars logarithmic() {
         logarithmic = true;
         return this;
     }
 
     /** Completes the chart. A logarithmic axis has no zero, so it starts below the smallest bar. */
-    CategoryChart chart() {
+    public CategoryChart chart() {
         if (logarithmic) {
             Charts.logY(chart);
             chart.getStyler().setYAxisMin(Math.pow(10, Math.floor(Math.log10(least * BELOW_LEAST))));

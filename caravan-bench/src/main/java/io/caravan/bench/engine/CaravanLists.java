@@ -1,26 +1,29 @@
 package io.caravan.bench.engine;
 
-import io.caravan.Durability;
 import io.caravan.EntryStream;
 import io.caravan.ListStore;
+import io.caravan.WriteBatch;
 import io.caravan.bench.peers.PeerReader;
 import io.caravan.bench.peers.PeerStore;
 import java.nio.ByteBuffer;
-import java.nio.file.Path;
 
-/**
- * Caravan behind the interface of its peers, to fill and read. Nothing is forced, which makes no difference to reads.
- */
-final class CaravanLists implements PeerStore {
+/** Caravan behind the interface of its peers; a commit waits for everything appended. */
+public final class CaravanLists implements PeerStore.Trimming {
     private final ListStore store;
 
-    CaravanLists(Stores stores, Path directory) {
-        store = stores.open(directory, Durability.PROCESS);
+    /** Around an open store, which is closed with this. */
+    public CaravanLists(ListStore store) {
+        this.store = store;
     }
 
     @Override
     public void append(long id, byte[] value) {
         store.append(id, value, Stores.NOBODY);
+    }
+
+    @Override
+    public void appendSnapshot(long id, byte[] snapshot, long sequence) {
+        store.write(WriteBatch.create().append(id, snapshot).trimTo(id, sequence), Stores.NOBODY);
     }
 
     @Override

@@ -9,18 +9,18 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Runs contestants one after another, each in its own directory, which is deleted before the next one starts. */
-final class Contest {
+public final class Contest {
     private final String workload;
     private final Results results;
 
     /** Adds the measurements to {@code results}. */
-    Contest(String workload, Results results) {
+    public Contest(String workload, Results results) {
         this.workload = workload;
         this.results = results;
     }
 
     /** The contestants in this turn's order. */
-    void run(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
+    public void run(Turn turn, List<Contestant> contestants) throws IOException, InterruptedException {
         for (Contestant contestant : turn.inTurn(contestants)) {
             turn.say(workload + ": " + contestant.system() + ", " + contestant.durability());
             run(turn, contestant);

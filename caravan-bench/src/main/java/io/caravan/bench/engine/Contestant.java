@@ -10,17 +10,17 @@ import java.nio.file.Path;
  * @param system what runs it
  * @param durability what was guaranteed of an append when it was counted
  */
-record Contestant(String system, String durability, Work work) {
-    static final String CARAVAN = "Caravan";
+public record Contestant(String system, String durability, Work work) {
+    public static final String CARAVAN = "Caravan";
     static final String GROWN = "Caravan, size found";
     static final String BY_HAND = "by hand";
     static final String SYNCED_EACH = "synced each append";
     static final String SYNCED_TOGETHER = "synced, shared by all that wait";
-    static final String SYNCED_BATCHES = "synced every 1,000";
+    public static final String SYNCED_BATCHES = "synced every 1,000";
     static final String UNSYNCED = "not synced, committed every 1,000";
 
     /** Runs the workload once. */
-    interface Work {
+    public interface Work {
         /**
          * Measures.
          *

@@ -1,5 +1,6 @@
 package io.caravan.bench.engine;
 
+import io.caravan.Durability;
 import io.caravan.bench.Directories;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.peers.PeerStore;
@@ -50,8 +51,9 @@ final class ListReads implements Measure {
         this.entries = entries;
         this.limitNanos = limitNanos;
         Loader loader = new Loader(workload, lists, entries);
-        subjects.add(new Subject(Contestant.CARAVAN, true, path -> new CaravanLists(stores, path), loader::listByList));
-        subjects.add(new Subject(GROWN_TOGETHER, true, path -> new CaravanLists(stores, path), loader::together));
+        Opener caravan = path -> new CaravanLists(stores.open(path, Durability.PROCESS));
+        subjects.add(new Subject(Contestant.CARAVAN, true, caravan, loader::listByList));
+        subjects.add(new Subject(GROWN_TOGETHER, true, caravan, loader::together));
         for (Peer peer : Peer.values()) {
             if (peer != Peer.ROCKSDB_PUTS) {
                 subjects.add(new Subject(

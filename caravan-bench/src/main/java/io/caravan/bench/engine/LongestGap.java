@@ -6,29 +6,29 @@ package io.caravan.bench.engine;
  * <p>It reads the clock at every sixteenth event only: reading it each time would add noticeably to an append, and any
  * stall that matters is longer than sixteen appends.
  */
-final class LongestGap {
+public final class LongestGap {
     private static final int EVERY_MASK = 16 - 1;
 
     private long lastNanos;
     private long longestNanos;
     private int events;
 
-    LongestGap(long startNanos) {
+    public LongestGap(long startNanos) {
         lastNanos = startNanos;
     }
 
-    void event() {
+    public void event() {
         if ((++events & EVERY_MASK) == 0) {
             eventAt(System.nanoTime());
         }
     }
 
-    void eventAt(long nanos) {
+    public void eventAt(long nanos) {
         longestNanos = Math.max(longestNanos, nanos - lastNanos);
         lastNanos = nanos;
     }
 
-    long nanos() {
+    public long nanos() {
         return longestNanos;
     }
 

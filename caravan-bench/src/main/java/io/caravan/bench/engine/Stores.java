@@ -45,11 +45,15 @@ public final class Stores {
     }
 
     public ListStore open(Path directory, Durability durability) {
+        return DurableListStore.open(config(directory, durability).build());
+    }
+
+    /** The settings of such a store, for whoever changes others as well. */
+    public StoreConfig.Builder config(Path directory, Durability durability) {
         StoreConfig.Builder config = StoreConfig.builder(directory).durability(durability);
-        if (quick) {
-            config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES);
-        }
-        return DurableListStore.open(config.build());
+        return quick
+                ? config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES)
+                : config;
     }
 
     /**

@@ -2,6 +2,7 @@ package io.caravan.bench.gate;
 
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.bench.CountingStorage;
 import io.caravan.bench.engine.Workload;
 import io.caravan.engine.Engine;
 import io.caravan.io.FileStorage;

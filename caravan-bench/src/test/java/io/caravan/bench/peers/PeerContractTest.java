@@ -67,6 +67,27 @@ class PeerContractTest {
     }
 
     @ParameterizedTest
+    @EnumSource(names = {"ROCKSDB", "ROCKSDB_PUTS", "LMDB"})
+    void aSnapshotDropsWhatTheListHadBefore(Peer peer) throws IOException {
+        try (PeerStore store = peer.open(directory, true)) {
+            append(store, 0, ENTRIES);
+            PeerStore.Trimming trimming = (PeerStore.Trimming) store;
+            trimming.append(2, value(2, ENTRIES));
+            trimming.appendSnapshot(2, value(2, 1), ENTRIES + 1);
+            trimming.append(2, value(2, 2));
+            trimming.commit();
+        }
+        try (PeerStore store = peer.open(directory, true);
+                PeerReader reader = store.reader()) {
+            store.append(2, value(2, 3));
+            store.commit();
+            assertThat(read(reader, 1)).isEqualTo(expected(1, ENTRIES));
+            assertThat(read(reader, 2)).isEqualTo(expected(2, 4).subList(1, 4));
+            assertThat(read(reader, 3)).isEqualTo(expected(3, ENTRIES));
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource(Peer.class)
     void tellsItsVersion(Peer peer) {
         assertThat(peer.version()).matches("[a-z0-9-]+-[0-9][0-9.]+");
@@ -97,15 +118,19 @@ class PeerContractTest {
         List<String> all = new ArrayList<>();
         try (PeerReader reader = store.reader()) {
             for (int id = 0; id < LISTS; id++) {
-                List<String> found = new ArrayList<>();
-                reader.read(id, value -> found.add(text(value)));
-                assertThat(found).isEqualTo(expected(id, entries));
+                assertThat(read(reader, id)).isEqualTo(expected(id, entries));
             }
             reader.read(LISTS, value -> all.add(text(value)));
             assertThat(all).isEmpty();
             reader.readAll(LISTS - 1, value -> all.add(text(value)));
         }
         assertThat(all).hasSize((LISTS - 1) * entries).containsAll(expected(LISTS - 2, entries));
+    }
+
+    private static List<String> read(PeerReader reader, int id) throws IOException {
+        List<String> found = new ArrayList<>();
+        reader.read(id, value -> found.add(text(value)));
+        return found;
     }
 
     private static List<String> expected(int id, int entries) {

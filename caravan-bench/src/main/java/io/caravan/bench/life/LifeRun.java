@@ -1,0 +1,128 @@
+package io.caravan.bench.life;
+
+import io.caravan.Durability;
+import io.caravan.StoreConfig;
+import io.caravan.bench.CountingStorage;
+import io.caravan.bench.Directories;
+import io.caravan.bench.engine.CaravanLists;
+import io.caravan.bench.engine.Contestant;
+import io.caravan.bench.engine.LongestGap;
+import io.caravan.bench.engine.Stores;
+import io.caravan.bench.life.DocumentLife.Activity;
+import io.caravan.bench.peers.Peer;
+import io.caravan.bench.peers.PeerStore;
+import io.caravan.bench.report.Figure;
+import io.caravan.bench.report.Measurement;
+import io.caravan.engine.Engine;
+import io.caravan.io.FileStorage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
+
+/**
+ * Contestants that go through the same life, each with a new store, until so much has been appended or a time is up.
+ * What reaches the disk counts until the store is closed.
+ */
+final class LifeRun {
+    static final String DURABILITY = Contestant.SYNCED_BATCHES;
+    static final Figure DISK_RATIO = new Figure("disk / appended", "%,.2f");
+    static final Figure LOG_AND_HEAP_RATIO = new Figure("log and heap / appended", "%,.2f");
+    private static final Figure CHECKPOINT_RATIO = new Figure("checkpoints / appended", "%,.2f");
+    private static final Figure APPENDED_MB = new Figure("appended, MB", "%,.0f");
+    private static final Figure LIVE_MB = new Figure("live at the end, MB", "%,.0f");
+    private static final Figure STORED_MB = new Figure("on disk at the end, MB", "%,.0f");
+
+    private static final int BATCH = 1_000;
+    private static final double BYTES_PER_MB = 1e6;
+    private static final double NANOS_PER_SECOND = 1e9;
+
+    private final Stores stores;
+    private final long seed;
+    private final long limitNanos;
+
+    /**
+     * Creates the runs of a life.
+     *
+     * @param limitNanos time after which no run starts another 1,000 changes
+     */
+    LifeRun(boolean quick, long seed, long limitNanos) {
+        stores = new Stores(quick);
+        this.seed = seed;
+        this.limitNanos = limitNanos;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    long limitNanos() {
+        return limitNanos;
+    }
+
+    /** Caravan with some settings of its own. */
+    Contestant caravan(String system, Activity activity, long bytes, UnaryOperator<StoreConfig.Builder> settings) {
+        return new Contestant(system, DURABILITY, directory -> {
+            StoreConfig config =
+                    settings.apply(stores.config(directory, Durability.SYNC)).build();
+            CountingStorage storage = new CountingStorage(FileStorage.openOrCreate(directory));
+            DocumentLife life = new DocumentLife(seed, activity);
+            Measurement measurement = live(
+                    directory, () -> new CaravanLists(Engine.open(config, storage, System::nanoTime)), life, bytes);
+            double appended = life.appendedBytes();
+            return measurement
+                    .with(LOG_AND_HEAP_RATIO, (storage.writtenBytes("log-") + storage.writtenBytes("heap-")) / appended)
+                    .with(CHECKPOINT_RATIO, storage.writtenBytes("checkpoint-") / appended);
+        });
+    }
+
+    /** A peer that is synced. */
+    Contestant peer(Peer peer, Activity activity, long bytes) {
+        return new Contestant(
+                peer.title(),
+                DURABILITY,
+                directory ->
+                        live(directory, () -> peer.open(directory, true), new DocumentLife(seed, activity), bytes));
+    }
+
+    private interface Opener {
+        PeerStore open() throws IOException;
+    }
+
+    private Measurement live(Path directory, Opener opener, DocumentLife life, long bytes) throws IOException {
+        OptionalLong before = DiskWrites.bytes(Files.createDirectories(directory));
+        Measurement measurement;
+        try (PeerStore store = opener.open()) {
+            measurement = live(store, life, bytes);
+        }
+        OptionalLong after = DiskWrites.bytes(directory);
+        if (before.isPresent() && after.isPresent()) {
+            double written = after.getAsLong() - before.getAsLong();
+            measurement.with(DISK_RATIO, written / life.appendedBytes());
+        }
+        return measurement
+                .with(APPENDED_MB, life.appendedBytes() / BYTES_PER_MB)
+                .with(LIVE_MB, life.liveBytes() / BYTES_PER_MB)
+                .with(STORED_MB, Directories.allocatedBytes(directory) / BYTES_PER_MB);
+    }
+
+    private Measurement live(PeerStore store, DocumentLife life, long bytes) throws IOException {
+        long start = System.nanoTime();
+        long now = start;
+        LongestGap gap = new LongestGap(start);
+        while (life.appendedBytes() < bytes && now - start < limitNanos) {
+            for (int i = 0; i < BATCH; i++) {
+                life.change(store);
+                gap.event();
+            }
+            store.commit();
+            now = System.nanoTime();
+            gap.eventAt(now);
+        }
+        return new Measurement()
+                .appendsPerSecond(life.appends(), now - start)
+                .with(Figure.VALUE_MB_PER_SECOND, life.appendedBytes() / BYTES_PER_MB / ((now - start) / NANOS_PER_SECOND))
+                .longestAppend(gap.nanos());
+    }
+}
