@@ -51,9 +51,7 @@ public final class Stores {
     /** The settings of such a store, for whoever changes others as well. */
     public StoreConfig.Builder config(Path directory, Durability durability) {
         StoreConfig.Builder config = StoreConfig.builder(directory).durability(durability);
-        return quick
-                ? config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES)
-                : config;
+        return quick ? config.logSegmentBytes(SMALL_SEGMENT_BYTES).heapSegmentBytes(SMALL_SEGMENT_BYTES) : config;
     }
 
     /**

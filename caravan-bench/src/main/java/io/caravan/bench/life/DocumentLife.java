@@ -79,8 +79,7 @@ final class DocumentLife {
         for (int place = 0; place < edited.length; place++) {
             open(place);
             changesLeft[edited[place]] = changesLeftAtAnyMoment();
-            snapshotsLeft[place] =
-                    activity == Activity.SPREAD ? NO_END : 1 + random.nextInt(snapshotsLeft[place]);
+            snapshotsLeft[place] = activity == Activity.SPREAD ? NO_END : 1 + random.nextInt(snapshotsLeft[place]);
         }
     }
 

@@ -3,6 +3,7 @@ package io.caravan.bench.life;
 import io.caravan.bench.engine.Contest;
 import io.caravan.bench.engine.Contestant;
 import io.caravan.bench.life.DocumentLife.Activity;
+import io.caravan.bench.life.LifeRun.End;
 import io.caravan.bench.report.Charts;
 import io.caravan.bench.report.Figure;
 import io.caravan.bench.report.Measure;
@@ -18,22 +19,27 @@ import org.knowm.xchart.XYChart;
 /** Caravan with more or less log between two checkpoints. */
 final class Generations implements Measure {
     private static final List<Integer> SIZES_MIB = List.of(16, 64, 256, 1024);
-    /** Whole generations: the last ends with the checkpoint of the closing store. */
-    private static final int LEAST_GENERATIONS = 3;
-
     /** So little that the floor alone decides when a checkpoint starts. */
     private static final double NO_FRACTION = 1e-9;
 
     private static final long MIB = 1 << 20;
 
     private final LifeRun run;
-    private final long leastBytes;
+    private final End least;
+    private final int leastGenerations;
     private final Results results = new Results();
 
-    /** Creates the measure of lives in which at least so much is appended. */
-    Generations(LifeRun run, long leastBytes) {
+    /**
+     * Creates the measure.
+     *
+     * @param least where a life ends unless it takes more for the generations
+     * @param leastGenerations number of times that as much is appended as comes between two checkpoints; the last one
+     *     ends with the checkpoint of the closing store
+     */
+    Generations(LifeRun run, End least, int leastGenerations) {
         this.run = run;
-        this.leastBytes = leastBytes;
+        this.least = least;
+        this.leastGenerations = leastGenerations;
     }
 
     /** Only in the first turn: bytes are counted, not timed. */
@@ -44,17 +50,18 @@ final class Generations implements Measure {
         }
         for (Activity activity : Activity.values()) {
             Contest contest = new Contest(activity.title(), results);
-            contest.run(turn, SIZES_MIB.stream().map(mib -> caravan(activity, mib)).toList());
+            contest.run(
+                    turn, SIZES_MIB.stream().map(mib -> caravan(activity, mib)).toList());
         }
     }
 
     private Contestant caravan(Activity activity, int mib) {
-        return run.caravan(system(mib), activity, bytes(mib), settings -> settings.checkpointFloorBytes(mib * MIB)
-                .checkpointFraction(NO_FRACTION));
-    }
-
-    private long bytes(int mib) {
-        return Math.max(leastBytes, LEAST_GENERATIONS * mib * MIB);
+        End end = new End(Math.max(least.bytes(), leastGenerations * mib * MIB), least.seconds());
+        return run.caravan(
+                system(mib),
+                activity,
+                end,
+                settings -> settings.checkpointFloorBytes(mib * MIB).checkpointFraction(NO_FRACTION));
     }
 
     private static String system(int mib) {
@@ -66,9 +73,9 @@ final class Generations implements Measure {
         return new Table(
                 "Generations",
                 "The same life, on Caravan with a checkpoint after so much log"
-                        + " (StoreConfig.checkpointFloorBytes; checkpointFraction so small that it does not matter). At"
-                        + " least " + LEAST_GENERATIONS + " checkpoints in each; closing the store makes the last. One"
-                        + " run of each: what counts here is bytes, not time.",
+                        + " (StoreConfig.checkpointFloorBytes; checkpointFraction so small that it does not matter), until"
+                        + " at least " + leastGenerations + " times as much has been appended; closing the store makes"
+                        + " the last checkpoint. One run of each: what counts here is bytes, not time.",
                 results);
     }
 

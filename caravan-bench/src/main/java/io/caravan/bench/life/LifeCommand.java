@@ -1,10 +1,10 @@
 package io.caravan.bench.life;
 
+import io.caravan.bench.life.LifeRun.End;
 import io.caravan.bench.report.Course;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -26,7 +26,7 @@ import picocli.CommandLine.Option;
                     + " meanwhile. Takes about five minutes and up to 8 GiB of disk."
         })
 public final class LifeCommand implements Callable<Integer> {
-    private static final int MIB = 1 << 20;
+    private static final long MIB = 1 << 20;
 
     @Mixin
     private Course course = new Course();
@@ -36,11 +36,13 @@ public final class LifeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        LifeRun run = new LifeRun(course.quick(), seed, TimeUnit.SECONDS.toNanos(course.quick() ? 1 : 4));
+        LifeRun run = new LifeRun(course.quick(), seed);
         course.run(
                 course.quick()
-                        ? List.of(new SameLife(run, 2 * MIB), new Generations(run, MIB))
-                        : List.of(new SameLife(run, 1024L * MIB), new Generations(run, 512L * MIB)));
+                        ? List.of(new SameLife(run, new End(MIB, 1)), new Generations(run, new End(MIB, 1), 0))
+                        : List.of(
+                                new SameLife(run, new End(1024 * MIB, 4)),
+                                new Generations(run, new End(512 * MIB, 30), 3)));
         return 0;
     }
 }

@@ -22,12 +22,14 @@ import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 
 /**
- * Contestants that go through the same life, each with a new store, until so much has been appended or a time is up.
+ * Contestants that go through the same life, each with a new store, until enough has been appended or a time is up.
  * What reaches the disk counts until the store is closed.
  */
 final class LifeRun {
     static final String DURABILITY = Contestant.SYNCED_BATCHES;
     static final Figure DISK_RATIO = new Figure("disk / appended", "%,.2f");
+    private static final Figure LOG_RATIO = new Figure("log / appended", "%,.2f");
+    private static final Figure HEAP_RATIO = new Figure("heap / appended", "%,.2f");
     static final Figure LOG_AND_HEAP_RATIO = new Figure("log and heap / appended", "%,.2f");
     private static final Figure CHECKPOINT_RATIO = new Figure("checkpoints / appended", "%,.2f");
     private static final Figure APPENDED_MB = new Figure("appended, MB", "%,.0f");
@@ -40,61 +42,60 @@ final class LifeRun {
 
     private final Stores stores;
     private final long seed;
-    private final long limitNanos;
 
-    /**
-     * Creates the runs of a life.
-     *
-     * @param limitNanos time after which no run starts another 1,000 changes
-     */
-    LifeRun(boolean quick, long seed, long limitNanos) {
+    LifeRun(boolean quick, long seed) {
         stores = new Stores(quick);
         this.seed = seed;
-        this.limitNanos = limitNanos;
     }
+
+    /**
+     * Where a run ends: it starts no further 1,000 changes after that.
+     *
+     * @param bytes appended
+     */
+    record End(long bytes, long seconds) {}
 
     long seed() {
         return seed;
     }
 
-    long limitNanos() {
-        return limitNanos;
-    }
-
     /** Caravan with some settings of its own. */
-    Contestant caravan(String system, Activity activity, long bytes, UnaryOperator<StoreConfig.Builder> settings) {
+    Contestant caravan(String system, Activity activity, End end, UnaryOperator<StoreConfig.Builder> settings) {
         return new Contestant(system, DURABILITY, directory -> {
             StoreConfig config =
                     settings.apply(stores.config(directory, Durability.SYNC)).build();
             CountingStorage storage = new CountingStorage(FileStorage.openOrCreate(directory));
             DocumentLife life = new DocumentLife(seed, activity);
-            Measurement measurement = live(
-                    directory, () -> new CaravanLists(Engine.open(config, storage, System::nanoTime)), life, bytes);
+            Measurement measurement =
+                    live(directory, () -> new CaravanLists(Engine.open(config, storage, System::nanoTime)), life, end);
             double appended = life.appendedBytes();
+            double log = storage.writtenBytes("log-") / appended;
+            double heap = storage.writtenBytes("heap-") / appended;
             return measurement
-                    .with(LOG_AND_HEAP_RATIO, (storage.writtenBytes("log-") + storage.writtenBytes("heap-")) / appended)
+                    .with(LOG_RATIO, log)
+                    .with(HEAP_RATIO, heap)
+                    .with(LOG_AND_HEAP_RATIO, log + heap)
                     .with(CHECKPOINT_RATIO, storage.writtenBytes("checkpoint-") / appended);
         });
     }
 
     /** A peer that is synced. */
-    Contestant peer(Peer peer, Activity activity, long bytes) {
+    Contestant peer(Peer peer, Activity activity, End end) {
         return new Contestant(
                 peer.title(),
                 DURABILITY,
-                directory ->
-                        live(directory, () -> peer.open(directory, true), new DocumentLife(seed, activity), bytes));
+                directory -> live(directory, () -> peer.open(directory, true), new DocumentLife(seed, activity), end));
     }
 
     private interface Opener {
         PeerStore open() throws IOException;
     }
 
-    private Measurement live(Path directory, Opener opener, DocumentLife life, long bytes) throws IOException {
+    private Measurement live(Path directory, Opener opener, DocumentLife life, End end) throws IOException {
         OptionalLong before = DiskWrites.bytes(Files.createDirectories(directory));
         Measurement measurement;
         try (PeerStore store = opener.open()) {
-            measurement = live(store, life, bytes);
+            measurement = live(store, life, end);
         }
         OptionalLong after = DiskWrites.bytes(directory);
         if (before.isPresent() && after.isPresent()) {
@@ -107,11 +108,11 @@ final class LifeRun {
                 .with(STORED_MB, Directories.allocatedBytes(directory) / BYTES_PER_MB);
     }
 
-    private Measurement live(PeerStore store, DocumentLife life, long bytes) throws IOException {
+    private Measurement live(PeerStore store, DocumentLife life, End end) throws IOException {
         long start = System.nanoTime();
         long now = start;
         LongestGap gap = new LongestGap(start);
-        while (life.appendedBytes() < bytes && now - start < limitNanos) {
+        while (life.appendedBytes() < end.bytes && now - start < end.seconds * NANOS_PER_SECOND) {
             for (int i = 0; i < BATCH; i++) {
                 life.change(store);
                 gap.event();
@@ -122,7 +123,9 @@ final class LifeRun {
         }
         return new Measurement()
                 .appendsPerSecond(life.appends(), now - start)
-                .with(Figure.VALUE_MB_PER_SECOND, life.appendedBytes() / BYTES_PER_MB / ((now - start) / NANOS_PER_SECOND))
+                .with(
+                        Figure.VALUE_MB_PER_SECOND,
+                        life.appendedBytes() / BYTES_PER_MB / ((now - start) / NANOS_PER_SECOND))
                 .longestAppend(gap.nanos());
     }
 }

@@ -4,6 +4,7 @@ import io.caravan.bench.engine.Bars;
 import io.caravan.bench.engine.Contest;
 import io.caravan.bench.engine.Contestant;
 import io.caravan.bench.life.DocumentLife.Activity;
+import io.caravan.bench.life.LifeRun.End;
 import io.caravan.bench.peers.Peer;
 import io.caravan.bench.report.Measure;
 import io.caravan.bench.report.Picture;
@@ -14,7 +15,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /** Caravan as it is by default, and its peers, in turn. */
@@ -23,15 +23,15 @@ final class SameLife implements Measure {
     private static final String NOTES =
             "%,d documents. Each change appends %d to %d bytes; after %d to %,d changes of a document a snapshot of %d"
                     + " to %d KiB is appended to it, and everything before is trimmed. \"spread\": each change goes to"
-                    + " a random document. \"sessions\": it goes to one of %d that are edited; a session ends with its"
-                    + " %dth to %dth snapshot, and another document takes the place. The seed is %d; all stores begin"
+                    + " a random document. \"sessions\": it goes to one of %d that are edited; a session ends with a"
+                    + " snapshot, after %d to %d of them, and another document takes the place. The seed is %d; all stores begin"
                     + " empty and go through the same life, but none starts another 1,000 changes after %d s, and slow"
                     + " ones do not come far. Every 1,000 changes each store waits until all of them are forced to the"
                     + " disk; Caravan runs at SYNC and forces in between as well. \"disk\" is what Linux wrote to the"
                     + " whole device from before the store was opened until it was closed, zeros of new files"
                     + " included; what RocksDB would still have to compact is not in it, while Caravan checkpoints"
                     + " when it is closed. \"log and heap\" and \"checkpoints\" are the bytes that Caravan itself wrote"
-                    + " to these files, without what it writes through mappings and the zeros. \"appended\" counts"
+                    + " to these files, except through mappings, and without the zeros that files are created with. \"appended\" counts"
                     + " values only, snapshots among them. The longest stall includes the waits for the disk. RocksDB"
                     + " drops a range of keys, LMDB one key after another. Chronicle Queue cannot trim a document, it"
                     + " can only roll: a file goes as a whole, once a newer snapshot of each document in it stands"
@@ -39,21 +39,20 @@ final class SameLife implements Measure {
                     + " which is the least that it can write.";
 
     private final LifeRun run;
-    private final long bytes;
+    private final End end;
     private final Results results = new Results();
 
-    /** Creates the measure of a life that ends when this many bytes have been appended. */
-    SameLife(LifeRun run, long bytes) {
+    SameLife(LifeRun run, End end) {
         this.run = run;
-        this.bytes = bytes;
+        this.end = end;
     }
 
     @Override
     public void run(Turn turn) throws IOException, InterruptedException {
         for (Activity activity : Activity.values()) {
             List<Contestant> contestants = new ArrayList<>();
-            contestants.add(run.caravan(Contestant.CARAVAN, activity, bytes, UnaryOperator.identity()));
-            PEERS.forEach(peer -> contestants.add(run.peer(peer, activity, bytes)));
+            contestants.add(run.caravan(Contestant.CARAVAN, activity, end, UnaryOperator.identity()));
+            PEERS.forEach(peer -> contestants.add(run.peer(peer, activity, end)));
             new Contest(activity.title(), results).run(turn, contestants);
         }
     }
@@ -74,7 +73,7 @@ final class SameLife implements Measure {
                 DocumentLife.MIN_SESSION_SNAPSHOTS,
                 DocumentLife.MAX_SESSION_SNAPSHOTS,
                 run.seed(),
-                TimeUnit.NANOSECONDS.toSeconds(run.limitNanos()));
+                end.seconds());
         return new Table("The same life on each store", notes, results);
     }
 

@@ -81,8 +81,11 @@ final class RocksStore implements PeerStore.Trimming {
     /** One tombstone for the whole range. */
     @Override
     public void appendSnapshot(long id, byte[] snapshot, long sequence) throws IOException {
-        byte[] first = ByteBuffer.allocate(Long.BYTES).putLong(EntryKeys.first(id)).array();
-        byte[] end = ByteBuffer.allocate(Long.BYTES).putLong(EntryKeys.of(id, number)).array();
+        byte[] first =
+                ByteBuffer.allocate(Long.BYTES).putLong(EntryKeys.first(id)).array();
+        byte[] end = ByteBuffer.allocate(Long.BYTES)
+                .putLong(EntryKeys.of(id, number))
+                .array();
         try {
             if (batches) {
                 batch.deleteRange(first, end);

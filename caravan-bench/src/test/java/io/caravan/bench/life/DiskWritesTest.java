@@ -23,8 +23,8 @@ class DiskWritesTest {
     void countsWhatWasForced() throws IOException {
         OptionalLong before = DiskWrites.bytes(directory);
         assumeThat(before).as("counted by this system, for this disk").isPresent();
-        try (FileChannel file = FileChannel.open(
-                directory.resolve("file"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel file =
+                FileChannel.open(directory.resolve("file"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.allocate(BYTES));
             file.force(true);
         }

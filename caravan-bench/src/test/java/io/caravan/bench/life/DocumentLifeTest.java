@@ -61,7 +61,8 @@ class DocumentLifeTest {
     @Test
     void aSessionEndsWithASnapshotAndAnotherDocumentTakesItsPlace() throws IOException {
         Lengths store = lived(1, Activity.SESSIONS, CHANGES);
-        assertThat(store.lists).hasSizeBetween(DocumentLife.SESSION_DOCUMENTS + 50, DocumentLife.SESSION_DOCUMENTS + 200);
+        assertThat(store.lists)
+                .hasSizeBetween(DocumentLife.SESSION_DOCUMENTS + 50, DocumentLife.SESSION_DOCUMENTS + 200);
         assertThat(store.lists.values().stream().filter(list -> list.size() > 1))
                 .hasSizeLessThanOrEqualTo(DocumentLife.SESSION_DOCUMENTS);
         assertThat(lived(1, Activity.SPREAD, CHANGES).lists).hasSize(DocumentLife.DOCUMENTS);
