@@ -78,8 +78,10 @@ final class DocumentLife {
         snapshotsLeft = new int[activity.editedAtOnce];
         for (int place = 0; place < edited.length; place++) {
             open(place);
-            changesLeft[edited[place]] = changesLeftAtAnyMoment();
-            snapshotsLeft[place] = activity == Activity.SPREAD ? NO_END : 1 + random.nextInt(snapshotsLeft[place]);
+            changesLeft[edited[place]] = leftAtAnyMoment(MIN_CHANGES, MAX_CHANGES);
+            snapshotsLeft[place] = activity == Activity.SPREAD
+                    ? NO_END
+                    : leftAtAnyMoment(MIN_SESSION_SNAPSHOTS, MAX_SESSION_SNAPSHOTS);
         }
     }
 
@@ -97,21 +99,21 @@ final class DocumentLife {
         }
         open[document] = true;
         edited[place] = document;
-        snapshotsLeft[place] = random.nextInt(MIN_SESSION_SNAPSHOTS, MAX_SESSION_SNAPSHOTS + 1);
-        changesLeft[document] = changesUntilSnapshot();
+        snapshotsLeft[place] = between(MIN_SESSION_SNAPSHOTS, MAX_SESSION_SNAPSHOTS);
+        changesLeft[document] = between(MIN_CHANGES, MAX_CHANGES);
     }
 
-    private int changesUntilSnapshot() {
-        return random.nextInt(MIN_CHANGES, MAX_CHANGES + 1);
+    private int between(int least, int most) {
+        return random.nextInt(least, most + 1);
     }
 
-    /** Seen at a random moment, a document is more likely between two snapshots that are far apart. */
-    private int changesLeftAtAnyMoment() {
-        int between = changesUntilSnapshot();
-        while (random.nextInt(MAX_CHANGES) >= between) {
-            between = changesUntilSnapshot();
+    /** How far the end is at a random moment, which is more likely in a long stretch than in a short one. */
+    private int leftAtAnyMoment(int least, int most) {
+        int whole = between(least, most);
+        while (random.nextInt(most) >= whole) {
+            whole = between(least, most);
         }
-        return 1 + random.nextInt(between);
+        return 1 + random.nextInt(whole);
     }
 
     /** Appends one change, and the snapshot after it when it is due. A store that cannot trim keeps everything. */
@@ -137,7 +139,7 @@ final class DocumentLife {
         liveBytes -= documentBytes[document];
         documentBytes[document] = 0;
         appended(document, snapshot.length);
-        changesLeft[document] = changesUntilSnapshot();
+        changesLeft[document] = between(MIN_CHANGES, MAX_CHANGES);
         if (snapshotsLeft[place] != NO_END && --snapshotsLeft[place] == 0) {
             open[document] = false;
             open(place);

@@ -18,28 +18,36 @@ import org.knowm.xchart.XYChart;
 
 /** Caravan with more or less log between two checkpoints. */
 final class Generations implements Measure {
-    private static final List<Integer> SIZES_MIB = List.of(16, 64, 256, 1024);
+    private static final List<Generation> GENERATIONS =
+            List.of(new Generation(16, 8), new Generation(64, 4), new Generation(256, 2), new Generation(1024, 1));
     /** So little that the floor alone decides when a checkpoint starts. */
     private static final double NO_FRACTION = 1e-9;
 
-    private static final long MIB = 1 << 20;
+    private static final long SECONDS = 30;
+    private static final int BYTES_PER_MIB = 1 << 20;
 
     private final LifeRun run;
-    private final End least;
-    private final int leastGenerations;
+    private final long mostLogBytes;
     private final Results results = new Results();
 
-    /**
-     * Creates the measure.
-     *
-     * @param least where a life ends unless it takes more for the generations
-     * @param leastGenerations number of times that as much is appended as comes between two checkpoints; the last one
-     *     ends with the checkpoint of the closing store
-     */
-    Generations(LifeRun run, End least, int leastGenerations) {
+    /** Creates the measure of lives with at most so much log. */
+    Generations(LifeRun run, long mostLogBytes) {
         this.run = run;
-        this.least = least;
-        this.leastGenerations = leastGenerations;
+        this.mostLogBytes = mostLogBytes;
+    }
+
+    /**
+     * The log between two checkpoints. A life takes a number of them, of which closing the store ends the last; one is
+     * enough, as documents are at their usual distances from their next snapshots from the beginning.
+     */
+    private record Generation(int mib, int times) {
+        String system() {
+            return "Caravan, " + mib + " MiB of log between checkpoints";
+        }
+
+        long bytes() {
+            return (long) mib * BYTES_PER_MIB;
+        }
     }
 
     /** Only in the first turn: bytes are counted, not timed. */
@@ -51,31 +59,30 @@ final class Generations implements Measure {
         for (Activity activity : Activity.values()) {
             Contest contest = new Contest(activity.title(), results);
             contest.run(
-                    turn, SIZES_MIB.stream().map(mib -> caravan(activity, mib)).toList());
+                    turn,
+                    GENERATIONS.stream()
+                            .map(generation -> caravan(activity, generation))
+                            .toList());
         }
     }
 
-    private Contestant caravan(Activity activity, int mib) {
-        End end = new End(Math.max(least.bytes(), leastGenerations * mib * MIB), least.seconds());
+    private Contestant caravan(Activity activity, Generation generation) {
+        End end = new End(Long.MAX_VALUE, Math.min(mostLogBytes, generation.times * generation.bytes()), SECONDS);
         return run.caravan(
-                system(mib),
+                generation.system(),
                 activity,
                 end,
-                settings -> settings.checkpointFloorBytes(mib * MIB).checkpointFraction(NO_FRACTION));
-    }
-
-    private static String system(int mib) {
-        return "Caravan, " + mib + " MiB of log between checkpoints";
+                settings -> settings.checkpointFloorBytes(generation.bytes()).checkpointFraction(NO_FRACTION));
     }
 
     @Override
     public Table table() {
         return new Table(
                 "Generations",
-                "The same life, on Caravan with a checkpoint after so much log"
-                        + " (StoreConfig.checkpointFloorBytes; checkpointFraction so small that it does not matter), until"
-                        + " at least " + leastGenerations + " times as much has been appended; closing the store makes"
-                        + " the last checkpoint. One run of each: what counts here is bytes, not time.",
+                "The same life, on Caravan with a checkpoint after so much log: StoreConfig.checkpointFloorBytes, and a"
+                        + " checkpointFraction so small that it does not matter. It ends after a whole number of these"
+                        + " distances, with the checkpoint of the closing store, or after " + SECONDS + " s. One run"
+                        + " of each: what counts here is bytes, not time.",
                 results);
     }
 
@@ -102,9 +109,10 @@ final class Generations implements Measure {
         Charts.add(
                 chart,
                 line,
-                SIZES_MIB.stream().map(Integer::doubleValue).toList(),
-                SIZES_MIB.stream()
-                        .map(mib -> results.median(new Row(activity.title(), system(mib), LifeRun.DURABILITY), figure))
+                GENERATIONS.stream().map(generation -> (double) generation.mib).toList(),
+                GENERATIONS.stream()
+                        .map(generation -> results.median(
+                                new Row(activity.title(), generation.system(), LifeRun.DURABILITY), figure))
                         .toList());
     }
 }

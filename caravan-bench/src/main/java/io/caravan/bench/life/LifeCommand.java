@@ -1,6 +1,5 @@
 package io.caravan.bench.life;
 
-import io.caravan.bench.life.LifeRun.End;
 import io.caravan.bench.report.Course;
 import java.io.IOException;
 import java.util.List;
@@ -34,15 +33,19 @@ public final class LifeCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "S", description = "seed of the life; default ${DEFAULT-VALUE}")
     private long seed = 1;
 
+    @Option(
+            names = "--seconds",
+            paramLabel = "N",
+            description =
+                    "how long a store goes on in a run, unless it has come to the end: what RocksDB compacts grows"
+                            + " with it; default ${DEFAULT-VALUE}")
+    private int seconds = 4;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         LifeRun run = new LifeRun(course.quick(), seed);
-        course.run(
-                course.quick()
-                        ? List.of(new SameLife(run, new End(MIB, 1)), new Generations(run, new End(MIB, 1), 0))
-                        : List.of(
-                                new SameLife(run, new End(1024 * MIB, 4)),
-                                new Generations(run, new End(512 * MIB, 30), 3)));
+        long bytes = course.quick() ? MIB : 1024 * MIB;
+        course.run(List.of(new SameLife(run, bytes, seconds), new Generations(run, bytes)));
         return 0;
     }
 }

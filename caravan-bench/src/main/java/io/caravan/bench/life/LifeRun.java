@@ -19,6 +19,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -49,11 +52,18 @@ final class LifeRun {
     }
 
     /**
-     * Where a run ends: it starts no further 1,000 changes after that.
+     * A run starts no further 1,000 changes after one of these.
      *
-     * @param bytes appended
+     * @param appendedBytes bytes of values
+     * @param logBytes of Caravan; the others have no such end
      */
-    record End(long bytes, long seconds) {}
+    record End(long appendedBytes, long logBytes, long seconds) {
+        private boolean reached(DocumentLife life, long logged, long nanos) {
+            return life.appendedBytes() >= appendedBytes
+                    || logged >= logBytes
+                    || nanos >= TimeUnit.SECONDS.toNanos(seconds);
+        }
+    }
 
     long seed() {
         return seed;
@@ -66,10 +76,14 @@ final class LifeRun {
                     settings.apply(stores.config(directory, Durability.SYNC)).build();
             CountingStorage storage = new CountingStorage(FileStorage.openOrCreate(directory));
             DocumentLife life = new DocumentLife(seed, activity);
-            Measurement measurement =
-                    live(directory, () -> new CaravanLists(Engine.open(config, storage, System::nanoTime)), life, end);
+            LongSupplier logged = () -> storage.writtenBytes("log-");
+            Measurement measurement = live(
+                    directory,
+                    () -> new CaravanLists(Engine.open(config, storage, System::nanoTime)),
+                    life,
+                    nanos -> end.reached(life, logged.getAsLong(), nanos));
             double appended = life.appendedBytes();
-            double log = storage.writtenBytes("log-") / appended;
+            double log = logged.getAsLong() / appended;
             double heap = storage.writtenBytes("heap-") / appended;
             return measurement
                     .with(LOG_RATIO, log)
@@ -81,21 +95,21 @@ final class LifeRun {
 
     /** A peer that is synced. */
     Contestant peer(Peer peer, Activity activity, End end) {
-        return new Contestant(
-                peer.title(),
-                DURABILITY,
-                directory -> live(directory, () -> peer.open(directory, true), new DocumentLife(seed, activity), end));
+        return new Contestant(peer.title(), DURABILITY, directory -> {
+            DocumentLife life = new DocumentLife(seed, activity);
+            return live(directory, () -> peer.open(directory, true), life, nanos -> end.reached(life, 0, nanos));
+        });
     }
 
     private interface Opener {
         PeerStore open() throws IOException;
     }
 
-    private Measurement live(Path directory, Opener opener, DocumentLife life, End end) throws IOException {
+    private Measurement live(Path directory, Opener opener, DocumentLife life, LongPredicate ended) throws IOException {
         OptionalLong before = DiskWrites.bytes(Files.createDirectories(directory));
         Measurement measurement;
         try (PeerStore store = opener.open()) {
-            measurement = live(store, life, end);
+            measurement = live(store, life, ended);
         }
         OptionalLong after = DiskWrites.bytes(directory);
         if (before.isPresent() && after.isPresent()) {
@@ -108,11 +122,11 @@ final class LifeRun {
                 .with(STORED_MB, Directories.allocatedBytes(directory) / BYTES_PER_MB);
     }
 
-    private Measurement live(PeerStore store, DocumentLife life, End end) throws IOException {
+    private Measurement live(PeerStore store, DocumentLife life, LongPredicate ended) throws IOException {
         long start = System.nanoTime();
         long now = start;
         LongestGap gap = new LongestGap(start);
-        while (life.appendedBytes() < end.bytes && now - start < end.seconds * NANOS_PER_SECOND) {
+        while (!ended.test(now - start)) {
             for (int i = 0; i < BATCH; i++) {
                 life.change(store);
                 gap.event();

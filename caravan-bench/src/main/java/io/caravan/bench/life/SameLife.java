@@ -30,7 +30,8 @@ final class SameLife implements Measure {
                     + " disk; Caravan runs at SYNC and forces in between as well. \"disk\" is what Linux wrote to the"
                     + " whole device from before the store was opened until it was closed, zeros of new files"
                     + " included; what RocksDB would still have to compact is not in it, while Caravan checkpoints"
-                    + " when it is closed. \"log and heap\" and \"checkpoints\" are the bytes that Caravan itself wrote"
+                    + " when it is closed. Where the page cache holds files in large folios, a store that writes"
+                    + " through a mapping pays for whole folios. \"log and heap\" and \"checkpoints\" are the bytes that Caravan itself wrote"
                     + " to these files, except through mappings, and without the zeros that files are created with. \"appended\" counts"
                     + " values only, snapshots among them. The longest stall includes the waits for the disk. RocksDB"
                     + " drops a range of keys, LMDB one key after another. Chronicle Queue cannot trim a document, it"
@@ -42,9 +43,10 @@ final class SameLife implements Measure {
     private final End end;
     private final Results results = new Results();
 
-    SameLife(LifeRun run, End end) {
+    /** Creates the measure of a life that ends when this many bytes have been appended, or this time is up. */
+    SameLife(LifeRun run, long bytes, long seconds) {
         this.run = run;
-        this.end = end;
+        end = new End(bytes, Long.MAX_VALUE, seconds);
     }
 
     @Override
