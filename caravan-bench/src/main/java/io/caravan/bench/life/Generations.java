@@ -19,7 +19,7 @@ import org.knowm.xchart.XYChart;
 /** Caravan with more or less log between two checkpoints. */
 final class Generations implements Measure {
     private static final List<Generation> GENERATIONS =
-            List.of(new Generation(16, 8), new Generation(64, 4), new Generation(256, 2), new Generation(1024, 1));
+            List.of(new Generation(16, 16), new Generation(64, 8), new Generation(256, 2), new Generation(1024, 1));
     /** So little that the floor alone decides when a checkpoint starts. */
     private static final double NO_FRACTION = 1e-9;
 

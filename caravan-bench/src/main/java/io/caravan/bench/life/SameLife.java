@@ -85,7 +85,7 @@ final class SameLife implements Measure {
         if (!results.figures().contains(LifeRun.DISK_RATIO)) {
             return List.of();
         }
-        String title = "Bytes on their way to the disk, for each byte appended";
+        String title = "Bytes written to the disk for each byte appended";
         Bars bars = new Bars(title, "written / appended").logarithmic();
         for (Activity activity : Activity.values()) {
             bars.group(activity.title(), results, activity.title(), LifeRun.DISK_RATIO);
