@@ -3,19 +3,23 @@ package io.caravan.bench.network;
 import io.caravan.bench.ChildJvm;
 import io.caravan.bench.server.ServerProcess;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The server under test: the {@code serve} command with default settings, but without an archive, which its peers lack
- * too. Runs from this program's own class path.
+ * too.
  *
- * @param flags JVM flags
+ * @param flags JVM flags; with any, it runs from this program's own class path instead of by its launcher
  */
 public record Caravan(List<String> flags) implements Subject {
     public static final String NAME = "Caravan";
 
-    /** As {@code scripts/caravan serve} runs it. */
+    /** A system property: the path of {@code scripts/caravan}, whose archives of classes and profiles count. */
+    private static final String LAUNCHER = "caravan.launcher";
+
+    /** As {@code scripts/caravan serve} runs it; without that script, as in tests, from the class path. */
     public static Caravan asDelivered() {
         return new Caravan(List.of());
     }
@@ -37,19 +41,24 @@ public record Caravan(List<String> flags) implements Subject {
 
     @Override
     public List<String> command(Path data, Ports ports) {
-        return ChildJvm.command(
-                flags,
-                ServerProcess.MAIN,
-                List.of(
-                        "serve",
-                        "--data",
-                        data.toString(),
-                        "--archive",
-                        "none",
-                        "--resp",
-                        Ports.HOST + ":" + ports.resp(),
-                        "--http",
-                        Ports.HOST + ":" + ports.http()));
+        List<String> serve = List.of(
+                "serve",
+                "--data",
+                data.toString(),
+                "--archive",
+                "none",
+                "--resp",
+                Ports.HOST + ":" + ports.resp(),
+                "--http",
+                Ports.HOST + ":" + ports.http());
+        String launcher = System.getProperty(LAUNCHER);
+        if (launcher == null || !flags.isEmpty()) {
+            return ChildJvm.command(flags, ServerProcess.MAIN, serve);
+        }
+        // The options in the environment are this program's, not the server's.
+        List<String> command = new ArrayList<>(List.of("env", "-u", "CARAVAN_JAVA_OPTS", launcher));
+        command.addAll(serve);
+        return command;
     }
 
     @Override

@@ -18,6 +18,7 @@ public final class RunningServer implements AutoCloseable {
     private final Path directory;
     private final Ports ports;
     private final ChildProcess process;
+    private Duration startTime = Duration.ZERO;
 
     private RunningServer(Subject subject, Path directory, Ports ports, ChildProcess process) {
         this.subject = subject;
@@ -35,10 +36,12 @@ public final class RunningServer implements AutoCloseable {
         Path directory = Files.createTempDirectory(work, "server");
         Path data = Files.createDirectory(directory.resolve("data"));
         Ports ports = Ports.free();
+        long startNanos = System.nanoTime();
         ChildProcess process = new ChildProcess(subject.command(data, ports), directory.resolve("log"));
         RunningServer server = new RunningServer(subject, directory, ports, process);
         try {
             server.awaitAnnouncement();
+            server.startTime = Duration.ofNanos(System.nanoTime() - startNanos);
         } catch (IOException notStarted) {
             server.close();
             throw notStarted;
@@ -67,6 +70,11 @@ public final class RunningServer implements AutoCloseable {
 
     public InetSocketAddress http() {
         return new InetSocketAddress(Ports.HOST, ports.http());
+    }
+
+    /** Time from the start of the process until the server was ready, to within 5 ms. */
+    public Duration startTime() {
+        return startTime;
     }
 
     /** Processor time that the server has used, in steps of 10 ms. */

@@ -85,7 +85,8 @@ final class LiveService implements Measure {
         results.add(
                 new Row(whole(), subject.name(), subject.durability()),
                 ServiceFigures.from(0, outcome)
-                        .with(Figure.SERVER_CPU_MICROS, cpuMicros / front.plan().requests()));
+                        .with(Figure.SERVER_CPU_MICROS, cpuMicros / front.plan().requests())
+                        .with(ServiceFigures.START_MILLIS, server.startTime().toMillis()));
         if (front.plan().seconds() > WARM_FROM) {
             results.add(
                     new Row(workload + ", after " + WARM_FROM + " s", subject.name(), subject.durability()),

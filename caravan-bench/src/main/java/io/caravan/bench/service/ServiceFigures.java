@@ -13,6 +13,7 @@ final class ServiceFigures {
     static final Figure SENT = new Figure("sent", "%,.0f");
     static final Figure ACKS = new Figure("acks", "%,.0f");
     static final Figure FAILURES = new Figure("failures", "%,.0f");
+    static final Figure START_MILLIS = new Figure("from start to ready, ms", "%,.0f");
     static final Figure P5_MILLIS = new Figure("p5, ms", "%,.2f");
 
     private static final double MICROS_PER_MILLI = 1e3;
