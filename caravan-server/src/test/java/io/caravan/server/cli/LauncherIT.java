@@ -15,10 +15,15 @@ import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.AutoComplete;
+import picocli.CommandLine;
 
 /** {@code scripts/caravan} in a copy of the project that is built: an archive of classes is used, and never needed. */
 @Timeout(180)
@@ -66,6 +71,7 @@ class LauncherIT {
         builder.command().addAll(List.of(words));
         builder.environment().put("JAVA_HOME", javaHome.toString());
         builder.environment().remove("CARAVAN_JAVA_OPTS");
+        builder.environment().merge("PATH", root.toString(), (path, own) -> own + File.pathSeparator + path);
         Process process = builder.redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -75,12 +81,19 @@ class LauncherIT {
 
     /** A JDK of the given version whose java prints its arguments. */
     private Path printingJdk(int version) throws IOException {
-        Path home = root.resolve("jdk");
-        Path java = Files.createDirectories(home.resolve("bin")).resolve("java");
+        return jdk(version, "echo \"$@\"");
+    }
+
+    private Path jdk(int version, String script) throws IOException {
+        Path home = Files.createDirectories(root.resolve("jdk/bin")).getParent();
         Files.writeString(home.resolve("release"), "JAVA_VERSION=\"" + version + ".0.1\"\n");
-        Files.writeString(java, "#!/bin/sh\necho \"$@\"\n");
-        assertThat(java.toFile().setExecutable(true)).isTrue();
+        writeProgram(home.resolve("bin/java"), script);
         return home;
+    }
+
+    private static void writeProgram(Path file, String script) throws IOException {
+        Files.writeString(file, "#!/bin/sh\n" + script + "\n");
+        assertThat(file.toFile().setExecutable(true)).isTrue();
     }
 
     private static Path thisJdk() {
@@ -108,15 +121,48 @@ class LauncherIT {
         assertThat(run(printingJdk(25), "serve")).startsWith("-cp ");
     }
 
-    /** As after an update of Java, or of a jar. */
+    @ParameterizedTest
+    @CsvSource({"0, true", "1, false"})
+    void aBuildKeepsAnArchiveOnlyWhenItsJvmEndedWell(int status, boolean kept) throws Exception {
+        Files.delete(target.resolve(".launched"));
+        writeProgram(root.resolve("mvn"), "");
+        Path jdk = jdk(17, """
+                echo 'caravan serves RESP on 127.0.0.1:1, and more'
+                for word; do
+                  case $word in
+                    -XX:ArchiveClassesAtExit=*) echo archive > "${word#*=}"; exit %d ;;
+                  esac
+                done""".formatted(status));
+        run(jdk, "stat");
+        assertThat(target.resolve(".launched")).exists();
+        try (Stream<Path> files = Files.list(target)) {
+            assertThat(files.map(file -> file.getFileName().toString()).filter(name -> name.contains(".jsa")))
+                    .containsExactlyInAnyOrder(kept ? new String[] {"command.jsa", "server.jsa"} : new String[0]);
+        }
+    }
+
+    /** As after an update of Java, or of a jar: here one of other jars. */
     @Test
     void anArchiveThatDoesNotFitIsPassedOverInSilence() throws Exception {
-        String content = "an archive that another JVM has made";
-        String expected = run(thisJdk(), "serve", "--print-config");
-        assertThat(expected).contains("data");
-        Files.writeString(target.resolve("server.jsa"), content);
-        assertThat(run(thisJdk(), "serve", "--print-config")).isEqualTo(expected);
-        Files.writeString(target.resolve("command.jsa"), content);
+        Path archive = target.resolve("command.jsa");
+        Path other = Path.of(CommandLine.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+        Process dump = new ProcessBuilder(
+                        thisJdk().resolve("bin/java").toString(),
+                        "-XX:ArchiveClassesAtExit=" + archive,
+                        "-cp",
+                        other.toString(),
+                        AutoComplete.class.getName(),
+                        "--version")
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        assertThat(dump.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        Files.copy(archive, target.resolve("server.jsa"));
         assertThat(run(thisJdk(), "--version")).hasLineCount(1).startsWith("caravan ");
+        assertThat(run(thisJdk(), "serve", "--version")).hasLineCount(1).startsWith("caravan ");
     }
 }
