@@ -43,8 +43,7 @@ class LauncherIT {
         }
         Files.createFile(root.resolve("pom.xml"));
         for (String module : List.of("caravan-core", "caravan-server")) {
-            Files.createFile(
-                    Files.createDirectory(root.resolve(module)).resolve("pom.xml"));
+            Files.createFile(Files.createDirectory(root.resolve(module)).resolve("pom.xml"));
         }
         target = Files.createDirectory(root.resolve("caravan-server/target"));
         writeJar(target.resolve("caravan-server.jar"));
@@ -67,10 +66,15 @@ class LauncherIT {
     }
 
     private String run(Path javaHome, String... words) throws IOException, InterruptedException {
-        ProcessBuilder builder = new ProcessBuilder(root.resolve("scripts/caravan").toString());
+        return run(javaHome, "", words);
+    }
+
+    private String run(Path javaHome, String javaOptions, String... words) throws IOException, InterruptedException {
+        ProcessBuilder builder =
+                new ProcessBuilder(root.resolve("scripts/caravan").toString());
         builder.command().addAll(List.of(words));
         builder.environment().put("JAVA_HOME", javaHome.toString());
-        builder.environment().remove("CARAVAN_JAVA_OPTS");
+        builder.environment().put("CARAVAN_JAVA_OPTS", javaOptions);
         builder.environment().merge("PATH", root.toString(), (path, own) -> own + File.pathSeparator + path);
         Process process = builder.redirectErrorStream(true).start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -114,6 +118,14 @@ class LauncherIT {
     void fromJava25OnAnArchiveHasProfiles() throws Exception {
         Path server = Files.createFile(target.resolve("server.jsa"));
         assertThat(run(printingJdk(25), "serve")).contains("-XX:AOTCache=" + server + " ");
+    }
+
+    /** The JVM would not start with both. */
+    @Test
+    void anArchiveThatTheUserNamesTakesItsPlace() throws Exception {
+        Files.createFile(target.resolve("server.jsa"));
+        assertThat(run(printingJdk(25), "-Xshare:off", "serve")).startsWith("-Xshare:off -cp ");
+        assertThat(run(printingJdk(25), "-XX:AOTCache=mine", "serve")).startsWith("-XX:AOTCache=mine -cp ");
     }
 
     @Test
