@@ -66,10 +66,10 @@ class LauncherIT {
     }
 
     private String run(Path javaHome, String... words) throws IOException, InterruptedException {
-        return run(javaHome, "", words);
+        return runWith("", javaHome, words);
     }
 
-    private String run(Path javaHome, String javaOptions, String... words) throws IOException, InterruptedException {
+    private String runWith(String javaOptions, Path javaHome, String... words) throws IOException, InterruptedException {
         ProcessBuilder builder =
                 new ProcessBuilder(root.resolve("scripts/caravan").toString());
         builder.command().addAll(List.of(words));
@@ -124,8 +124,8 @@ class LauncherIT {
     @Test
     void anArchiveThatTheUserNamesTakesItsPlace() throws Exception {
         Files.createFile(target.resolve("server.jsa"));
-        assertThat(run(printingJdk(25), "-Xshare:off", "serve")).startsWith("-Xshare:off -cp ");
-        assertThat(run(printingJdk(25), "-XX:AOTCache=mine", "serve")).startsWith("-XX:AOTCache=mine -cp ");
+        assertThat(runWith("-Xshare:off", printingJdk(25), "serve")).startsWith("-Xshare:off -cp ");
+        assertThat(runWith("-XX:AOTCache=mine", printingJdk(25), "serve")).startsWith("-XX:AOTCache=mine -cp ");
     }
 
     @Test
