@@ -69,7 +69,8 @@ class LauncherIT {
         return runWith("", javaHome, words);
     }
 
-    private String runWith(String javaOptions, Path javaHome, String... words) throws IOException, InterruptedException {
+    private String runWith(String javaOptions, Path javaHome, String... words)
+            throws IOException, InterruptedException {
         ProcessBuilder builder =
                 new ProcessBuilder(root.resolve("scripts/caravan").toString());
         builder.command().addAll(List.of(words));
