@@ -14,7 +14,7 @@ public interface HeapPressureListener {
      * The heap came under pressure, or out of it.
      *
      * @param high true when a mark was crossed upwards; false when pressure is over
-     * @param usedFraction bytes in live regions, over the heap's greatest size
+     * @param usedFraction bytes of live entries, those in the log included, over the heap's greatest size
      * @param fragmentation see {@link StoreStats.HeapUse#fragmentation()}
      */
     void pressure(boolean high, double usedFraction, double fragmentation);

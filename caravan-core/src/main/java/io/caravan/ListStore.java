@@ -39,9 +39,9 @@ import org.jspecify.annotations.Nullable;
  * it wrote before, acknowledged or not. A stream runs outside the store's locks: it may be slow, may read and write in
  * turn, and what it throws reaches the reader.
  *
- * <p><b>Backpressure.</b> When the log's buffers are full, or the heap has to grow, a write waits for room. A thread
- * that must never wait (an event loop, a callback) uses {@link #tryWrite}, or asks {@link #writable()} first, and
- * leaves an action with {@link #onWritable(Runnable)}.
+ * <p><b>Backpressure.</b> When the log's buffers are full, the log has to grow, or the heap has no room but what a trim
+ * under way will free, a write waits. A thread that must never wait (an event loop, a callback) uses {@link #tryWrite},
+ * or asks {@link #writable()} first, and leaves an action with {@link #onWritable(Runnable)}.
  *
  * <p><b>Threading.</b> All methods may be called by any number of threads. Interrupting a thread inside any of them is
  * harmless: no caller's thread does channel I/O; the interrupt status is kept. The store's own threads ignore

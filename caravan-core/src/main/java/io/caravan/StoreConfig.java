@@ -1,6 +1,7 @@
 package io.caravan;
 
 import io.caravan.format.EntryLayout;
+import io.caravan.format.Region;
 import java.nio.file.Path;
 import java.util.Objects;
 import java.util.concurrent.Executor;
@@ -13,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * and ignored when one is opened.
  */
 public final class StoreConfig {
+    /** The longest value that any store can take: a byte less than 32 MiB. */
+    public static final int MAX_VALUE_BYTES = Region.MAX_LENGTH;
 
     /** Granularity of the log and of every segment: 4 KiB, the block that a disk is assumed to write apart from others. */
     public static final int BLOCK_BYTES = 4096;
@@ -113,7 +116,7 @@ public final class StoreConfig {
         return flushPolicy;
     }
 
-    /** Upper bound of the heap file, in bytes. */
+    /** Upper bound of the heap's files, in bytes. Values in the log that may have to move there count as well. */
     public long maxHeapBytes() {
         return maxHeapBytes;
     }
@@ -144,8 +147,8 @@ public final class StoreConfig {
     }
 
     /**
-     * A checkpoint starts when the log since the last is at least this fraction of what it would write: the index, and
-     * the heap that is used, of which 256 MiB count at most.
+     * A checkpoint starts when the log since the last is at least this fraction of the index and of the heap that is
+     * used, of which 256 MiB count at most.
      */
     public double checkpointFraction() {
         return checkpointFraction;
@@ -209,9 +212,9 @@ public final class StoreConfig {
             return this;
         }
 
-        /** From 1 byte to 32 MiB; default 1 MiB. Buffers and segments grow with it unless they are set. */
+        /** From 1 byte to 32 MiB - 1; default 1 MiB. Buffers and segments grow with it unless they are set. */
         public Builder maxValueBytes(int bytes) {
-            maxValueBytes = (int) Arguments.between(bytes, 1, 32 * MIB, "maxValueBytes");
+            maxValueBytes = (int) Arguments.between(bytes, 1, MAX_VALUE_BYTES, "maxValueBytes");
             return this;
         }
 

@@ -60,8 +60,9 @@ public record StoreStats(
     /**
      * The heap's space, in bytes.
      *
-     * @param totalBytes allocated on disk
-     * @param usedBytes in regions that are live, or that readers still have pinned
+     * @param totalBytes sizes of the heap's files, which take up to so much of the disk
+     * @param usedBytes of entries that are live, or that readers still have pinned, in the heap or still in the log
+     * @param freeBytes of the heap's files
      * @param largestHoleBytes the greatest contiguous free space
      * @param segmentBytes what a whole segment offers: no hole is larger
      */

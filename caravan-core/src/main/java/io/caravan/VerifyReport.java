@@ -8,7 +8,7 @@ import java.util.List;
  * @param checkpoints checkpoint files read
  * @param frames log frames read
  * @param lists lists in the full state
- * @param entries heap entries read
+ * @param entries entries read, from the log and the heap
  * @param bytes bytes of their values
  * @param faults what is wrong, in the order found; empty when nothing is
  */

@@ -137,12 +137,11 @@ class DamageCatalogueTest {
     /** Recovers as opening does and reads every entry, writing nothing. */
     private static Outcome recovered(DirectoryImage image) throws IOException {
         return Outcome.of(() -> {
-            Recovery recovery = new Recovery(new ImageStorage(image), true);
+            Recovery recovery = new Recovery(new ImageStorage(image));
             if (recovery.nothingToOpen()) {
                 throw new AssertionError("taken for an empty directory");
             }
             try (Recovered recovered = recovery.recover()) {
-                recovery.rewriteHeap(recovered);
                 return StoreAnatomy.contentsOf(recovered);
             }
         });

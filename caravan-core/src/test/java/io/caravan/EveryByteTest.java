@@ -121,6 +121,7 @@ class EveryByteTest {
         await(store.append(-2, bytes(33, 2)));
         await(store.append(3, bytes(BIG_VALUE_BYTES, 3)));
         await(store.append(4, bytes(BIG_VALUE_BYTES, 4)));
+        await(store.append(7, bytes(BIG_VALUE_BYTES, 7)));
         told(callback -> store.trim(1, 1, callback));
         told(callback -> store.delete(9, callback));
         told(callback -> store.trim(3, 1, callback));

@@ -89,7 +89,7 @@ class OpenStoreDamageTest {
     void aDamagedFrameIsNamedEvenTheLast() throws Exception {
         for (StoreAnatomy.Frame frame : anatomy.replayed()) {
             flip(frame.file(), frame.end() - 9);
-            assertThat(verify()).singleElement().isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
+            assertThat(verify()).first().isInstanceOfSatisfying(CorruptStoreException.class, problem -> {
                 assertThat(problem.file()).endsWith(frame.file());
                 assertThat(problem.offset()).isEqualTo(frame.offset());
             });

@@ -80,7 +80,7 @@ class StoreConfigTest {
                 setting("maxHeapBytes least", builder -> builder.maxHeapBytes(BLOCK)),
                 setting("maxHeapBytes most", builder -> builder.maxHeapBytes(2048 * GIB)),
                 setting("maxValueBytes least", builder -> builder.maxValueBytes(1)),
-                setting("maxValueBytes most", builder -> builder.maxValueBytes(32 * MIB)),
+                setting("maxValueBytes most", builder -> builder.maxValueBytes(StoreConfig.MAX_VALUE_BYTES)),
                 setting("logBufferBytes least", builder -> builder.logBufferBytes(8 * KIB)),
                 setting("logBufferBytes most", builder -> builder.logBufferBytes(256 * MIB)),
                 setting("logSegmentBytes least", builder -> builder.logSegmentBytes(16 * KIB)),
@@ -114,7 +114,7 @@ class StoreConfigTest {
                 wrong("maxHeapBytes", builder -> builder.maxHeapBytes(-1)),
                 wrong("maxValueBytes", builder -> builder.maxValueBytes(0)),
                 wrong("maxValueBytes", builder -> builder.maxValueBytes(-1)),
-                wrong("maxValueBytes", builder -> builder.maxValueBytes(32 * MIB + 1)),
+                wrong("maxValueBytes", builder -> builder.maxValueBytes(StoreConfig.MAX_VALUE_BYTES + 1)),
                 wrong("logBufferBytes", builder -> builder.logBufferBytes(0)),
                 wrong("logBufferBytes", builder -> builder.logBufferBytes(8 * KIB - 1)),
                 wrong("logBufferBytes", builder -> builder.logBufferBytes(256 * MIB + 1)),
@@ -187,7 +187,8 @@ class StoreConfigTest {
 
     @Test
     void buffersAndSegmentsGrowWithTheGreatestValue() {
-        for (int maxValueBytes : new int[] {1, KIB, 4 * MIB - BLOCK, 4 * MIB, 5 * MIB + 1, 31 * MIB, 32 * MIB}) {
+        for (int maxValueBytes :
+                new int[] {1, KIB, 4 * MIB - BLOCK, 4 * MIB, 5 * MIB + 1, 31 * MIB, StoreConfig.MAX_VALUE_BYTES}) {
             StoreConfig config = builder().maxValueBytes(maxValueBytes).build();
             assertThat(config.logBufferBytes()).isGreaterThanOrEqualTo(maxValueBytes + BLOCK);
             assertThat(config.logSegmentBytes()).isGreaterThanOrEqualTo(config.logBufferBytes() + BLOCK);

@@ -29,6 +29,11 @@ public abstract class ForwardingStorage implements Storage {
     }
 
     @Override
+    public final long usableBytes() throws IOException {
+        return storage.usableBytes();
+    }
+
+    @Override
     public final StoreFile open(String name) throws IOException {
         return standIn(name, storage.open(name));
     }
@@ -94,11 +99,6 @@ public abstract class ForwardingStorage implements Storage {
         @Override
         public final MappedFile map() throws IOException {
             return file.map();
-        }
-
-        @Override
-        public final MappedFile mapPrivately() throws IOException {
-            return file.mapPrivately();
         }
 
         @Override

@@ -12,6 +12,7 @@ import java.nio.ByteBuffer;
 /**
  * The header of a checkpoint: where it belongs, and what it covers.
  *
+ * @param version of the format
  * @param number counts the store's checkpoints
  * @param storeId the store it belongs to
  * @param startLsn replay starts here, at a frame or at the log's end
@@ -21,10 +22,11 @@ import java.nio.ByteBuffer;
  * @param entries number of entries in it
  * @param logSegmentBytes size of the store's log segments
  * @param heapSegmentBytes size of the store's heap segments
- * @param heapSegments heap segments that were in use when it was started
+ * @param heapSegments heap segments that were in use
  * @param partitions number of partitions of the index
  */
 public record CheckpointHeader(
+        int version,
         long number,
         long storeId,
         long startLsn,
@@ -50,6 +52,7 @@ public record CheckpointHeader(
         }
         check(Blocks.isSegmentSize(fields.segmentBytes()), path, FileHeader.SEGMENT_BYTES);
         CheckpointHeader header = new CheckpointHeader(
+                bytes.getInt(FileHeader.VERSION),
                 number,
                 fields.storeId(),
                 bytes.getLong(START_LSN),

@@ -32,7 +32,7 @@ final class Checkpointer {
     private final StoreState state;
     private final Checkpoints checkpoints;
     private final Provisioner provisioner;
-    private final LsnGate applied;
+    private final LsnGate committed;
     private final LogGeometry logGeometry;
     private final long floorBytes;
     private final double fraction;
@@ -54,7 +54,7 @@ final class Checkpointer {
             StoreState state,
             Checkpoints checkpoints,
             Provisioner provisioner,
-            LsnGate applied,
+            LsnGate committed,
             LogGeometry logGeometry,
             StoreConfig config,
             Runnable wake,
@@ -63,7 +63,7 @@ final class Checkpointer {
         this.state = state;
         this.checkpoints = checkpoints;
         this.provisioner = provisioner;
-        this.applied = applied;
+        this.committed = committed;
         this.logGeometry = logGeometry;
         this.floorBytes = config.checkpointFloorBytes();
         this.fraction = config.checkpointFraction();
@@ -74,8 +74,8 @@ final class Checkpointer {
     }
 
     /**
-     * A checkpoint writes the index, and forces what has changed of the heap: under scattered writes that is soon all
-     * of it, so the log may grow with both.
+     * A checkpoint writes the index, and moves what has survived to the heap. The longer it waits, the fewer values do:
+     * so the log may grow with the index and with what is live.
      */
     private long dueAt() {
         long heapBytes = Math.min(usedHeapBytes(), MAX_HEAP_SHARE_BYTES);
@@ -84,23 +84,12 @@ final class Checkpointer {
     }
 
     private long usedHeapBytes() {
-        state.lock.lock();
-        try {
-            return state.heap.usedBytes();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    /** Has a checkpoint tried again and again, whatever the log's length, until one succeeds. */
-    void overdue() {
-        dueAtLsn = 0;
-        wake.run();
+        return state.locked(() -> state.heap.usedBytes());
     }
 
     /** The flusher calls this after each flush. */
     void logGrew() {
-        if (applied.position() >= dueAtLsn) {
+        if (committed.position() >= dueAtLsn) {
             wake.run();
         }
     }
@@ -169,11 +158,8 @@ final class Checkpointer {
         }
         try {
             publish();
-            lastAttemptFailed = false;
             return 0;
         } catch (IOException | RuntimeException failed) {
-            lastAttemptFailed = true;
-            lastFailureNanos = clock.getAsLong();
             report(failed);
             return RETRY_NANOS;
         }
@@ -198,26 +184,23 @@ final class Checkpointer {
 
     /**
      * A log that cannot grow is worth a checkpoint at any size, as long as it holds segments that the next two would
-     * make free. Otherwise it would stay full, whatever is trimmed and deleted.
+     * make free. Otherwise it would stay full, whatever is trimmed and deleted. One that failed is tried again until it
+     * succeeds: appends may be refused because of it.
      */
     private boolean due() {
-        long position = applied.position();
-        return position >= dueAtLsn
+        long position = committed.position();
+        return lastAttemptFailed
+                || position >= dueAtLsn
                 || provisioner.logStarved() && logGeometry.segmentOf(position) > provisioner.neededLogSegment();
     }
 
     private @Nullable Request nextRequest() {
-        state.lock.lock();
-        try {
-            return requests.poll();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> requests.poll());
     }
 
     /** How much log a recovery would replay, about. */
     long logBytesSince() {
-        return Math.max(0, applied.position() - checkpoints.newest().startLsn());
+        return Math.max(0, committed.position() - checkpoints.newest().startLsn());
     }
 
     /** Publishes a checkpoint. On the checkpointer's thread only. */
@@ -225,14 +208,15 @@ final class Checkpointer {
         long startNanos = clock.getAsLong();
         try {
             checkpoints.publish();
-        } catch (Checkpoints.HeapForceFailed failed) {
+        } catch (Tenuring.HeapForceFailed failed) {
             countFailure();
-            failStore.accept(failed.problem());
-            throw failed.problem();
+            failStore.accept(failed.getCause());
+            throw failed;
         } catch (IOException | RuntimeException failed) {
             countFailure();
             throw failed;
         }
+        lastAttemptFailed = false;
         dueAtLsn = dueAt();
         state.lock.lock();
         try {
@@ -244,11 +228,8 @@ final class Checkpointer {
     }
 
     private void countFailure() {
-        state.lock.lock();
-        try {
-            state.counters.failures++;
-        } finally {
-            state.lock.unlock();
-        }
+        lastAttemptFailed = true;
+        lastFailureNanos = clock.getAsLong();
+        state.locked(() -> state.counters.failures++);
     }
 }

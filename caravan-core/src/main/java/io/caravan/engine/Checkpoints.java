@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListIndex;
@@ -16,28 +17,13 @@ import java.util.List;
  * Writes and keeps checkpoints, without stopping writes.
  *
  * <p>A checkpoint is fuzzy: (1) note where replay shall start, the first frame that is not sealed yet; (2) wait until
- * everything before it is applied, and force the heap; (3) capture the index partition by partition, each under the
- * lock for a moment and each noting the LSN it was captured at; (4) wait until the log is forced past the last capture;
- * (5) write, force, rename, force the directory. The last two checkpoints are kept, and the log back to the older one's
- * start. Used by the checkpointer only, but for what says otherwise.
+ * everything before it is forced, and move what survives of it to the heap, which is forced ({@link Tenuring}); (3)
+ * capture the index partition by partition, each under the lock for a moment and each noting the LSN it was captured
+ * at; (4) wait until the log is forced past the last capture; (5) write, force, rename, force the directory. The last
+ * two checkpoints are kept, and the log back to the older one's start. Used by the checkpointer only, but for what says
+ * otherwise.
  */
 final class Checkpoints {
-
-    /** A force of the heap has failed, which is final for the open store. */
-    static final class HeapForceFailed extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        private final IOException problem;
-
-        HeapForceFailed(IOException problem) {
-            super(problem);
-            this.problem = problem;
-        }
-
-        IOException problem() {
-            return problem;
-        }
-    }
 
     private final StoreState state;
     private final CommitQueue queue;
@@ -51,11 +37,11 @@ final class Checkpoints {
     private final LogGeometry logGeometry;
     private final long storeId;
     private final long floorBytes;
+    private final Tenuring tenuring;
     private final PartitionCapture capture;
     private final List<Long> kept;
     private volatile CheckpointHeader newest;
     private long newestBytes;
-    private int peakHeapSegments;
 
     Checkpoints(
             StoreState state,
@@ -79,6 +65,7 @@ final class Checkpoints {
         this.logGeometry = log.geometry();
         this.storeId = recovered.newest().storeId();
         this.floorBytes = floorBytes;
+        this.tenuring = new Tenuring(state, space, heapFile, log);
         this.capture = new PartitionCapture(state, queue, space);
         this.kept = new ArrayList<>(recovered.checkpoints());
         this.newest = recovered.newest();
@@ -102,36 +89,34 @@ final class Checkpoints {
 
     /** Whether nothing has changed since the newest checkpoint. */
     boolean upToDate() {
-        state.lock.lock();
-        try {
-            return queue.nextLsn() == newest.startLsn();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
     /**
      * Writes and publishes a checkpoint.
      *
-     * @throws HeapForceFailed when the heap could not be forced
+     * @throws Tenuring.HeapForceFailed when the heap could not be forced
      */
     void publish() throws IOException {
-        Start start = whereSpaceIs(begin());
-        gates.applied().await(start.tail());
-        forceHeap();
-        writeAndPublish(start);
+        Start begun = begin();
+        awaitForced(begun.tail());
+        Start start = whereSpaceIs(begun);
+        tenuring.tenure(start.lsn(), new LogFirst(state, queue, gates.committed(), floorBytes));
+        writeAndPublish(start, heapSegments());
     }
 
-    /** What is noted first: where replay starts, what must be applied before, and the heap's size. */
-    private record Start(long lsn, long previousLsn, long tail, int heapSegments) {}
+    private int heapSegments() {
+        return state.locked(() -> space.segments());
+    }
+
+    /** What is noted first: where replay starts, and what must be forced before. */
+    private record Start(long lsn, long previousLsn, long tail) {}
 
     private Start begin() {
         state.lock.lockForSlice();
         try {
             space.releaseTrailing();
-            peakHeapSegments = Math.max(peakHeapSegments, space.takePeakSegments());
-            provisioner.keepHeap(peakHeapSegments);
-            return new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail(), space.segments());
+            return new Start(queue.replayStart(), queue.lastSealedLsn(), queue.tail());
         } finally {
             state.lock.unlock();
         }
@@ -149,19 +134,10 @@ final class Checkpoints {
         if (lastFrame < newest.startLsn()) {
             throw new IOException("the log segment that replay would start in has no space yet");
         }
-        return new Start(lastFrame, log.previousLsn(lastFrame), start.tail(), start.heapSegments());
+        return new Start(lastFrame, log.previousLsn(lastFrame), start.tail());
     }
 
-    private void forceHeap() throws IOException {
-        LogFirst logFirst = new LogFirst(state, queue, gates.applied(), floorBytes);
-        try {
-            heapFile.force(logFirst::afterForcing);
-        } catch (IOException failed) {
-            throw new HeapForceFailed(failed);
-        }
-    }
-
-    private void writeAndPublish(Start start) throws IOException {
+    private void writeAndPublish(Start start, int heapSegments) throws IOException {
         long number = newest.number() + 1;
         try (CheckpointWriter writer = new CheckpointWriter(storage, number)) {
             long endLsn = start.lsn();
@@ -170,6 +146,7 @@ final class Checkpoints {
             }
             awaitForced(endLsn);
             CheckpointHeader header = new CheckpointHeader(
+                    FileHeader.NEWEST_VERSION,
                     number,
                     storeId,
                     start.lsn(),
@@ -179,7 +156,7 @@ final class Checkpoints {
                     writer.entries(),
                     logGeometry.segmentBytes(),
                     heapFile.geometry().segmentBytes(),
-                    start.heapSegments(),
+                    heapSegments,
                     ListIndex.PARTITIONS);
             writer.publish(header);
             published(header, writer.bytes());
@@ -188,14 +165,7 @@ final class Checkpoints {
 
     /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
     void forceLog() {
-        long lsn;
-        state.lock.lock();
-        try {
-            lsn = queue.nextLsn();
-        } finally {
-            state.lock.unlock();
-        }
-        awaitForced(lsn);
+        awaitForced(state.locked(() -> queue.nextLsn()));
     }
 
     private void awaitForced(long lsn) {
@@ -211,7 +181,7 @@ final class Checkpoints {
     }
 
     private void published(CheckpointHeader header, long fileBytes) throws IOException {
-        long neededLogSegment = logGeometry.segmentOf(newest.startLsn());
+        CheckpointHeader older = newest;
         newest = header;
         newestBytes = fileBytes;
         kept.add(header.number());
@@ -221,7 +191,7 @@ final class Checkpoints {
         }
         storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
-        provisioner.release(neededLogSegment, peakHeapSegments);
-        peakHeapSegments = header.heapSegments();
+        provisioner.release(logGeometry.segmentOf(older.startLsn()));
+        heapFile.dropFrom(Math.max(older.heapSegments(), header.heapSegments()));
     }
 }

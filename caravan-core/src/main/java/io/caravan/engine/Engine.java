@@ -57,7 +57,7 @@ public final class Engine implements ListStore {
 
     private static StoreParts recover(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
             throws IOException {
-        Recovery recovery = new Recovery(storage, false);
+        Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
             recovery.tidyNothing();
             StoreFactory.create(storage, config);
@@ -66,7 +66,6 @@ public final class Engine implements ListStore {
         Recovered recovered = recovery.recover();
         try {
             StoreFactory.checkFits(config, recovered.newest());
-            recovery.rewriteHeap(recovered);
             recovery.tidy(recovered);
             return new StoreParts(config, storage, recovered, clock, threading);
         } catch (IOException | RuntimeException failed) {

@@ -78,12 +78,7 @@ final class FlushDemand {
 
     /** Opens a group; takes the lock itself, as does closing it. */
     ListStore.Group openGroup() {
-        state.lock.lock();
-        try {
-            return new OpenGroup(++openedGroups);
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> new OpenGroup(++openedGroups));
     }
 
     private final class OpenGroup implements ListStore.Group {

@@ -4,7 +4,6 @@ import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.checkpoint.CheckpointHeader;
-import io.caravan.format.RecordLayout;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
@@ -13,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes commits from the queue one by one: waits as the policy says, writes the frame, forces it, acknowledges, copies
- * the values into the heap file, publishes the applied position. While it is busy the next commit gathers.
+ * Takes commits from the queue one by one: waits as the policy says, writes the frame, forces it, acknowledges, publishes
+ * the committed position, which readers wait for. While it is busy the next commit gathers.
  *
  * <p>Owned by one thread. The first failure of a write or force is final: it is never tried again, as the operating
  * system may have dropped the pages that it could not write (Rebello et al., "Can Applications Recover from fsync
@@ -34,9 +33,8 @@ final class Flusher {
     private final PreciseSleeper sleeper;
     private final LongSupplier clock;
     private final LsnGate forced;
-    private final LsnGate applied;
+    private final LsnGate committed;
     private final Runnable afterFlush;
-    private final RecordLayout.Visitor toHeap;
 
     Flusher(
             StoreState state,
@@ -56,9 +54,8 @@ final class Flusher {
         this.writability = writability;
         CheckpointHeader newest = recovered.newest();
         this.writer = new LogWriter(recovered.log(), newest.storeId(), newest.startLsn(), recovered.end());
-        this.toHeap = new HeapApplier(recovered.heapFile());
         this.forced = gates.forced();
-        this.applied = gates.applied();
+        this.committed = gates.committed();
         this.durability = config.durability();
         this.delay = new FlushDelay(config.flushPolicy());
         this.sleeper = new PreciseSleeper(clock, Runtime.getRuntime().availableProcessors());
@@ -66,8 +63,8 @@ final class Flusher {
         this.afterFlush = afterFlush;
     }
 
-    /** How far the log is forced, and how far it is applied to the heap file. */
-    record Gates(LsnGate forced, LsnGate applied) {}
+    /** How far the log is forced, and how far it is committed: as durable as the store promises. */
+    record Gates(LsnGate forced, LsnGate committed) {}
 
     /** One flush, or one slice of reclaiming; see {@link Worker.Step}. */
     long step() {
@@ -102,21 +99,11 @@ final class Flusher {
     }
 
     private boolean workWaits() {
-        state.lock.lock();
-        try {
-            return demand.hasWork();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> demand.hasWork());
     }
 
     private long restNanos() {
-        state.lock.lock();
-        try {
-            return demand.restNanos();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> demand.restNanos());
     }
 
     /** How much longer the active commit shall wait; not at all when the clock says that it lies in the future. */
@@ -149,7 +136,7 @@ final class Flusher {
             StoreFailedException failure = state.failure();
             if (failure != null) {
                 forced.fail(failure);
-                applied.fail(failure);
+                committed.fail(failure);
                 commit.fail(failure);
             } else {
                 flushOrFail(commit, force, end);
@@ -172,8 +159,7 @@ final class Flusher {
             }
             long durableNanos = clock.getAsLong();
             commit.acknowledge();
-            apply(commit.frame());
-            applied.advance(end);
+            committed.advance(end);
             record(commit, bytes, force, startNanos, durableNanos);
         } catch (IOException | RuntimeException | Error failed) {
             fail(failed);
@@ -198,12 +184,6 @@ final class Flusher {
         }
     }
 
-    private void apply(LogBuffer frame) {
-        if (!frame.isEmpty()) {
-            RecordLayout.forEachInFrame(frame.memory(), 0, frame.baseLsn(), toHeap);
-        }
-    }
-
     /** Makes the store fail; whoever waits is told. What fails afterwards is logged only. On any store thread. */
     void fail(Throwable cause) {
         StoreFailedException failure;
@@ -220,7 +200,7 @@ final class Flusher {
         }
         LOG.error("{} has failed and must be reopened", state.name(), cause);
         forced.fail(failure);
-        applied.fail(failure);
+        committed.fail(failure);
     }
 
     private void record(Commit commit, int bytes, boolean force, long startNanos, long durableNanos) {
@@ -243,12 +223,7 @@ final class Flusher {
     }
 
     private void release(Commit commit) {
-        state.lock.lock();
-        try {
-            queue.release(commit);
-        } finally {
-            state.lock.unlock();
-        }
+        state.locked(() -> queue.release(commit));
     }
 
     private boolean reclaim() {

@@ -1,7 +1,6 @@
 package io.caravan.engine;
 
 import io.caravan.OutOfSpaceException;
-import io.caravan.ValueTooLargeException;
 import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapGeometry;
@@ -10,11 +9,11 @@ import io.caravan.index.Pins.Pin;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The heap's space as the write path sees it: allocating regions, freeing those of trimmed lists, growing and
- * shrinking. Everything here is called under the store's lock.
+ * The heap's space: what is admitted because it may have to move there, the regions that do, and freeing those of
+ * trimmed lists. Everything here is called under the store's lock.
  *
- * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned, so that it can be overwritten
- * only by a frame that follows, in the log, the frame that freed it, and never under a reader.
+ * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned: so nothing that a crash could
+ * bring back is overwritten, and nothing under a reader.
  */
 final class HeapSpace {
     /** Regions freed at a time: well under a tenth of a millisecond under the lock. */
@@ -22,122 +21,113 @@ final class HeapSpace {
 
     private final StoreState state;
     private final FlushDemand demand;
-    private final Runnable wakeProvisioner;
     private final LsnGate forced;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
     private final ReclaimQueue reclaims = new ReclaimQueue();
     private int segments;
-    private int peakSegments;
-    private boolean growthDemanded;
-    /** Why the disk has no space for another segment, as far as is known. */
-    private @Nullable String growthProblem;
+    /** Bytes that are allocated for entries that are still in the log. */
+    private long movingBytes;
+    /** Why the heap could not take what had to move there, the last time. */
+    private @Nullable String problem;
 
     HeapSpace(
             StoreState state,
             FlushDemand demand,
-            Runnable wakeProvisioner,
             LsnGate forced,
             HeapGeometry geometry,
             int segments,
             long maxHeapBytes) {
         this.state = state;
         this.demand = demand;
-        this.wakeProvisioner = wakeProvisioner;
         this.forced = forced;
         this.geometry = geometry;
         this.segments = segments;
-        this.peakSegments = segments;
         this.maxHeapBytes = maxHeapBytes;
     }
 
     /**
-     * Allocates a region. Waits for the heap to grow if it can, and refuses if it cannot.
+     * Waits until the heap will have room for an entry that survives, or refuses the write. Everything that is in the log
+     * and not trimmed may have to move to the heap, so it counts as if it were there.
      *
      * @param mayWait whether the caller may wait
+     * @return whether it did not have to wait
      */
-    long allocate(int bytes, boolean mayWait) {
-        state.checkWritable();
-        while (true) {
-            long address = state.heap.allocate(bytes);
-            if (address != Heap.NONE) {
-                growAhead();
-                return address;
-            }
-            if (reclaimSlice()) {
-                state.letOthersIn();
-            } else {
-                makeSpace(bytes, mayWait);
-            }
+    boolean admit(long bytes, boolean mayWait) {
+        if (hasRoomFor(bytes)) {
+            return true;
         }
+        if (reclaimSlice()) {
+            state.letOthersIn();
+        } else {
+            makeRoom(bytes, mayWait);
+        }
+        return false;
     }
 
-    private void makeSpace(int bytes, boolean mayWait) {
-        if (bytes > geometry.usableBytes()) {
-            throw new ValueTooLargeException("an entry", bytes, geometry.usableBytes());
-        }
-        if (mayGrow() && growthProblem == null) {
-            growthDemanded = true;
-            wakeProvisioner.run();
-        } else if (!reclaims.isEmpty()) {
-            demand.requireForce();
-        } else {
-            throw new OutOfSpaceException(state.name() + " has no hole of " + bytes + " bytes: "
-                    + state.heap.usedBytes() + " bytes of its heap are used and " + state.heap.freeBytes()
-                    + " free, the largest hole has " + state.heap.largestHoleBytes() + "; "
-                    + (mayGrow() ? growthProblem : "maxHeapBytes is " + maxHeapBytes)
-                    + (state.heap.full()
-                            ? "; it keeps no more holes, so close and open the store to free the rest"
-                            : "")
+    private boolean hasRoomFor(long bytes) {
+        return problem == null && usedBytes() + bytes <= maxUsableBytes();
+    }
+
+    /** Bytes of entries in the heap, and of those in the log that may have to move there. */
+    long usedBytes() {
+        return state.heap.usedBytes() + state.index.logBytes() - movingBytes;
+    }
+
+    private long maxUsableBytes() {
+        return Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
+    }
+
+    private void makeRoom(long bytes, boolean mayWait) {
+        if (reclaims.isEmpty()) {
+            throw new OutOfSpaceException(state.name() + " has no room for " + bytes + " bytes more: "
+                    + state.heap.usedBytes() + " bytes of its heap are used, " + state.index.logBytes()
+                    + " bytes in the log wait to move there, and it may have " + maxUsableBytes()
+                    + (problem == null ? "" : "; " + problem)
                     + "; trim or delete lists, or make space; appends resume by themselves");
         }
+        demand.requireForce();
         state.awaitRoom(mayWait);
     }
 
-    private void growAhead() {
-        if (wantsGrowth() && growthProblem == null) {
-            wakeProvisioner.run();
-        }
+    /** Allocates a region for entries that move to the heap, or returns {@link Heap#NONE}. */
+    long allocate(long bytes) {
+        long address = bytes > geometry.usableBytes() ? Heap.NONE : state.heap.allocate((int) bytes);
+        movingBytes += address == Heap.NONE ? 0 : bytes;
+        return address;
     }
 
-    /**
-     * Whether a segment should be made: a writer waits for it, or soon will. Free space in small holes does not count,
-     * as the next value may not fit into any.
-     */
-    boolean wantsGrowth() {
-        return mayGrow() && (growthDemanded || state.heap.freeBytes() < geometry.usableBytes() / 2 || !hasLargeHole());
+    /** An entry has moved to the region that was allocated for it. */
+    void moved(long region) {
+        movingBytes -= Region.entryBytes(region);
     }
 
-    private boolean hasLargeHole() {
-        return state.heap.hasHoleAbove(geometry.usableBytes() / 8);
+    /** Frees a region that was allocated for an entry which has not moved there. */
+    void giveBack(long region) {
+        moved(region);
+        free(region);
     }
 
-    /** Whether an append would probably find space, or be refused, without waiting for the heap to grow. */
-    boolean writable() {
-        return !wantsGrowth() || growthProblem != null || !growthDemanded && hasLargeHole();
-    }
-
-    private boolean mayGrow() {
+    /** Whether the heap may have another segment. */
+    boolean mayGrow() {
         return (segments + 1L) * geometry.segmentBytes() <= maxHeapBytes;
-    }
-
-    /** Frees a region that was allocated and never used. */
-    void giveBack(long address, int bytes) {
-        state.heap.free(address, bytes);
     }
 
     /** Makes the next segment's address space available. */
     void addSegment() {
         state.heap.addSpace(geometry.firstAddress(segments), geometry.usableBytes());
         segments++;
-        growthDemanded = false;
-        peakSegments = Math.max(peakSegments, segments);
+    }
+
+    /** What had to move to the heap has, or found no room, for this reason: then appends are refused. */
+    void tenured(@Nullable String failure) {
+        problem = failure;
         state.changed.signalAll();
     }
 
-    /** Notes why the disk has no space for another segment; null when it has, or nobody has asked it for more. */
-    void growthProblem(@Nullable String problem) {
-        growthProblem = problem;
+    /** Whether an append would probably find room, or be refused, without waiting. */
+    boolean writable() {
+        return hasRoomFor(0) || reclaims.isEmpty();
     }
 
     int segments() {
@@ -151,13 +141,6 @@ final class HeapSpace {
                 && state.heap.removeSpace(geometry.firstAddress(segments - 1), geometry.usableBytes())) {
             segments--;
         }
-    }
-
-    /** The most segments that were in use since the last call. */
-    int takePeakSegments() {
-        int peak = peakSegments;
-        peakSegments = segments;
-        return peak;
     }
 
     /** Queues what a trim or delete dropped. */
@@ -180,7 +163,7 @@ final class HeapSpace {
         while (budget > 0 && !reclaims.isEmpty() && forced.position() > reclaims.lsn()) {
             int list = reclaims.list();
             long before = state.index.held(list);
-            boolean more = state.index.reclaim(list, reclaims.to(), budget, this::freeRegion);
+            boolean more = state.index.reclaim(list, reclaims.to(), budget, this::free);
             budget -= (int) (state.index.held(list) - before) + 1;
             if (!more) {
                 reclaims.removeFirst();
@@ -193,7 +176,9 @@ final class HeapSpace {
         return budget < SLICE;
     }
 
-    private void freeRegion(long region) {
-        state.heap.free(Region.address(region), Region.entryBytes(region));
+    private void free(long region) {
+        if (!Region.isInLog(region)) {
+            state.heap.free(Region.address(region), Region.entryBytes(region));
+        }
     }
 }

@@ -1,30 +1,28 @@
 package io.caravan.engine;
 
+import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointReader;
-import io.caravan.format.EntryLayout;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
-import io.caravan.heap.HeapFile;
 import io.caravan.index.ListIndex;
 import java.nio.ByteBuffer;
 
 /**
  * Rebuilds the index: first from a checkpoint, then from the records behind its start, skipping those that a partition
- * already contains (those before its capture). Together with the values, which {@link HeapApplier} rewrites in log
- * order, any number of replays from any retained checkpoint ends in the same state.
+ * already contains (those before its capture). Any number of replays from any retained checkpoint ends in the same
+ * state; values stay where they are, in the log or the heap.
  */
 final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visitor {
+    private static final int FIRST_WITH_VALUES_IN_LOG = 2;
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
 
     private final ListIndex index = new ListIndex();
-    private final HeapFile heapFile;
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     private int partition;
 
-    IndexReplay(HeapFile heapFile, CheckpointReader checkpoint) {
-        this.heapFile = heapFile;
+    IndexReplay(CheckpointReader checkpoint) {
         this.checkpoint = checkpoint;
     }
 
@@ -46,28 +44,44 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, birth, first) : found;
         for (int i = 0; i < count; i++) {
-            index.append(list, regions.getLong(at + i * Long.BYTES), birth);
+            long region = regions.getLong(at + i * Long.BYTES);
+            checkPlace(id, region, index.tenured(list) < index.next(list));
+            index.append(list, region, birth);
+        }
+    }
+
+    /** A list has entries in the heap, and then those that were in the log since the checkpoint's start. */
+    private void checkPlace(long id, long region, boolean inLogBefore) {
+        if (Region.isInLog(region)) {
+            if (checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG) {
+                throw new StoreDirectoryException(checkpoint.path() + " has a value of 32 MiB in document " + id
+                        + ", one byte too long for this release; trim it with the release that wrote it");
+            }
+            long captureLsn = captureLsns[partition];
+            long lsn = Region.entryLsn(region, captureLsn);
+            if (lsn < checkpoint.header().startLsn() || lsn >= captureLsn) {
+                throw checkpoint.corruptPiece("document " + id + " has an entry at LSN " + lsn
+                        + ", outside of what the checkpoint keeps of the log");
+            }
+        } else if (inLogBefore) {
+            throw checkpoint.corruptPiece("document " + id + " has an entry in the heap behind one in the log");
         }
     }
 
     @Override
-    public void append(long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
-        int bytes = EntryLayout.entryBytes(length);
-        if (!heapFile.geometry().contains(address, bytes)) {
-            throw contradiction(lsn, id, sequence, "names heap address " + address + ", where no region can be");
-        }
-        if (heapFile.geometry().segmentOf(address) >= heapFile.segmentCount()) {
-            throw heapFile.missing(heapFile.geometry().segmentOf(address));
-        }
+    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+        int found = index.find(id);
         if (contained(lsn, id)) {
+            if (found != ListIndex.NONE && index.first(found) <= sequence && sequence < index.tenured(found)) {
+                index.returnToLog(found, sequence, Region.inLog(entryLsn, length));
+            }
             return;
         }
-        int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, lsn, 0) : found;
         if (index.next(list) != sequence) {
             throw contradiction(lsn, id, sequence, "follows sequence " + (index.next(list) - 1));
         }
-        index.append(list, Region.pack(address, length), lsn);
+        index.append(list, Region.inLog(entryLsn, length), lsn);
     }
 
     @Override

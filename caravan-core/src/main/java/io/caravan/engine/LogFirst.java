@@ -1,9 +1,9 @@
 package io.caravan.engine;
 
 /**
- * Lets the log go first while a checkpoint forces the heap: a disk that has a whole heap to write keeps the log
- * waiting, and with it every writer. A burst has the disk nearly to itself; under a lasting load the heap gets as many
- * bytes written as the log does, or the log would outgrow what the checkpoint makes unnecessary.
+ * Lets the log go first while a checkpoint moves values to the heap: a disk that has much of the heap to write keeps
+ * the log waiting, and with it every writer. A burst has the disk nearly to itself; under a lasting load the heap gets
+ * as many bytes written as the log does, or the log would outgrow what the checkpoint makes unnecessary.
  */
 final class LogFirst {
     /** By how many of the least distances between checkpoints the log may be ahead of the heap. */
@@ -11,37 +11,32 @@ final class LogFirst {
 
     private final StoreState state;
     private final CommitQueue queue;
-    private final LsnGate applied;
+    private final LsnGate committed;
     private final long checkpointFloorBytes;
     private final long startLsn;
-    private long forcedBytes;
+    private long heapBytes;
 
-    LogFirst(StoreState state, CommitQueue queue, LsnGate applied, long checkpointFloorBytes) {
+    LogFirst(StoreState state, CommitQueue queue, LsnGate committed, long checkpointFloorBytes) {
         this.state = state;
         this.queue = queue;
-        this.applied = applied;
+        this.committed = committed;
         this.checkpointFloorBytes = checkpointFloorBytes;
-        this.startLsn = applied.position();
+        this.startLsn = committed.position();
     }
 
     /**
      * Called after each portion of the heap. Waits for the flush that is under way, if there is one, unless the log is
      * ahead by more than a burst.
      */
-    void afterForcing(int bytes) {
-        forcedBytes += bytes;
-        long logBytes = applied.position() - startLsn;
-        if ((logBytes - forcedBytes) / BURST <= checkpointFloorBytes) {
-            applied.await(sealedUpTo());
+    void afterWriting(long bytes) {
+        heapBytes += bytes;
+        long logBytes = committed.position() - startLsn;
+        if ((logBytes - heapBytes) / BURST <= checkpointFloorBytes) {
+            committed.await(sealedUpTo());
         }
     }
 
     private long sealedUpTo() {
-        state.lock.lock();
-        try {
-            return queue.tail();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> queue.tail());
     }
 }

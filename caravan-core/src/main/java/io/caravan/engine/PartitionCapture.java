@@ -94,7 +94,7 @@ final class PartitionCapture {
             ListCursor cursor = new ListCursor();
             for (long at = list.first(); at < list.next(); at = cursor.sequence()) {
                 int count = (int) Math.min(slice.length, list.next() - at);
-                state.copyRegions(list.pin().list(), at, cursor, slice, count);
+                state.copyRegions(list.pin().list(), at, cursor, slice, 0, count);
                 writer.regions(slice, 0, count);
             }
         } finally {
@@ -103,31 +103,16 @@ final class PartitionCapture {
     }
 
     private @Nullable Kept takeKept() {
-        state.lock.lock();
-        try {
-            return snapshot.takeKept();
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> snapshot.takeKept());
     }
 
     private void unpin(Kept list) {
-        state.lock.lock();
-        try {
-            space.unpin(list.pin());
-        } finally {
-            state.lock.unlock();
-        }
+        state.locked(() -> space.unpin(list.pin()));
     }
 
     /** Lets go of what was not written because writing failed. */
     private void dropKept() {
-        state.lock.lock();
-        try {
-            snapshot.stop();
-        } finally {
-            state.lock.unlock();
-        }
+        state.locked(() -> snapshot.stop());
         Kept list = takeKept();
         while (list != null) {
             unpin(list);

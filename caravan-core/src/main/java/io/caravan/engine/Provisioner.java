@@ -1,20 +1,16 @@
 package io.caravan.engine;
 
-import io.caravan.heap.HeapFile;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes log and heap segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds
- * or removes files of either, so there is no race to lose.
- *
- * <p>When the disk has no space it says so ({@link #logStarved()}, {@link HeapSpace#growthProblem}) and tries again
- * until it has.
+ * Makes log segments ahead of need, and takes away those that no checkpoint needs any more. Nobody else adds or removes
+ * any, so there is no race to lose. When the disk has no space it says so ({@link #logStarved()}), and tries again until
+ * it has.
  */
 final class Provisioner {
     private static final Logger LOG = LoggerFactory.getLogger(Provisioner.class);
@@ -26,23 +22,17 @@ final class Provisioner {
 
     private final StoreState state;
     private final LogSegments log;
-    private final HeapFile heapFile;
-    private final HeapSpace space;
     private final Wakes wakes;
 
     private volatile long enteredSegment;
     private volatile long lastReadySegment;
     private volatile long neededLogSegment;
-    private volatile int neededHeapSegments = Integer.MAX_VALUE;
     private volatile @Nullable IOException logProblem;
-    private @Nullable IOException heapProblem;
 
-    Provisioner(StoreState state, HeapSpace space, Recovered recovered, Wakes wakes) {
+    Provisioner(StoreState state, Recovered recovered, Wakes wakes) {
         this.state = state;
-        this.space = space;
         this.wakes = wakes;
         this.log = recovered.log();
-        this.heapFile = recovered.heapFile();
         this.enteredSegment = log.geometry().segmentOf(recovered.end().position());
         this.neededLogSegment = recovered.neededLogSegment();
         this.lastReadySegment = log.last();
@@ -82,108 +72,59 @@ final class Provisioner {
         return problem == null ? "the disk had no space a moment ago" : String.valueOf(problem.getMessage());
     }
 
-    /** No checkpoint needs log segments before {@code logSegment} or heap segments from {@code heapSegments} on. */
-    void release(long logSegment, int heapSegments) {
+    /** No checkpoint needs log segments before this one. */
+    void release(long logSegment) {
         neededLogSegment = logSegment;
-        neededHeapSegments = heapSegments;
         wake();
     }
 
-    /**
-     * A replay may need so many heap segments, until {@link #release} says otherwise. Called under the store's lock
-     * before any of them goes out of use, as the newest published checkpoint knows nothing of those that were added
-     * since.
-     */
-    void keepHeap(int heapSegments) {
-        neededHeapSegments = Math.max(neededHeapSegments, heapSegments);
-    }
-
-    /** Does all that is wanted now; see {@link Worker.Step}. */
+    /** Makes and retires what is wanted now; see {@link Worker.Step}. */
     long step() {
-        logProblem = attempt("log", logProblem, this::provideLog);
-        heapProblem = attempt("heap", heapProblem, this::provideHeap);
-        String problem = heapProblem == null ? null : heapProblem.getMessage();
-        locked(() -> space.growthProblem(problem));
-        signalChange();
-        if (logStarved()) {
-            // A checkpoint may make log segments free.
-            wakes.checkpointer().run();
-        }
-        return logStarved() || heapProblem != null ? RETRY_NANOS : Worker.UNTIL_WOKEN;
-    }
-
-    private interface Act {
-        void run() throws IOException;
-    }
-
-    private @Nullable IOException attempt(String what, @Nullable IOException before, Act act) {
+        IOException before = logProblem;
         try {
-            act.run();
+            provide();
+            logProblem = null;
             if (before != null) {
-                LOG.info("{}: the {} can grow again", state.name(), what);
+                LOG.info("{}: the log can grow again", state.name());
             }
-            return null;
         } catch (IOException refused) {
+            logProblem = refused;
             if (before == null) {
                 countFailure();
-                LOG.warn(
-                        "{}: the {} cannot grow, so appends may be refused; trying again: {}",
-                        state.name(),
-                        what,
-                        refused.toString());
+                LOG.warn("{}: the log cannot grow, so appends may be refused; trying again", state.name(), refused);
             }
-            return refused;
         }
+        signalChange();
+        if (!logStarved()) {
+            return Worker.UNTIL_WOKEN;
+        }
+        // A checkpoint may make log segments free.
+        wakes.checkpointer().run();
+        return RETRY_NANOS;
     }
 
-    private void provideLog() throws IOException {
+    private void provide() throws IOException {
         log.retireBefore(neededLogSegment, enteredSegment + KEPT_AHEAD);
         lastReadySegment = log.last();
         while (log.last() < enteredSegment + READY_AHEAD) {
-            log.prepareNext();
+            log.prepareNext(survivorBytes());
             lastReadySegment = log.last();
             signalChange();
         }
     }
 
-    private void provideHeap() throws IOException {
-        while (read(space::wantsGrowth)) {
-            if (heapFile.segmentCount() == read(space::segments)) {
-                heapFile.createNext();
-            }
-            locked(space::addSegment);
-        }
-        int needed = read(() -> Math.max(neededHeapSegments, space.segments()));
-        if (heapFile.segmentCount() > needed) {
-            heapFile.dropFrom(needed);
-        }
-    }
-
-    private <T> T read(Supplier<T> value) {
-        state.lock.lock();
-        try {
-            return value.get();
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private void locked(Runnable action) {
-        state.lock.lock();
-        try {
-            action.run();
-        } finally {
-            state.lock.unlock();
-        }
+    /** Bytes that are in the log and may have to move to the heap. */
+    private long survivorBytes() {
+        return state.locked(() -> state.index.logBytes());
     }
 
     private void countFailure() {
-        locked(() -> state.counters.failures++);
+        state.locked(() -> state.counters.failures++);
     }
 
     /** Wakes those who wait for space, and the flusher, which runs the actions of those who wait for writability. */
     private void signalChange() {
-        locked(state.changed::signalAll);
+        state.locked(() -> state.changed.signalAll());
         wakes.flusher().run();
     }
 }

@@ -8,14 +8,18 @@ import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
 import io.caravan.index.ListIndex;
 import io.caravan.index.Pins.Pin;
+import io.caravan.wal.LogSegments;
+import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How a read goes: note where the list stands and pin it from where the read starts, wait until its last change is
- * applied, then copy regions from the index, a bounded number under each lock, and read the values outside it. What is
- * pinned is not freed, so the reader sees the list as it was at the moment of the pin.
+ * committed, then copy regions from the index, a bounded number under each lock, and read the values outside it. What is
+ * pinned is not freed, so the reader sees the list as it was at the moment of the pin. A value may move from the log to
+ * the heap meanwhile; then its region is looked up once more.
  */
 final class ReadPath {
     /** Regions copied under one lock. */
@@ -29,7 +33,8 @@ final class ReadPath {
     private final HeapSpace space;
     private final WritePath writes;
     private final HeapFile heapFile;
-    private final LsnGate applied;
+    private final Values values;
+    private final LsnGate committed;
 
     ReadPath(
             StoreState state,
@@ -37,13 +42,15 @@ final class ReadPath {
             HeapSpace space,
             WritePath writes,
             HeapFile heapFile,
-            LsnGate applied) {
+            LogSegments log,
+            LsnGate committed) {
         this.state = state;
         this.queue = queue;
         this.space = space;
         this.writes = writes;
         this.heapFile = heapFile;
-        this.applied = applied;
+        this.values = new Values(heapFile, log, committed::position);
+        this.committed = committed;
     }
 
     /** A list as it was when it was pinned. */
@@ -71,7 +78,7 @@ final class ReadPath {
         }
         boolean all;
         try {
-            applied.awaitPast(pinned.lastLsn());
+            committed.awaitPast(pinned.lastLsn());
             all = entries.test(pinned);
         } finally {
             unpin(pinned);
@@ -88,8 +95,7 @@ final class ReadPath {
         while (sequence < pinned.next()) {
             int count = copySlice(pinned, sequence, pinned.next(), cursor, regions);
             for (int i = 0; i < count; i++, sequence++) {
-                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), sequence);
-                if (!stream.next(sequence, value)) {
+                if (!stream.next(sequence, read(pinned, regions, i, sequence))) {
                     return false;
                 }
             }
@@ -114,8 +120,7 @@ final class ReadPath {
             long start = Math.max(pinned.first(), end - regions.length);
             int count = copySlice(pinned, start, end, cursor, regions);
             for (int i = count - 1; i >= 0; i--) {
-                var value = heapFile.read(regions[i], pinned.id(), pinned.birth(), start + i);
-                if (!stream.next(start + i, value)) {
+                if (!stream.next(start + i, read(pinned, regions, i, start + i))) {
                     return false;
                 }
             }
@@ -124,11 +129,21 @@ final class ReadPath {
         return true;
     }
 
+    private ByteBuffer read(Pinned pinned, long[] regions, int i, long sequence) {
+        ByteBuffer value = values.read(regions[i], pinned.id(), pinned.birth(), sequence);
+        if (value == null) {
+            long[] moved = new long[1];
+            state.copyRegions(pinned.pin().list(), sequence, new ListCursor(), moved, 0, 1);
+            value = Objects.requireNonNull(values.read(moved[0], pinned.id(), pinned.birth(), sequence));
+        }
+        return value;
+    }
+
     /** Copies as many regions as the array takes. */
     private int copySlice(Pinned pinned, long from, long until, ListCursor cursor, long[] regions) {
         int count = (int) Math.min(regions.length, until - from);
         state.checkOpen();
-        state.copyRegions(pinned.pin().list(), from, cursor, regions, count);
+        state.copyRegions(pinned.pin().list(), from, cursor, regions, 0, count);
         return count;
     }
 
@@ -140,7 +155,7 @@ final class ReadPath {
             return null;
         }
         try {
-            applied.awaitPast(pinned.lastLsn());
+            committed.awaitPast(pinned.lastLsn());
             long bytes = pinned.heldBytes() - trimmedBytes(pinned);
             return new ListInfo(id, pinned.first(), pinned.next(), bytes);
         } finally {
@@ -210,7 +225,7 @@ final class ReadPath {
             state.lock.unlock();
         }
         // The list may be missing because of a deletion that a crash could still take back.
-        applied.awaitPast(removalLsn);
+        committed.awaitPast(removalLsn);
         return null;
     }
 
@@ -232,7 +247,7 @@ final class ReadPath {
      */
     void forEachList(LongConsumer ids) {
         StoreState.checkMayWait("a read");
-        applied.await(acceptedUpTo());
+        committed.await(acceptedUpTo());
         DurableIds found = new DurableIds();
         do {
             found.collect();
@@ -241,7 +256,7 @@ final class ReadPath {
             }
         } while (found.position != 0);
         // A list may have been left out because of a deletion that a crash could still take back.
-        applied.awaitPast(lastRemovalLsn());
+        committed.awaitPast(lastRemovalLsn());
     }
 
     private long lastRemovalLsn() {
@@ -283,7 +298,7 @@ final class ReadPath {
         }
 
         private void add(int list) {
-            if (state.index.birth(list) < applied.position()) {
+            if (state.index.birth(list) < committed.position()) {
                 ids[count++] = state.index.id(list);
             }
         }

@@ -18,7 +18,6 @@ import java.util.Set;
  * @param checkpoints numbers of the checkpoints that are good, ascending; the last is the newest
  * @param badCheckpoints numbers of those that are not
  * @param neededLogSegment the oldest log segment that a good checkpoint needs
- * @param countedHeapSegments how many heap segments some good checkpoint counts on
  * @param log the log's open segments
  * @param end where the log ends
  * @param cases what was found, see the table
@@ -29,7 +28,6 @@ public record Recovered(
         List<Long> checkpoints,
         List<Long> badCheckpoints,
         long neededLogSegment,
-        int countedHeapSegments,
         LogSegments log,
         LogScanner.End end,
         HeapFile heapFile,

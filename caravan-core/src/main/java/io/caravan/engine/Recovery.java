@@ -25,27 +25,21 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. The log is read twice: once
- * to rebuild the index and decide, once to {@link #rewriteHeap}. A refusal comes before anything is written.
- * {@link #tidy} then removes what the decision found to be meaningless.
+ * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. A refusal comes before
+ * anything is written, and no value is ever written. {@link #tidy} then removes what the decision found to be
+ * meaningless.
  */
 public final class Recovery {
     /** 8 MiB of regions, so that the index of a small store is gone through once. */
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
     private final Storage storage;
-    private final boolean privately;
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
-    /**
-     * Lists the directory.
-     *
-     * @param privately whether nothing at all may be written
-     */
-    public Recovery(Storage storage, boolean privately) throws IOException {
+    /** Lists the directory. */
+    public Recovery(Storage storage) throws IOException {
         this.storage = storage;
-        this.privately = privately;
         this.files = StoreFiles.list(storage);
         if (!files.temporaries().isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
@@ -73,7 +67,7 @@ public final class Recovery {
 
     /** The recovery of the store that was created because there was none. */
     public Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage, privately);
+        Recovery recovery = new Recovery(storage);
         recovery.cases.addAll(cases);
         return recovery;
     }
@@ -88,14 +82,13 @@ public final class Recovery {
         return new ArrayList<>(files.checkpoints().descendingSet());
     }
 
-    /** Rebuilds the state from the newest good checkpoint and the log behind it, but for the heap's bytes. */
+    /** Rebuilds the state from the newest good checkpoint and the log behind it. */
     public Recovered recover() throws IOException {
         List<Long> good = new ArrayList<>();
         List<Long> bad = new ArrayList<>();
         Replayed replayed = null;
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
-        int countedHeapSegments = 0;
         for (long number : checkpointNumbers()) {
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 if (replayed == null) {
@@ -104,8 +97,6 @@ public final class Recovery {
                 requireSameStore(reader, replayed.header());
                 good.add(number);
                 neededLogSegment = segmentOfStart(reader.header());
-                countedHeapSegments =
-                        Math.max(countedHeapSegments, reader.header().heapSegments());
             } catch (CorruptStoreException problem) {
                 if (!isOf(problem, number)) {
                     throw problem;
@@ -121,7 +112,7 @@ public final class Recovery {
         if (!bad.isEmpty() && bad.get(0) > replayed.header().number()) {
             cases.add(RecoveryCase.NEWEST_CHECKPOINT_BAD);
         }
-        return recovered(replayed, good, bad, neededLogSegment, countedHeapSegments);
+        return recovered(replayed, good, bad, neededLogSegment);
     }
 
     /** A checkpoint, and what the log behind it made of it. */
@@ -134,15 +125,13 @@ public final class Recovery {
             ListIndex index,
             IndexedHeap heap) {}
 
-    private Recovered recovered(
-            Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment, int countedHeapSegments) {
+    private Recovered recovered(Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment) {
         return new Recovered(
                 replayed.header(),
                 replayed.checkpointBytes(),
                 good,
                 bad,
                 neededLogSegment,
-                countedHeapSegments,
                 replayed.log(),
                 replayed.end(),
                 replayed.heapFile(),
@@ -179,7 +168,7 @@ public final class Recovery {
         return problem;
     }
 
-    /** Rebuilds the state from one checkpoint and the log behind it, but for the heap's bytes. */
+    /** Rebuilds the state from one checkpoint and the log behind it. */
     public Recovered recoverFrom(CheckpointReader reader) throws IOException {
         return recoverFrom(reader, reader.header().endLsn());
     }
@@ -187,7 +176,7 @@ public final class Recovery {
     /** As {@link #recoverFrom(CheckpointReader)}, with a log that must reach at least this position. */
     public Recovered recoverFrom(CheckpointReader reader, long neededEndLsn) throws IOException {
         Replayed replayed = replay(reader, neededEndLsn);
-        return recovered(replayed, List.of(), List.of(), 0, replayed.header().heapSegments());
+        return recovered(replayed, List.of(), List.of(), 0);
     }
 
     private Replayed replay(CheckpointReader reader, long neededEndLsn) throws IOException {
@@ -197,7 +186,7 @@ public final class Recovery {
         LogGeometry geometry = new LogGeometry(header.logSegmentBytes());
         LogSegments log = openLog(header, geometry);
         try {
-            IndexReplay replay = new IndexReplay(heapFile, reader);
+            IndexReplay replay = new IndexReplay(reader);
             reader.read(replay);
             requireEachListOnce(reader, replay.index());
             requireSegments(geometry.segmentOf(header.startLsn()));
@@ -257,32 +246,29 @@ public final class Recovery {
                         (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
     }
 
-    /** Rewrites the heap's bytes from the log. Comes when all is decided, so that a refusal has changed nothing. */
-    public void rewriteHeap(Recovered recovered) throws IOException {
-        HeapFile heapFile = recovered.heapFile();
-        for (int uncounted = recovered.countedHeapSegments(); uncounted < heapFile.segmentCount(); uncounted++) {
-            heapFile.renew(uncounted);
-        }
-        CheckpointHeader from = recovered.newest();
-        HeapApplier toHeap = new HeapApplier(heapFile);
-        new LogScanner(recovered.log(), from.storeId())
-                .scanUpTo(
-                        from.startLsn(),
-                        from.previousLsn(),
-                        recovered.end().position(),
-                        (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, toHeap));
-    }
-
     private HeapFile openHeap(CheckpointHeader header) throws IOException {
-        HeapFile heapFile =
-                new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId(), privately);
-        while (files.heaps().contains((long) heapFile.segmentCount())) {
+        HeapFile heapFile = new HeapFile(storage, new HeapGeometry(header.heapSegmentBytes()), header.storeId());
+        int counted = countedHeapSegments();
+        while (heapFile.segmentCount() < counted && files.heaps().contains((long) heapFile.segmentCount())) {
             heapFile.openNext();
         }
         if (heapFile.segmentCount() < header.heapSegments()) {
             throw heapFile.missing(heapFile.segmentCount());
         }
         return heapFile;
+    }
+
+    /** Heap segments that no checkpoint counts on hold nothing. */
+    private int countedHeapSegments() throws IOException {
+        int counted = 0;
+        for (long number : checkpointNumbers()) {
+            try (CheckpointReader reader = new CheckpointReader(storage, number)) {
+                counted = Math.max(counted, reader.header().heapSegments());
+            } catch (CorruptStoreException bad) {
+                // Whoever reads all of it says so.
+            }
+        }
+        return counted;
     }
 
     private LogSegments openLog(CheckpointHeader header, LogGeometry geometry) throws IOException {
@@ -344,7 +330,7 @@ public final class Recovery {
         // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
-            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), index::forEachRegion, atOnce);
+            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), index::forEachHeapRegion, atOnce);
             return heap;
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(

@@ -5,6 +5,7 @@ import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointWriter;
 import io.caravan.format.EntryLayout;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FrameLayout;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -24,12 +25,11 @@ final class StoreFactory {
         long storeId = new SecureRandom().nextLong();
         LogGeometry geometry = new LogGeometry(config.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
-            log.prepareNext();
+            log.prepareNext(0);
         }
         HeapGeometry heapGeometry = new HeapGeometry(config.heapSegmentBytes());
-        try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId, false)) {
+        try (HeapFile heapFile = new HeapFile(storage, heapGeometry, storeId)) {
             heapFile.createNext();
-            heapFile.force(bytes -> {});
         }
         long start = geometry.firstFrame(0);
         try (CheckpointWriter writer = new CheckpointWriter(storage, 0)) {
@@ -38,6 +38,7 @@ final class StoreFactory {
                 writer.endPartition();
             }
             writer.publish(new CheckpointHeader(
+                    FileHeader.NEWEST_VERSION,
                     0,
                     storeId,
                     start,

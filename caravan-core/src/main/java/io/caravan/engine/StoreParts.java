@@ -5,6 +5,7 @@ import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
+import io.caravan.format.FileHeader;
 import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
@@ -69,17 +70,16 @@ final class StoreParts {
         space = new HeapSpace(
                 state,
                 demand,
-                wakes.provisioner(),
                 forced,
                 recovered.heapFile().geometry(),
                 recovered.heapFile().segmentCount(),
                 config.maxHeapBytes());
-        provisioner = new Provisioner(state, space, recovered, wakes);
+        provisioner = new Provisioner(state, recovered, wakes);
         LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
         queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
         writes = new WritePath(state, queue, demand, space, config.maxValueBytes());
-        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), gates.applied());
+        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), recovered.log(), gates.committed());
         pressure = new PressureWatch(config);
         Flusher flusher = new Flusher(
                 state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
@@ -89,7 +89,7 @@ final class StoreParts {
                 state,
                 checkpoints,
                 provisioner,
-                gates.applied(),
+                gates.committed(),
                 logGeometry,
                 config,
                 wakes.checkpointer(),
@@ -120,7 +120,8 @@ final class StoreParts {
         checkpointerWorker.start();
         // So that no first append waits for segments; what was replayed may even end where the last one does.
         provisioner.step();
-        if (recovered.end().frames() > 0) {
+        boolean oldFormat = recovered.newest().version() < FileHeader.NEWEST_VERSION;
+        if (recovered.end().frames() > 0 || oldFormat) {
             settleReplayed();
         }
         provisionerWorker.start();
@@ -144,10 +145,9 @@ final class StoreParts {
         try {
             onCheckpointer(checkpointer::publish);
         } catch (StoreIoException noSpace) {
-            if (state.failure() != null) {
+            if (state.failure() != null || recovered.newest().version() < FileHeader.NEWEST_VERSION) {
                 throw noSpace;
             }
-            checkpointer.overdue();
             LOG.warn(
                     "{}: no checkpoint of what was replayed, because the disk refused it; the log has everything",
                     state.name(),
@@ -187,17 +187,12 @@ final class StoreParts {
     }
 
     StoreStats.HeapUse heapUse() {
-        state.lock.lock();
-        try {
-            return new StoreStats.HeapUse(
-                    recovered.heapFile().diskBytes(),
-                    state.heap.usedBytes(),
-                    state.heap.freeBytes(),
-                    state.heap.largestHoleBytes(),
-                    recovered.heapFile().geometry().usableBytes());
-        } finally {
-            state.lock.unlock();
-        }
+        return state.locked(() -> new StoreStats.HeapUse(
+                recovered.heapFile().fileBytes(),
+                space.usedBytes(),
+                state.heap.freeBytes(),
+                state.heap.largestHoleBytes(),
+                recovered.heapFile().geometry().usableBytes()));
     }
 
     /** Has the future completed once everything accepted so far is durable. Under the store's lock. */
@@ -238,7 +233,7 @@ final class StoreParts {
         try {
             await(flushed);
             awaitReaders();
-            onCheckpointer(checkpoints::forceLog);
+            // Forces the log first, even if the disk has no room for a checkpoint.
             onCheckpointer(this::publishIfChanged);
         } catch (StoreIoException noSpace) {
             if (state.failure() == null) {

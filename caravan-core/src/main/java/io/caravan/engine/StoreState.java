@@ -9,6 +9,7 @@ import io.caravan.index.ListIndex;
 import io.caravan.index.PartitionSnapshot;
 import java.util.concurrent.locks.Condition;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ final class StoreState {
     }
 
     /** Chunks of a list that are walked past under one hold of the lock: each may be a cache miss. */
-    private static final int SEEK_CHUNKS = 256;
+    static final int SEEK_CHUNKS = 256;
 
     final StoreLock lock;
     final Condition changed;
@@ -74,6 +75,26 @@ final class StoreState {
         return failure;
     }
 
+    /** Runs an action under the lock. */
+    void locked(Runnable action) {
+        lock.lock();
+        try {
+            action.run();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Looks something up under the lock. */
+    <T> T locked(Supplier<T> look) {
+        lock.lock();
+        try {
+            return look.get();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     /** Gives the lock to whoever waits for it, between slices of work that would hold it long. Under the lock. */
     void letOthersIn() {
         lock.unlock();
@@ -87,16 +108,21 @@ final class StoreState {
      *
      * @param count at most {@link PartitionSnapshot#SLICE_LONGS}
      */
-    void copyRegions(int list, long from, ListCursor cursor, long[] target, int count) {
+    void copyRegions(int list, long from, ListCursor cursor, long[] target, int at, int count) {
         lock.lock();
         try {
-            while (!index.seek(list, from, cursor, SEEK_CHUNKS)) {
-                lock.unlock();
-                lock.lockForSlice();
-            }
-            index.copyRegions(cursor, target, 0, count);
+            seek(list, from, cursor);
+            index.copyRegions(cursor, target, at, count);
         } finally {
             lock.unlock();
+        }
+    }
+
+    /** Moves the cursor to an entry of a pinned list. Under the lock, which it lets go of now and then on a long way. */
+    void seek(int list, long sequence, ListCursor cursor) {
+        while (!index.seek(list, sequence, cursor, SEEK_CHUNKS)) {
+            lock.unlock();
+            lock.lockForSlice();
         }
     }
 
@@ -126,7 +152,7 @@ final class StoreState {
     }
 
     /** Returns when {@link #changed} was signalled, or for no reason at all. Under the lock, which it lets go of. */
-    private void awaitChange() {
+    void awaitChange() {
         lock.beforeWait();
         threading.await(changed);
     }

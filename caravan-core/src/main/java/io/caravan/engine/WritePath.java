@@ -11,15 +11,13 @@ import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
 import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
-import io.caravan.heap.Heap;
 import io.caravan.index.ListIndex;
 import io.caravan.wal.LogBuffer;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import java.util.List;
 
 /**
- * How a write enters: checks and checksums outside the lock; then, under it, region, place in the log, record, index,
+ * How a write enters: checks and checksums outside the lock; then, under it, room, place in the log, record, index,
  * callback. Whatever can be refused is refused before anything is changed.
  */
 final class WritePath {
@@ -68,10 +66,9 @@ final class WritePath {
             long id, T value, int length, int crc, Copy<T> copy, WriteCallback callback, boolean mayWait) {
         state.lock.lock();
         try {
-            long address = space.allocate(EntryLayout.entryBytes(length), mayWait);
-            Commit commit = roomForAppend(id, address, length, mayWait);
+            Commit commit = roomForAppend(id, length, mayWait);
             try {
-                queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy, address));
+                queue.add(callback, putAppend(commit.frame(), id, value, length, crc, copy));
             } catch (RuntimeException | Error broken) {
                 throw halfMade(broken);
             }
@@ -83,18 +80,22 @@ final class WritePath {
         }
     }
 
-    private Commit roomForAppend(long id, long address, int length, boolean mayWait) {
-        try {
-            Commit commit = queue.makeRoom(RecordLayout.appendBytes(length), false, mayWait);
-            if (state.index.appendsLeft() == 0) {
-                requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
-                requireEntries(1, 1);
-            }
-            return commit;
-        } catch (CaravanException refused) {
-            space.giveBack(address, EntryLayout.entryBytes(length));
-            throw refused;
+    private Commit roomForAppend(long id, int length, boolean mayWait) {
+        Commit commit = makeRoom(RecordLayout.appendBytes(length), EntryLayout.entryBytes(length), mayWait);
+        if (state.index.appendsLeft() == 0) {
+            requireLists(state.index.find(id) == ListIndex.NONE ? 1 : 0);
+            requireEntries(1, 1);
         }
+        return commit;
+    }
+
+    /** The active commit, with room for records of so many bytes, when there will be room for their entries too. */
+    private Commit makeRoom(int recordBytes, long entryBytes, boolean mayWait) {
+        Commit commit = queue.makeRoom(recordBytes, entryBytes == 0, mayWait);
+        while (entryBytes > 0 && !space.admit(entryBytes, mayWait)) {
+            commit = queue.makeRoom(recordBytes, false, mayWait);
+        }
+        return commit;
     }
 
     void trim(long id, long count, WriteCallback callback) {
@@ -152,21 +153,18 @@ final class WritePath {
         }
         int[] crcs = new int[operations.size()];
         int bytes = measure(operations, crcs);
-        boolean appends = operations.stream().anyMatch(WriteBatch.Append.class::isInstance);
+        long entryBytes = operations.stream()
+                .filter(WriteBatch.Append.class::isInstance)
+                .mapToLong(append -> EntryLayout.entryBytes(((WriteBatch.Append) append).value().length))
+                .sum();
         admit(() -> {
-            long[] addresses = allocateAll(operations, mayWait);
-            try {
-                Commit commit = queue.makeRoom(bytes, !appends, mayWait);
-                checkExpectations(batch.expectations());
-                if (appends && state.index.appendsLeft() < operations.size()) {
-                    requireLists(listsNeeded(operations));
-                    requireEntries(operations.size(), idsOf(operations));
-                }
-                enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs, addresses)));
-            } catch (CaravanException refused) {
-                giveBackAll(operations, addresses, operations.size());
-                throw refused;
+            Commit commit = makeRoom(bytes, entryBytes, mayWait);
+            checkExpectations(batch.expectations());
+            if (entryBytes > 0 && state.index.appendsLeft() < operations.size()) {
+                requireLists(listsNeeded(operations));
+                requireEntries(operations.size(), idsOf(operations));
             }
+            enter(() -> queue.add(callback, putAll(commit.frame(), operations, crcs)));
         });
     }
 
@@ -204,30 +202,6 @@ final class WritePath {
             state.counters.refusals++;
         } finally {
             state.lock.unlock();
-        }
-    }
-
-    private long[] allocateAll(List<WriteBatch.Operation> operations, boolean mayWait) {
-        long[] addresses = new long[operations.size()];
-        Arrays.fill(addresses, Heap.NONE);
-        for (int i = 0; i < addresses.length; i++) {
-            if (operations.get(i) instanceof WriteBatch.Append append) {
-                try {
-                    addresses[i] = space.allocate(EntryLayout.entryBytes(append.value().length), mayWait);
-                } catch (CaravanException refused) {
-                    giveBackAll(operations, addresses, i);
-                    throw refused;
-                }
-            }
-        }
-        return addresses;
-    }
-
-    private void giveBackAll(List<WriteBatch.Operation> operations, long[] addresses, int count) {
-        for (int i = 0; i < count; i++) {
-            if (operations.get(i) instanceof WriteBatch.Append append) {
-                space.giveBack(addresses[i], EntryLayout.entryBytes(append.value().length));
-            }
         }
     }
 
@@ -272,13 +246,13 @@ final class WritePath {
         }
     }
 
-    private long putAll(LogBuffer frame, List<WriteBatch.Operation> operations, int[] crcs, long[] addresses) {
+    private long putAll(LogBuffer frame, List<WriteBatch.Operation> operations, int[] crcs) {
         long sequence = NO_SEQUENCE;
-        for (int i = 0; i < addresses.length; i++) {
+        for (int i = 0; i < crcs.length; i++) {
             WriteBatch.Operation operation = operations.get(i);
             if (operation instanceof WriteBatch.Append append) {
                 byte[] value = append.value();
-                sequence = putAppend(frame, append.id(), value, value.length, crcs[i], ARRAY, addresses[i]);
+                sequence = putAppend(frame, append.id(), value, value.length, crcs[i], ARRAY);
             } else if (operation instanceof WriteBatch.Trim trim) {
                 putTrim(frame, trim.id(), trim.firstSequence());
             } else {
@@ -288,16 +262,16 @@ final class WritePath {
         return sequence;
     }
 
-    private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy, long address) {
+    private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy) {
         ListIndex index = state.index;
         int at = frame.add(RecordLayout.appendBytes(length));
         int found = index.find(id);
         int list = found == ListIndex.NONE ? index.create(id, frame.lsn(at), 0) : found;
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.birth(list), sequence);
-        RecordLayout.putAppend(frame.memory(), at, id, sequence, address, checksum, length);
+        RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
         copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
-        index.append(list, Region.pack(address, length), frame.lsn(at));
+        index.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), frame.lsn(at));
         state.counters.appends++;
         state.counters.appendedBytes += length;
         return sequence;

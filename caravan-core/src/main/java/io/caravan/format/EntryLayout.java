@@ -3,7 +3,7 @@ package io.caravan.format;
 import java.nio.ByteBuffer;
 
 /**
- * A value as it lies in the heap, and byte for byte the same in its log record.
+ * A value as it lies in its log record and, once it has moved there, byte for byte the same in the heap.
  *
  * <pre>
  *   0                   4                   8

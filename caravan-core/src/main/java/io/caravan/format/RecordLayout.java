@@ -11,19 +11,20 @@ import java.nio.ByteBuffer;
  *   +-------------------+-------------------+-------------------+-------------------+
  *   | type              | record bytes      | document id                           |
  *   +-------------------+-------------------+-------------------+-------------------+
- *   APPEND (type 1):
- *   | sequence                              | heap address                          |
- *   +-------------------+-------------------+-------------------+-------------------+
- *   | entry, see EntryLayout ...
+ *   APPEND (type 4):
+ *   | sequence                              | entry, see EntryLayout ...
+ *   +---------------------------------------+
  *   TRIM (type 2):
  *   | first sequence                        |
  *   +---------------------------------------+
  *   DELETE (type 3): nothing more
  * </pre>
  *
- * <p>Records carry the heap addresses that they were given: replay applies them and allocates nothing. A record is
- * valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its length is that
- * of its type, an append's that of its value, and lies within the frame. A frame has as many as its header says.
+ * <p>A record says what was done and not where its value lies: a frame means the same on every machine. Format version
+ * 1 had appends of type 1, with 8 bytes (a heap address, which means nothing any more) between sequence and entry. A
+ * record is valid when, in this order: (1) its first 16 bytes lie within the frame; (2) its type is known; (3) its
+ * length is that of its type, an append's that of its value, and lies within the frame. A frame has as many as its
+ * header says.
  */
 public final class RecordLayout {
     public static final int TYPE = 0;
@@ -34,12 +35,13 @@ public final class RecordLayout {
     public static final int SEQUENCE = ID + Long.BYTES;
     public static final int TRIM_BYTES = SEQUENCE + Long.BYTES;
 
-    public static final int ADDRESS = SEQUENCE + Long.BYTES;
-    public static final int ENTRY = ADDRESS + Long.BYTES;
+    public static final int ENTRY = SEQUENCE + Long.BYTES;
+    private static final int ENTRY_IN_VERSION_1 = ENTRY + Long.BYTES;
 
-    public static final int APPEND = 1;
+    private static final int APPEND_IN_VERSION_1 = 1;
     public static final int TRIM = 2;
     public static final int DELETE = 3;
+    public static final int APPEND = 4;
 
     private RecordLayout() {}
 
@@ -49,13 +51,12 @@ public final class RecordLayout {
     }
 
     /** Writes an append's record except for the value itself, which goes to {@code at + ENTRY + EntryLayout.VALUE}. */
-    public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, long address, int sum, int length) {
+    public static void putAppend(ByteBuffer buffer, int at, long id, long sequence, int sum, int length) {
         int bytes = appendBytes(length);
         // Zeros the padding behind the value, which may hold bytes of an earlier frame.
         buffer.putLong(at + bytes - Long.BYTES, 0);
         putHead(buffer, at, APPEND, bytes, id);
         buffer.putLong(at + SEQUENCE, sequence);
-        buffer.putLong(at + ADDRESS, address);
         buffer.putInt(at + ENTRY + EntryLayout.CHECKSUM, sum);
         buffer.putInt(at + ENTRY + EntryLayout.LENGTH, length);
     }
@@ -79,8 +80,8 @@ public final class RecordLayout {
 
     /** Receives the records of a frame; indexes are into the buffer that was walked. */
     public interface Visitor {
-        /** An append whose entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt}. */
-        void append(long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length);
+        /** An append whose entry, of {@link EntryLayout#entryBytes} bytes, starts at {@code entryAt} in the buffer. */
+        void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length);
 
         void trim(long lsn, long id, long firstSequence);
 
@@ -112,15 +113,17 @@ public final class RecordLayout {
     private static void visit(ByteBuffer buffer, int index, long lsn, Visitor visitor) {
         long id = buffer.getLong(index + ID);
         switch (buffer.getInt(index + TYPE)) {
-            case APPEND ->
+            case APPEND, APPEND_IN_VERSION_1 -> {
+                int entry = entryOf(buffer.getInt(index + TYPE));
                 visitor.append(
                         lsn,
                         id,
                         buffer.getLong(index + SEQUENCE),
-                        buffer.getLong(index + ADDRESS),
+                        lsn + entry,
                         buffer,
-                        index + ENTRY,
-                        buffer.getInt(index + ENTRY + EntryLayout.LENGTH));
+                        index + entry,
+                        buffer.getInt(index + entry + EntryLayout.LENGTH));
+            }
             case TRIM -> visitor.trim(lsn, id, buffer.getLong(index + SEQUENCE));
             default -> visitor.delete(lsn, id);
         }
@@ -145,16 +148,23 @@ public final class RecordLayout {
     private static int neededBytes(ByteBuffer buffer, int index, int end, long lsn) {
         int type = buffer.getInt(index + TYPE);
         return switch (type) {
-            case APPEND -> appendBytes(checkedLength(buffer, index, end, lsn));
+            case APPEND, APPEND_IN_VERSION_1 -> {
+                int entry = entryOf(type);
+                yield entry + EntryLayout.entryBytes(checkedLength(buffer, index + entry, end, lsn));
+            }
             case TRIM -> TRIM_BYTES;
             case DELETE -> DELETE_BYTES;
             default -> throw new InvalidRecordException(lsn, "unknown record type " + type);
         };
     }
 
-    private static int checkedLength(ByteBuffer buffer, int index, int end, long lsn) {
-        int room = end - index - ENTRY - EntryLayout.VALUE;
-        int length = room < 0 ? -1 : buffer.getInt(index + ENTRY + EntryLayout.LENGTH);
+    private static int entryOf(int type) {
+        return type == APPEND ? ENTRY : ENTRY_IN_VERSION_1;
+    }
+
+    private static int checkedLength(ByteBuffer buffer, int entryAt, int end, long lsn) {
+        int room = end - entryAt - EntryLayout.VALUE;
+        int length = room < 0 ? -1 : buffer.getInt(entryAt + EntryLayout.LENGTH);
         if (length < 0 || length > Math.min(room, Region.MAX_LENGTH)) {
             throw new InvalidRecordException(lsn, "an append's value does not fit its frame");
         }

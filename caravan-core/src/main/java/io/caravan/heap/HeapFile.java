@@ -7,46 +7,55 @@ import io.caravan.format.EntryLayout;
 import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.Region;
+import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
-import io.caravan.io.Zeros;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The values, in memory-mapped segment files.
+ * The values that have survived, in segment files that are written through a channel and read through a mapping.
  *
- * <p>Written only from frames that are already durable, by one thread (the flusher, or recovery); read by any number of
- * threads. Segments are added and dropped by the provisioner (and recovery), and published by replacing the array of
- * them, so that readers take no lock.
+ * <p>One thread writes, forces, and adds and drops segments: the checkpointer or, until that runs, whoever opens the
+ * store. Any number of threads read. The array of segments is replaced, never changed, so that readers take no lock.
  *
- * <p>Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is live or pinned and
- * everything logged for it is applied, so no reader has a value of it and nobody will write to it; only a checkpoint
- * may be forcing it, and holds a reference meanwhile. The file as a whole is retained by each read, so that closing it
- * unmaps nothing under a reader.
+ * <p>A segment takes disk space when it is written, not before: a disk without space refuses a write, and nobody has to
+ * fill files with zeros. Memory is unmapped as soon as nobody uses it. A segment is dropped only when nothing in it is
+ * live or pinned, so no reader has a value of it. The file as a whole is retained by each read, so that closing it unmaps
+ * nothing under a reader.
  */
 public final class HeapFile implements AutoCloseable {
     private final Storage storage;
     private final HeapGeometry geometry;
     private final long storeId;
-    private final boolean privately;
     private final AtomicInteger references = new AtomicInteger(1);
-    private volatile HeapSegment[] segments = new HeapSegment[0];
+    private volatile Segment[] segments = new Segment[0];
 
-    /**
-     * A heap file without segments.
-     *
-     * @param privately whether writes stay in memory, for looking at a store without changing it
-     */
-    public HeapFile(Storage storage, HeapGeometry geometry, long storeId, boolean privately) {
+    /** A heap file without segments. */
+    public HeapFile(Storage storage, HeapGeometry geometry, long storeId) {
         this.storage = storage;
         this.geometry = geometry;
         this.storeId = storeId;
-        this.privately = privately;
+    }
+
+    /** A mapped segment. */
+    private static final class Segment {
+        final String path;
+        final MappedFile mapping;
+        final ByteBuffer memory;
+        /** Open while it has bytes that are not forced. */
+        @Nullable
+        StoreFile unforced;
+
+        Segment(StoreFile file) throws IOException {
+            path = file.path();
+            mapping = file.map();
+            memory = mapping.buffer();
+        }
     }
 
     public HeapGeometry geometry() {
@@ -57,8 +66,8 @@ public final class HeapFile implements AutoCloseable {
         return segments.length;
     }
 
-    /** Bytes of disk that the segments take. */
-    public long diskBytes() {
+    /** Sizes of the segments, in bytes; they take up to so much of the disk. */
+    public long fileBytes() {
         return (long) segments.length * geometry.segmentBytes();
     }
 
@@ -67,22 +76,10 @@ public final class HeapFile implements AutoCloseable {
         int number = segments.length;
         try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
             check(file, number);
-            publish(new HeapSegment(file.path(), privately ? file.mapPrivately() : file.map()));
+            Segment[] more = Arrays.copyOf(segments, number + 1);
+            more[number] = new Segment(file);
+            segments = more;
         }
-    }
-
-    /**
-     * Fills a segment in which nothing is live with zeros, as {@link #createNext} does: those were not forced, so a
-     * power loss may have taken their space, and a mapped write must never meet a page without space.
-     */
-    public void renew(int number) throws IOException {
-        if (privately) {
-            return;
-        }
-        try (StoreFile file = storage.open(FileNames.HEAP.of(number))) {
-            Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
-        }
-        segments[number].markAll();
     }
 
     /** Checks the size and header of a segment's file. */
@@ -111,17 +108,16 @@ public final class HeapFile implements AutoCloseable {
                 + " backup");
     }
 
-    /**
-     * Makes the next segment, with space for all of it. Its size, header and name are durable when this returns, its
-     * zeros after the next {@link #force}: until then no checkpoint may count on it, as a power loss could take its
-     * space.
-     */
+    /** Makes the next segment. Its size, header and name are durable when this returns. */
     public void createNext() throws IOException {
         int number = segments.length;
         String temporary = FileNames.HEAP.temporary(number);
-        StoreFile file = storage.create(temporary, 0);
-        try (file) {
-            fill(file, number);
+        try (StoreFile file = storage.create(temporary, 0)) {
+            ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+            FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
+            file.write(block, 0);
+            file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
+            file.force();
         } catch (IOException failed) {
             deleteAfter(failed, temporary);
             throw failed;
@@ -129,7 +125,6 @@ public final class HeapFile implements AutoCloseable {
         storage.rename(temporary, FileNames.HEAP.of(number));
         storage.forceDirectory();
         openNext();
-        segments[number].markAll();
     }
 
     /** A file that is half made takes up space that others may be waiting for. */
@@ -141,34 +136,21 @@ public final class HeapFile implements AutoCloseable {
         }
     }
 
-    private void fill(StoreFile file, int number) throws IOException {
-        ByteBuffer block = ByteBuffer.allocate(Blocks.BLOCK_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        FileHeader.put(block, FileHeader.Kind.HEAP_SEGMENT, header(number));
-        file.write(block, 0);
-        file.write(ByteBuffer.allocate(1), geometry.segmentBytes() - 1L);
-        file.force();
-        Zeros.write(file, Blocks.BLOCK_BYTES, geometry.segmentBytes());
-    }
-
     private FileHeader.Fields header(int number) {
         return new FileHeader.Fields(storeId, number, geometry.segmentBytes());
     }
 
-    private void publish(HeapSegment segment) {
-        HeapSegment[] more = Arrays.copyOf(segments, segments.length + 1);
-        more[segments.length] = segment;
-        segments = more;
-    }
-
     /**
-     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned,
-     * and everything logged for them must be applied.
+     * Drops the segments from a number on: deletes their files and unmaps them. Nothing in them may be live or pinned.
      */
     public void dropFrom(int count) throws IOException {
-        HeapSegment[] before = segments;
+        Segment[] before = segments;
+        if (before.length <= count) {
+            return;
+        }
         segments = Arrays.copyOf(before, count);
         for (int number = before.length - 1; number >= count; number--) {
-            before[number].release();
+            before[number].mapping.unmap();
             storage.delete(FileNames.HEAP.of(number));
         }
         storage.forceDirectory();
@@ -182,8 +164,8 @@ public final class HeapFile implements AutoCloseable {
     /** Ends what {@link #retain} began. */
     public void release() {
         if (references.decrementAndGet() == 0) {
-            for (HeapSegment segment : segments) {
-                segment.release();
+            for (Segment segment : segments) {
+                segment.mapping.unmap();
             }
         }
     }
@@ -194,10 +176,29 @@ public final class HeapFile implements AutoCloseable {
         release();
     }
 
-    /** Copies an entry's bytes, which the log has just as they belong here. */
-    public void write(long address, ByteBuffer source, int at, int bytes) {
-        HeapSegment segment = segments[geometry.segmentOf(address)];
-        segment.write(geometry.offsetOf(address), source, at, bytes);
+    /** Writes bytes to an address, within one segment; not durable before {@link #force}. */
+    public void write(long address, ByteBuffer source) throws IOException {
+        int number = geometry.segmentOf(address);
+        Segment segment = segments[number];
+        StoreFile file = segment.unforced;
+        if (file == null) {
+            file = storage.open(FileNames.HEAP.of(number));
+            segment.unforced = file;
+        }
+        file.write(source, geometry.offsetOf(address));
+    }
+
+    /** Returns when everything written is durable. */
+    public void force() throws IOException {
+        for (Segment segment : segments) {
+            try (StoreFile file = segment.unforced) {
+                if (file != null) {
+                    file.force();
+                }
+            } finally {
+                segment.unforced = null;
+            }
+        }
     }
 
     /**
@@ -210,22 +211,22 @@ public final class HeapFile implements AutoCloseable {
         int length = Region.length(region);
         int number = geometry.segmentOf(address);
         int offset = geometry.offsetOf(address);
-        HeapSegment[] current = segments;
+        Segment[] current = segments;
         if (number >= current.length || !geometry.contains(address, Region.entryBytes(region))) {
             throw new CorruptStoreException(
                     path(address), offset, id, sequence, "the index has the entry here, where none can be");
         }
-        HeapSegment segment = current[number];
+        Segment segment = current[number];
         if (!valid(segment, offset, length, id, birth, sequence)) {
             throw new CorruptStoreException(
                     segment.path, offset, id, sequence, "the entry's bytes are not those that were written");
         }
-        return segment.readOnly.slice(offset + EntryLayout.VALUE, length);
+        return segment.memory.slice(offset + EntryLayout.VALUE, length);
     }
 
-    private static boolean valid(HeapSegment segment, int offset, int length, long id, long birth, long sequence) {
+    private static boolean valid(Segment segment, int offset, int length, long id, long birth, long sequence) {
         try {
-            return EntryLayout.valid(segment.readOnly, offset, length, id, birth, sequence);
+            return EntryLayout.valid(segment.memory, offset, length, id, birth, sequence);
         } catch (InternalError unreadable) {
             // This is how the JVM reports that the disk could not read a mapped page.
             throw new CorruptStoreException(segment.path, offset, id, sequence, "cannot be read: " + unreadable);
@@ -235,24 +236,5 @@ public final class HeapFile implements AutoCloseable {
     /** The path of the segment that an address lies in, whether the file exists or not. */
     public String path(long address) {
         return storage.describe(FileNames.HEAP.of(geometry.segmentOf(address)));
-    }
-
-    /**
-     * Returns when everything written before the call is durable, with the space of segments made before it. A failure
-     * is final for this open store: the operating system may have dropped the pages it could not write, and a second
-     * force would not notice.
-     *
-     * @param afterBytes is called after each portion with its size, and may wait, so that a log on the same disk goes first
-     */
-    public void force(IntConsumer afterBytes) throws IOException {
-        for (HeapSegment segment : segments) {
-            if (segment.retain()) {
-                try {
-                    segment.force(afterBytes);
-                } finally {
-                    segment.release();
-                }
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 /**
  * The heap: free space as pure arithmetic ({@link io.caravan.heap.Heap}, {@link io.caravan.heap.IndexedHeap}), and the
- * mapped files with the values ({@link io.caravan.heap.HeapFile}).
+ * files with the values that have survived ({@link io.caravan.heap.HeapFile}).
  */
 @NullMarked
 package io.caravan.heap;

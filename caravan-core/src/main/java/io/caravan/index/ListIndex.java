@@ -7,6 +7,7 @@ import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
 import java.util.function.IntConsumer;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 
 /**
  * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock guards it.
@@ -45,6 +46,15 @@ public final class ListIndex {
     private static final int LIFE = 9;
     private static final int RECORD_LONGS = 10;
 
+    /*
+     * Of PLACES, from the lowest bit on: how many regions the tail chunk has, how many of the head chunk are freed, and
+     * how many entries at the list's end lie in the log.
+     */
+    private static final int COUNT_BITS = 12;
+    private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
+    private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
+    private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
+
     /** Regions that a walk through all of them copies at a time. */
     private static final int SLICE = 512;
 
@@ -54,6 +64,7 @@ public final class ListIndex {
     private final SlotTable table = new SlotTable(PARTITIONS, this::id);
     private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
     private long entries;
+    private long logBytes;
     private final Pins pins = new Pins();
 
     public ListIndex() {
@@ -114,15 +125,18 @@ public final class ListIndex {
         long[] page = records.page(list);
         int record = records.at(list);
         int tail = (int) page[record + CHUNKS];
-        if (tail == RegionChunks.NONE || (int) page[record + PLACES] == chunks.capacity(tail)) {
+        if (tail == RegionChunks.NONE || ((int) page[record + PLACES] & COUNT_MASK) == chunks.capacity(tail)) {
             tail = addChunk(list, tail);
         }
-        chunks.setRegion(tail, (int) page[record + PLACES], region);
-        // The low half counts the regions of the tail chunk.
+        chunks.setRegion(tail, (int) page[record + PLACES] & COUNT_MASK, region);
         page[record + PLACES]++;
         page[record + NEXT]++;
         page[record + LAST_LSN] = lsn;
         page[record + HELD_BYTES] += Region.length(region);
+        if (Region.isInLog(region)) {
+            page[record + PLACES] += ONE_YOUNG;
+            logBytes += Region.entryBytes(region);
+        }
         entries++;
     }
 
@@ -210,8 +224,12 @@ public final class ListIndex {
         int head = headChunk(list);
         int at = headOffset(list);
         long region = chunks.region(head, at);
+        if (held(list) == tenured(list)) {
+            set(list, PLACES, get(list, PLACES) - ONE_YOUNG);
+        }
         set(list, HELD, held(list) + 1);
         set(list, HELD_BYTES, get(list, HELD_BYTES) - Region.length(region));
+        logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
         if (held(list) == next(list)) {
             setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
             setPlaces(list, 0, 0);
@@ -266,6 +284,61 @@ public final class ListIndex {
         return false;
     }
 
+    /** Sequence of the first entry that lies in the log, as do all behind it. Of those before it none does that is kept. */
+    public long tenured(int list) {
+        return next(list) - young(list);
+    }
+
+    /** Sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
+    public long firstKept(int list) {
+        return Math.min(first(list), Math.max(held(list), pins.first(list)));
+    }
+
+    /** Bytes of the entries in the log that are not freed, trimmed ones included. */
+    public long logBytes() {
+        return logBytes;
+    }
+
+    /**
+     * Gives entries of a pinned list, which lay in the log until now, their places in the heap.
+     *
+     * @param cursor points at the first of them: everything kept before it is {@linkplain #tenured tenured}
+     */
+    public void tenure(int list, ListCursor cursor, long[] places, int at, int count) {
+        long to = cursor.sequence + count;
+        for (int i = at; i < at + count; i++) {
+            skipChunkEnd(cursor);
+            chunks.setRegion(cursor.chunk, cursor.at++, places[i]);
+            logBytes -= Region.entryBytes(places[i]);
+        }
+        setYoung(list, next(list) - to);
+    }
+
+    private void skipChunkEnd(ListCursor cursor) {
+        if (cursor.at == chunks.capacity(cursor.chunk)) {
+            cursor.chunk = chunks.next(cursor.chunk);
+            cursor.at = 0;
+        }
+    }
+
+    /**
+     * Says that an entry, and so all behind it, lies in the log. In format version 1 entries had a place in the heap from
+     * the beginning, which a checkpoint knew before it was certain that the heap had them.
+     */
+    public void returnToLog(int list, long sequence, long region) {
+        ListCursor cursor = new ListCursor();
+        seek(list, sequence, cursor);
+        skipChunkEnd(cursor);
+        chunks.setRegion(cursor.chunk, cursor.at, region);
+        logBytes += Region.entryBytes(region);
+        setYoung(list, Math.max(young(list), next(list) - sequence));
+    }
+
+    /** The lists that readers have pinned. */
+    public IntStream pinnedLists() {
+        return pins.lists();
+    }
+
     /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;
@@ -285,10 +358,10 @@ public final class ListIndex {
     }
 
     /**
-     * Calls the action with the regions of all entries, partition by partition. A checkpoint has the lists in the same
+     * Calls the action with the regions of all entries in the heap, partition by partition. A checkpoint has the lists in the same
      * order, so those that were loaded from one are walked in the order of their memory.
      */
-    public void forEachRegion(LongConsumer action) {
+    public void forEachHeapRegion(LongConsumer action) {
         ListCursor cursor = new ListCursor();
         long[] slice = new long[SLICE];
         for (int partition = 0; partition < PARTITIONS; partition++) {
@@ -297,7 +370,7 @@ public final class ListIndex {
     }
 
     private void forEachRegion(int list, ListCursor cursor, long[] slice, LongConsumer action) {
-        long left = next(list) - first(list);
+        long left = tenured(list) - first(list);
         if (left > 0) {
             seek(list, first(list), cursor);
         }
@@ -403,15 +476,24 @@ public final class ListIndex {
 
     /** Entries of the head chunk that are freed already. */
     private int headOffset(int list) {
-        return (int) (get(list, PLACES) >>> Integer.SIZE);
+        return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
     }
 
     /** Entries that the tail chunk has. */
     private int tailCount(int list) {
-        return (int) get(list, PLACES);
+        return (int) get(list, PLACES) & COUNT_MASK;
+    }
+
+    /** Entries at the list's end that lie in the log. */
+    private long young(int list) {
+        return get(list, PLACES) >>> YOUNG_SHIFT;
+    }
+
+    private void setYoung(int list, long count) {
+        set(list, PLACES, count << YOUNG_SHIFT | get(list, PLACES) & ONE_YOUNG - 1);
     }
 
     private void setPlaces(int list, int headOffset, int tailCount) {
-        set(list, PLACES, (long) headOffset << Integer.SIZE | tailCount);
+        set(list, PLACES, young(list) << YOUNG_SHIFT | (long) headOffset << COUNT_BITS | tailCount);
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.index;
 import java.util.Comparator;
 import java.util.NavigableSet;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** Which entries of which lists readers have pinned. Guarded by the store's lock, as the index is. */
 public final class Pins {
@@ -33,7 +34,8 @@ public final class Pins {
             return list;
         }
 
-        long from() {
+        /** Sequence of the first entry that is kept. */
+        public long from() {
             return from;
         }
 
@@ -57,6 +59,11 @@ public final class Pins {
     long first(int list) {
         Pin first = pins.isEmpty() ? null : pins.ceiling(new Pin(list, 0, 0));
         return first == null || first.list != list ? NONE : first.from;
+    }
+
+    /** The lists that have pins, as they are now. */
+    IntStream lists() {
+        return IntStream.of(pins.stream().mapToInt(Pin::list).distinct().toArray());
     }
 
     /** Tells the pins of a list that so many bytes before them were freed. */

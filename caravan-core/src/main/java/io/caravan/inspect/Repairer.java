@@ -60,7 +60,7 @@ public final class Repairer {
     }
 
     private RepairReport repair() throws IOException {
-        Recovery recovery = new Recovery(storage, true);
+        Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -70,7 +70,7 @@ public final class Repairer {
         } catch (CorruptStoreException damage) {
             long cutLsn = cut(newestWhole(recovery, damage));
             // Throws if anything is still wrong: then more than the log is damaged.
-            new Recovery(storage, true).recover().close();
+            new Recovery(storage).recover().close();
             return new RepairReport(cutLsn, kept);
         }
     }

@@ -12,6 +12,7 @@ import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
+import io.caravan.engine.Values;
 import io.caravan.format.FileNames;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
@@ -24,16 +25,16 @@ import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, on a private mapping
- * of the heap so that nothing on disk changes, compares the results, and reads every entry.
+ * Proves at run time that checkpoint + log = full state: recovers from every checkpoint in turn, which changes nothing on
+ * disk, compares the results, and reads every entry.
  */
 public final class Verifier {
     private static final long FROM_FIRST = -1;
@@ -64,7 +65,7 @@ public final class Verifier {
     /** Verifies the closed store that a storage holds. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
         Verifier verifier = new Verifier(progress);
-        Recovery recovery = new Recovery(storage, true);
+        Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -85,7 +86,6 @@ public final class Verifier {
                 }
             }
             if (newest != null) {
-                recovery.rewriteHeap(newest);
                 readEntries(newest);
             }
         } finally {
@@ -125,21 +125,22 @@ public final class Verifier {
 
     private void readEntries(Recovered state) {
         ListIndex index = state.index();
+        Values values =
+                new Values(state.heapFile(), state.log(), () -> state.end().position());
         lists = index.listCount();
         for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
-            index.forEachList(partition, list -> readEntries(state, list));
+            index.forEachList(partition, list -> readEntries(index, values, list));
         }
     }
 
-    private void readEntries(Recovered state, int list) {
-        ListIndex index = state.index();
+    private void readEntries(ListIndex index, Values values, int list) {
         ListCursor cursor = new ListCursor();
         long[] region = new long[1];
         index.seek(list, index.first(list), cursor);
         for (long sequence = index.first(list); sequence < index.next(list); sequence++) {
             index.copyRegions(cursor, region, 0, 1);
             try {
-                countEntry(state.heapFile().read(region[0], index.id(list), index.birth(list), sequence));
+                countEntry(Objects.requireNonNull(values.read(region[0], index.id(list), index.birth(list), sequence)));
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }
@@ -193,22 +194,14 @@ public final class Verifier {
         }
     }
 
-    /** Checks those that the newest checkpoint needs, and those made since, which may be deleted at any moment. */
+    /** Checks those that are there, and those that the newest checkpoint needs. */
     private void checkHeapSegments(Storage storage, CheckpointHeader newest) throws IOException {
         HeapGeometry geometry = new HeapGeometry(newest.heapSegmentBytes());
-        HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId(), true);
+        HeapFile heapFile = new HeapFile(storage, geometry, newest.storeId());
         int made = heapSegments(storage);
         for (int segment = 0; segment < Math.max(made, newest.heapSegments()); segment++) {
             int number = segment;
-            attempt(() -> {
-                try {
-                    heapFile.check(number);
-                } catch (NoSuchFileException gone) {
-                    if (number < newest.heapSegments()) {
-                        throw gone;
-                    }
-                }
-            });
+            attempt(() -> heapFile.check(number));
         }
     }
 

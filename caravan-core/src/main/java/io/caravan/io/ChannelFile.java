@@ -52,12 +52,7 @@ final class ChannelFile implements StoreFile {
 
     @Override
     public MappedFile map() throws IOException {
-        return FileMapping.of(channel, FileChannel.MapMode.READ_WRITE);
-    }
-
-    @Override
-    public MappedFile mapPrivately() throws IOException {
-        return FileMapping.of(channel, FileChannel.MapMode.PRIVATE);
+        return FileMapping.of(channel);
     }
 
     @Override

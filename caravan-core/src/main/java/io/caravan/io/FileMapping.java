@@ -1,7 +1,6 @@
 package io.caravan.io;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -31,7 +30,7 @@ final class FileMapping implements MappedFile {
 
     /** Maps a whole file. */
     private interface Mapper {
-        FileMapping map(FileChannel channel, MapMode mode) throws IOException, ReflectiveOperationException;
+        FileMapping map(FileChannel channel) throws IOException, ReflectiveOperationException;
     }
 
     private interface Unmapping {
@@ -44,9 +43,9 @@ final class FileMapping implements MappedFile {
         memory.order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    static FileMapping of(FileChannel channel, MapMode mode) throws IOException {
+    static FileMapping of(FileChannel channel) throws IOException {
         try {
-            return MAPPER.map(channel, mode);
+            return MAPPER.map(channel);
         } catch (InvocationTargetException failed) {
             if (failed.getCause() instanceof IOException problem) {
                 throw problem;
@@ -62,7 +61,7 @@ final class FileMapping implements MappedFile {
             return Runtime.version().feature() >= FIRST_WITH_ARENAS ? intoArenas() : withCleaner();
         } catch (ReflectiveOperationException | RuntimeException missing) {
             LOG.info("Deleted files keep their disk space until a garbage collection: {}", missing.toString());
-            return (channel, mode) -> new FileMapping(channel.map(mode, 0, channel.size()), () -> {});
+            return channel -> new FileMapping(channel.map(MapMode.READ_ONLY, 0, channel.size()), () -> {});
         }
     }
 
@@ -72,9 +71,9 @@ final class FileMapping implements MappedFile {
         Method close = type.getMethod("close");
         Method map = FileChannel.class.getMethod("map", MapMode.class, long.class, long.class, type);
         Method asBuffer = Class.forName("java.lang.foreign.MemorySegment").getMethod("asByteBuffer");
-        return (channel, mode) -> {
+        return channel -> {
             Object arena = open.invoke(null);
-            Object segment = map.invoke(channel, mode, 0L, channel.size(), arena);
+            Object segment = map.invoke(channel, MapMode.READ_ONLY, 0L, channel.size(), arena);
             return new FileMapping((MappedByteBuffer) asBuffer.invoke(segment), () -> close.invoke(arena));
         };
     }
@@ -85,8 +84,8 @@ final class FileMapping implements MappedFile {
         instance.setAccessible(true);
         Object unsafe = instance.get(null);
         Method clean = type.getMethod("invokeCleaner", ByteBuffer.class);
-        return (channel, mode) -> {
-            MappedByteBuffer memory = channel.map(mode, 0, channel.size());
+        return channel -> {
+            MappedByteBuffer memory = channel.map(MapMode.READ_ONLY, 0, channel.size());
             return new FileMapping(memory, () -> clean.invoke(unsafe, memory));
         };
     }
@@ -94,15 +93,6 @@ final class FileMapping implements MappedFile {
     @Override
     public ByteBuffer buffer() {
         return memory;
-    }
-
-    @Override
-    public void force(int from, int bytes) throws IOException {
-        try {
-            memory.force(from, bytes);
-        } catch (UncheckedIOException failed) {
-            throw failed.getCause();
-        }
     }
 
     @Override

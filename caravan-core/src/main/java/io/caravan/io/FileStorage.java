@@ -2,6 +2,7 @@ package io.caravan.io;
 
 import io.caravan.StoreDirectoryException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -102,13 +103,14 @@ public final class FileStorage implements Storage {
                         StandardOpenOption.READ,
                         StandardOpenOption.WRITE));
         try {
-            long done = 0;
-            do {
-                long end = Math.min(bytes, done + FORCED_TOGETHER_BYTES);
-                Zeros.write(file, done, end);
-                file.force();
-                done = end;
-            } while (done < bytes);
+            ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(bytes, StoreFile.CACHED_TOGETHER_BYTES));
+            for (long done = 0; done < bytes; done += zeros.limit()) {
+                file.write(zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done)), done);
+                if ((done + zeros.limit()) % FORCED_TOGETHER_BYTES == 0) {
+                    file.force();
+                }
+            }
+            file.force();
             return file;
         } catch (IOException failed) {
             removeQuietly(file, path, failed);
@@ -123,6 +125,11 @@ public final class FileStorage implements Storage {
         } catch (IOException also) {
             failed.addSuppressed(also);
         }
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return Files.getFileStore(directory).getUsableSpace();
     }
 
     @Override

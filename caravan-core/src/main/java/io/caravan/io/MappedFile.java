@@ -1,16 +1,12 @@
 package io.caravan.io;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** A file's bytes as memory. What is written may reach the disk at any time, and is durable after {@link #force}. */
+/** A file's bytes as memory, for reading. What is written to the file shows in it at once. */
 public interface MappedFile {
 
     /** The memory, little-endian, from position 0 to the file's size. Use absolute access: the position is shared. */
     ByteBuffer buffer();
-
-    /** Returns when everything written so far to a range of bytes is durable. */
-    void force(int from, int bytes) throws IOException;
 
     /**
      * Unmaps the file, at once if the JVM can do that, else when the buffer is collected as garbage. From this call on

@@ -7,8 +7,8 @@ import java.util.List;
  * One directory of files, with durability spelled out.
  *
  * <ul>
- *   <li>A file's content is durable once {@link StoreFile#force()} (or, for mapped writes, {@link MappedFile#force})
- *       has returned after it was written. Until then any 512-byte sector of it may be there or not after a power loss.
+ *   <li>A file's content is durable once {@link StoreFile#force()} has returned after it was written. Until then any
+ *       512-byte sector of it may be there or not after a power loss.
  *   <li>A file's name (its creation, renaming or deletion) is durable once {@link #forceDirectory()} has returned after
  *       it. Until then it may be undone by a power loss.
  *   <li>A rename replaces an existing target atomically: afterwards there is the old or the new, never neither.
@@ -26,6 +26,9 @@ public interface Storage extends AutoCloseable {
      * really allocated, and forces them. Without space for it the file is removed again.
      */
     StoreFile create(String name, long bytes) throws IOException;
+
+    /** Bytes of disk that this process could still take, about. */
+    long usableBytes() throws IOException;
 
     /** Opens an existing file. */
     StoreFile open(String name) throws IOException;

@@ -28,7 +28,7 @@ public final class LogSegments implements AutoCloseable {
     private final Storage storage;
     private final LogGeometry geometry;
     private final long storeId;
-    private final ConcurrentSkipListMap<Long, StoreFile> files = new ConcurrentSkipListMap<>();
+    private final ConcurrentSkipListMap<Long, LogSegment> files = new ConcurrentSkipListMap<>();
 
     public LogSegments(Storage storage, LogGeometry geometry, long storeId) {
         this.storage = storage;
@@ -42,7 +42,13 @@ public final class LogSegments implements AutoCloseable {
 
     /** Opens an existing segment file without looking into it. */
     public void open(long segment) throws IOException {
-        files.put(segment, storage.open(FileNames.LOG.of(segment)));
+        StoreFile file = storage.open(FileNames.LOG.of(segment));
+        try {
+            files.put(segment, new LogSegment(file));
+        } catch (IOException | RuntimeException failed) {
+            file.close();
+            throw failed;
+        }
     }
 
     /** Checks an open segment's size. */
@@ -71,11 +77,17 @@ public final class LogSegments implements AutoCloseable {
 
     /** The file of a segment that is there. */
     public StoreFile file(long segment) {
-        StoreFile file = files.get(segment);
-        if (file == null) {
+        LogSegment found = files.get(segment);
+        if (found == null) {
             throw new IllegalStateException("log segment " + segment + " is not open");
         }
-        return file;
+        return found.file();
+    }
+
+    /** Adds what the log has from a position on to a buffer; false when it is no longer there. */
+    public boolean copy(long lsn, ByteBuffer target, int bytes) {
+        LogSegment found = files.get(geometry.segmentOf(lsn));
+        return found != null && found.copy(geometry.offsetOf(lsn), target, bytes);
     }
 
     /** The path of a segment's file, whether it is there or not. */
@@ -100,8 +112,16 @@ public final class LogSegments implements AutoCloseable {
         return List.copyOf(files.tailMap(segment).keySet());
     }
 
-    /** Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable. */
-    public void prepareNext() throws IOException {
+    /**
+     * Makes the segment behind the last, or segment 0: really allocated, zero-filled, its name durable.
+     *
+     * @param reservedBytes so much disk space must be left, for what is to move out of the log
+     */
+    public void prepareNext(long reservedBytes) throws IOException {
+        if (storage.usableBytes() - geometry.segmentBytes() < reservedBytes) {
+            throw new IOException("No space left on device, as the heap will need " + reservedBytes
+                    + " bytes for values that are in the log");
+        }
         long segment = files.isEmpty() ? 0 : last() + 1;
         String temporary = FileNames.LOG.temporary(segment);
         StoreFile file = storage.create(temporary, geometry.segmentBytes());
@@ -145,7 +165,7 @@ public final class LogSegments implements AutoCloseable {
     }
 
     private long closeFirst() throws IOException {
-        Map.Entry<Long, StoreFile> oldest = Objects.requireNonNull(files.pollFirstEntry());
+        Map.Entry<Long, LogSegment> oldest = Objects.requireNonNull(files.pollFirstEntry());
         oldest.getValue().close();
         return oldest.getKey();
     }
@@ -178,8 +198,7 @@ public final class LogSegments implements AutoCloseable {
 
     /** Deletes a segment behind the log's end that was never finished. */
     public void discard(long segment) throws IOException {
-        file(segment).close();
-        files.remove(segment);
+        Objects.requireNonNull(files.remove(segment)).close();
         storage.delete(FileNames.LOG.of(segment));
         storage.forceDirectory();
     }
@@ -201,8 +220,8 @@ public final class LogSegments implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        for (StoreFile file : files.values()) {
-            file.close();
+        for (LogSegment segment : files.values()) {
+            segment.close();
         }
         files.clear();
     }

@@ -70,7 +70,8 @@ class CheckpointFileTest {
     }
 
     private static CheckpointHeader header(long lists, long entries) {
-        return new CheckpointHeader(NUMBER, -99, 4096, 8192, -1, lists, entries, 32_768, 65_536, 3, PARTITIONS);
+        return new CheckpointHeader(
+                FileHeader.NEWEST_VERSION, NUMBER, -99, 4096, 8192, -1, lists, entries, 32_768, 65_536, 3, PARTITIONS);
     }
 
     private static CheckpointHeader read(DirectoryImage image, Map<Integer, List<Listed>> partitions)

@@ -7,8 +7,11 @@ import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.caravan.NotWritableException;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
 import io.caravan.testing.CallbackContract;
 import io.caravan.testing.Eventually;
@@ -100,19 +103,22 @@ class BackpressureTest {
     }
 
     @Test
-    void aTrialWriteDoesNotWaitForTheHeapToGrow() {
-        try (FaultyStore store = FaultyStore.open()) {
-            store.awaitProvisioned();
-            try (Hold create = store.faults.hold(on(Kind.CREATE, FaultyStore.HEAP + "|.*heap.*"))) {
-                WriteBatch batch = WriteBatch.create().append(1, LARGE);
-                int accepted = 0;
+    void aTrialWriteDoesNotWaitForWhatIsTrimmedToBeFreed() {
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            WriteBatch batch = WriteBatch.create().append(1, LARGE);
+            assertThatExceptionOfType(OutOfSpaceException.class).isThrownBy(() -> {
                 while (store.engine.tryWrite(batch, NOBODY)) {
-                    accepted++;
                     store.engine.flush();
                 }
-                assertThat(accepted).isBetween(1, 10);
-                assertThat(store.engine.info(1).nextSequence()).isEqualTo(accepted);
+            });
+            try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
+                store.engine.trim(1, 1, NOBODY);
+                force.awaitReached();
+                assertThat(store.engine.tryWrite(batch, NOBODY)).isFalse();
             }
+            Eventually.await("there is room again", () -> store.engine.tryWrite(batch, NOBODY));
         }
     }
 

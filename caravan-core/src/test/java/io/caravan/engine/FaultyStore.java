@@ -135,15 +135,20 @@ final class FaultyStore implements AutoCloseable {
 
     /** Where in the heap's files a value lies; its entry starts a little before. */
     Place find(byte[] value) {
+        return find(HEAP, value);
+    }
+
+    /** Where in files that match a value lies. */
+    Place find(String pattern, byte[] value) {
         String text = latin1(ByteBuffer.wrap(value));
-        List<Place> places = files(HEAP).stream()
+        List<Place> places = files(pattern).stream()
                 .flatMap(name -> {
                     int at = latin1(disk.bytes(name)).indexOf(text);
                     return at < 0 ? Stream.empty() : Stream.of(new Place(name, at));
                 })
                 .toList();
         if (places.size() != 1) {
-            throw new AssertionError("expected the value in one heap file, found it in " + places);
+            throw new AssertionError("expected the value in one file, found it in " + places);
         }
         return places.get(0);
     }

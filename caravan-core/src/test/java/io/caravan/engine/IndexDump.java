@@ -18,14 +18,21 @@ record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
     /** One list: where it stands, where its entries lie, and what they hold. */
     record ListDump(long birth, long first, long next, List<Long> regions, List<Value> values) {}
 
+    /** The lists and their values, wherever these lie. */
+    SortedMap<Long, ListDump> contents() {
+        SortedMap<Long, ListDump> contents = new TreeMap<>(lists);
+        contents.replaceAll(
+                (id, list) -> new ListDump(list.birth(), list.first(), list.next(), List.of(), list.values()));
+        return contents;
+    }
+
     /** Replays from one checkpoint, as often as is said, and tells the state. */
     static IndexDump replay(Storage storage, long checkpoint, int times) throws IOException {
         IndexDump dump = null;
         for (int i = 0; i < times; i++) {
-            Recovery recovery = new Recovery(storage, false);
+            Recovery recovery = new Recovery(storage);
             try (CheckpointReader reader = new CheckpointReader(storage, checkpoint);
                     Recovered recovered = recovery.recoverFrom(reader)) {
-                recovery.rewriteHeap(recovered);
                 dump = of(recovered);
             }
         }
@@ -50,9 +57,11 @@ record IndexDump(SortedMap<Long, ListDump> lists, long usedBytes) {
         index.copyRegions(cursor, regions, 0, count);
         List<Long> boxed = new ArrayList<>();
         List<Value> values = new ArrayList<>();
+        Values stored = new Values(
+                recovered.heapFile(), recovered.log(), () -> recovered.end().position());
         for (int i = 0; i < count; i++) {
             long sequence = index.first(list) + i;
-            ByteBuffer value = recovered.heapFile().read(regions[i], index.id(list), index.birth(list), sequence);
+            ByteBuffer value = stored.read(regions[i], index.id(list), index.birth(list), sequence);
             byte[] bytes = new byte[value.remaining()];
             value.get(bytes);
             boxed.add(regions[i]);

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import static io.caravan.engine.FaultyStore.HEAP;
 import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.NOBODY;
@@ -26,10 +27,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Invariant 2: the heap file holds only bytes of durable frames, and a region is overwritten only by a frame that
- * follows, in the log, the frame that freed it.
+ * Invariant 2: the heap holds only values of durable frames, no region names heap bytes that are not durable, and none is
+ * overwritten before the trim or deletion that freed it is durable.
  */
 @Patient
 class Invariant02HeapHoldsOnlyDurableFramesTest {
@@ -42,20 +45,49 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
         return FaultyStore.small().maxHeapBytes(FaultyStore.HEAP_SEGMENT_BYTES);
     }
 
+    /** Without forces of its own, so that the checkpoint has to ask for one. */
     @Test
-    void whileTheForceIsHeldTheHeapHasNothingOfTheFrame() {
-        try (FaultyStore store = FaultyStore.open()) {
+    void whileTheForceIsHeldTheHeapHasNothingOfTheFrame() throws Exception {
+        StoreConfig config = FaultyStore.small().durability(Durability.PROCESS).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
             append(store.engine, 1, "already durable");
-            Eventually.await(
-                    "the first value is applied", () -> store.heapBytes().contains("already durable"));
+            store.engine.checkpoint();
+            assertThat(store.heapBytes()).contains("already durable");
+            append(store.engine, 1, "not durable yet");
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
             try (Hold force = store.faults.hold(on(Kind.FORCE, LOG))) {
-                store.engine.append(1, bytes("not durable yet"), NOBODY);
+                Thread waiting = new Thread(checkpoint, "checkpoint");
+                waiting.start();
                 force.awaitReached();
+                Eventually.awaitWaitingOrDone(waiting);
                 assertThat(store.allBytes(LOG)).contains("not durable yet");
-                assertThat(store.heapBytes()).contains("already durable").doesNotContain("not durable yet");
+                assertThat(store.heapBytes()).doesNotContain("not durable yet");
             }
+            checkpoint.get();
             assertThat(texts(store.engine, 1)).containsExactly("0:already durable", "1:not durable yet");
             assertThat(store.heapBytes()).contains("not durable yet");
+        }
+    }
+
+    /** Until then the log has them, whatever becomes of the heap's bytes. */
+    @Test
+    void noRegionNamesHeapBytesThatAreNotForced() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            append(store.engine, 1, "a survivor");
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold force = store.faults.hold(on(Kind.FORCE, HEAP))) {
+                new Thread(checkpoint, "checkpoint").start();
+                force.awaitReached();
+                FaultyStore.Place written = store.find(bytes("a survivor"));
+                store.disk.bytes(written.file()).put(written.offset(), (byte) '-');
+                assertThat(texts(store.engine, 1)).containsExactly("0:a survivor");
+                store.disk.bytes(written.file()).put(written.offset(), (byte) 'a');
+                try (FaultyStore cut = store.afterPowerCut()) {
+                    assertThat(texts(cut.engine, 1)).containsExactly("0:a survivor");
+                }
+            }
+            checkpoint.get();
+            store.closeAndVerify();
         }
     }
 
@@ -115,6 +147,34 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
                 }
             }
             assertThat(append.get()).isEqualTo(0);
+        }
+    }
+
+    /** The log that it read from goes; what it still has to read has moved, though nobody else needs it any more. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aReaderFindsWhatHasMovedMeanwhile(boolean deleted) {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.appendMany(1, 20, 100);
+            String firstLog = store.files(LOG).get(0);
+            List<Value> before = values(store.engine, 1);
+            List<Value> read = new ArrayList<>();
+            store.engine.get(1, StoreCalls.each((sequence, value) -> {
+                if (sequence == 0) {
+                    if (deleted) {
+                        told(told -> store.engine.delete(1, told));
+                    }
+                    for (int i = 0; i < 3; i++) {
+                        store.appendMany(2, 10, 3000);
+                        store.engine.checkpoint();
+                    }
+                    store.awaitProvisioned();
+                    assertThat(store.files(LOG)).doesNotContain(firstLog);
+                }
+                read.add(Value.of(sequence, copyOf(value)));
+            }));
+            assertThat(read).isEqualTo(before);
+            store.closeAndVerify();
         }
     }
 

@@ -1,5 +1,7 @@
 package io.caravan.engine;
 
+import static io.caravan.engine.FaultyStore.HEAP;
+import static io.caravan.engine.FaultyStore.LOG;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
@@ -15,6 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Invariant 4: every byte read back is checked, and an entry is bound to its id, its list's birth and its sequence.
@@ -23,12 +27,13 @@ import org.junit.jupiter.api.Test;
 @Patient
 class Invariant04EveryByteReadIsCheckedTest {
 
-    @Test
-    void everyFlippedBitOfAnEntryIsTold() {
+    @ParameterizedTest
+    @ValueSource(strings = {LOG, HEAP})
+    void everyFlippedBitOfAnEntryIsTold(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 5, "before", "the victim", "after");
             assertThat(texts(store.engine, 5)).hasSize(3);
-            Place entry = entryOf(store, "the victim");
+            Place entry = entryOf(store, space, "the victim");
             ByteBuffer file = store.disk.bytes(entry.file());
             for (int i = 0; i < EntryLayout.VALUE + "the victim".length(); i++) {
                 for (int bit = 0; bit < Byte.SIZE; bit++) {
@@ -45,8 +50,12 @@ class Invariant04EveryByteReadIsCheckedTest {
         file.put(at, (byte) (file.get(at) ^ 1 << bit));
     }
 
-    private static Place entryOf(FaultyStore store, String text) {
-        Place value = store.find(bytes(text));
+    /** Of a value that was appended and, if it is to be in the heap, has survived a checkpoint. */
+    private static Place entryOf(FaultyStore store, String space, String text) {
+        if (space.equals(HEAP)) {
+            store.engine.checkpoint();
+        }
+        Place value = store.find(space, bytes(text));
         return new Place(value.file(), value.offset() - EntryLayout.VALUE);
     }
 
@@ -73,25 +82,27 @@ class Invariant04EveryByteReadIsCheckedTest {
                 .hasMessageContaining("sequence " + sequence);
     }
 
-    @Test
-    void anEntryOfAnotherListIsNotTakenForThisOne() {
+    @ParameterizedTest
+    @ValueSource(strings = {LOG, HEAP})
+    void anEntryOfAnotherListIsNotTakenForThisOne(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "same length A");
             append(store.engine, 2, "same length B");
             assertThat(texts(store.engine, 2)).hasSize(1);
-            Place target = entryOf(store, "same length A");
-            copy(store, entryOf(store, "same length B"), target, "same length B".length());
+            Place target = entryOf(store, space, "same length A");
+            copy(store, entryOf(store, space, "same length B"), target, "same length B".length());
             assertToldOf(store, target, 1, 0, List.of());
         }
     }
 
-    @Test
-    void anEntryOfTheSameListIsNotTakenForItsNeighbour() {
+    @ParameterizedTest
+    @ValueSource(strings = {LOG, HEAP})
+    void anEntryOfTheSameListIsNotTakenForItsNeighbour(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "same length A", "same length B");
             assertThat(texts(store.engine, 1)).hasSize(2);
-            Place target = entryOf(store, "same length B");
-            copy(store, entryOf(store, "same length A"), target, "same length A".length());
+            Place target = entryOf(store, space, "same length B");
+            copy(store, entryOf(store, space, "same length A"), target, "same length A".length());
             assertToldOf(store, target, 1, 1, List.of("0:same length A"));
         }
     }
@@ -108,7 +119,7 @@ class Invariant04EveryByteReadIsCheckedTest {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "the same value");
             assertThat(texts(store.engine, 1)).hasSize(1);
-            Place former = entryOf(store, "the same value");
+            Place former = entryOf(store, HEAP, "the same value");
             byte[] stale = new byte[EntryLayout.entryBytes("the same value".length())];
             store.disk.bytes(former.file()).get(former.offset(), stale);
             told(told -> store.engine.delete(1, told));
@@ -116,7 +127,7 @@ class Invariant04EveryByteReadIsCheckedTest {
 
             append(store.engine, 1, "the same value");
             assertThat(texts(store.engine, 1)).containsExactly("0:the same value");
-            Place entry = entryOf(store, "the same value");
+            Place entry = entryOf(store, HEAP, "the same value");
             store.disk.bytes(entry.file()).put(entry.offset(), stale);
             assertToldOf(store, entry, 1, 0, List.of());
         }
@@ -128,7 +139,7 @@ class Invariant04EveryByteReadIsCheckedTest {
             append(store.engine, 1, "a value");
             append(store.engine, 1, "");
             assertThat(texts(store.engine, 1)).hasSize(2);
-            Place entry = entryOf(store, "a value");
+            Place entry = entryOf(store, HEAP, "a value");
             store.disk.bytes(entry.file()).put(entry.offset(), new byte[EntryLayout.entryBytes("a value".length())]);
             assertToldOf(store, entry, 1, 0, List.of());
             // An empty value has a length of zero and so has a hole of zeros: its checksum still is not zero.
@@ -136,13 +147,14 @@ class Invariant04EveryByteReadIsCheckedTest {
         }
     }
 
-    @Test
-    void damageStaysWhereItIs() {
+    @ParameterizedTest
+    @ValueSource(strings = {LOG, HEAP})
+    void damageStaysWhereItIs(String space) {
         try (FaultyStore store = FaultyStore.open()) {
             append(store.engine, 1, "the victim");
             append(store.engine, 2, "a bystander");
             assertThat(texts(store.engine, 2)).hasSize(1);
-            Place entry = entryOf(store, "the victim");
+            Place entry = entryOf(store, space, "the victim");
             flip(store.disk.bytes(entry.file()), entry.offset() + EntryLayout.VALUE, 0);
             assertToldOf(store, entry, 1, 0, List.of());
             assertThat(texts(store.engine, 2)).containsExactly("0:a bystander");

@@ -12,6 +12,8 @@ import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.format.Blocks;
 import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.RecordLayout;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.FaultStorage.Call;
 import io.caravan.testing.MemoryStorage;
@@ -108,7 +110,9 @@ class Invariant07RefusalsChangeNothingTest {
         List<String> logs = FaultyStore.files(whole, LOG);
         // Ten frames of a block each, three in a segment: the last one is the first of the fourth segment.
         String last = logs.get(3);
-        for (int at = Blocks.BLOCK_BYTES; at < Blocks.BLOCK_BYTES + 100; at++) {
+        int frameEnd =
+                Blocks.BLOCK_BYTES + FrameLayout.HEADER_BYTES + RecordLayout.appendBytes("to be replayed 7".length());
+        for (int at = Blocks.BLOCK_BYTES; at < frameEnd; at++) {
             MemoryStorage disk = whole.powerCut();
             disk.bytes(last).put(at, (byte) ~disk.bytes(last).get(at));
             try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), disk)) {

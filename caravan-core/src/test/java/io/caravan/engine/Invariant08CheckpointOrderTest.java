@@ -75,7 +75,7 @@ class Invariant08CheckpointOrderTest {
             store.engine.checkpoint();
             store.awaitProvisioned();
             List<Call> calls = store.faults.calls();
-            int heapForce = first(calls, on(Kind.MAP_FORCE, HEAP));
+            int heapForce = first(calls, on(Kind.FORCE, HEAP));
             int create = first(calls, on(Kind.CREATE, UNFINISHED_CHECKPOINT));
             int lastWrite = last(calls, on(Kind.WRITE, UNFINISHED_CHECKPOINT));
             int force = first(calls, on(Kind.FORCE, UNFINISHED_CHECKPOINT));

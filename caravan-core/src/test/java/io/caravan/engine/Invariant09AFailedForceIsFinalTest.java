@@ -240,12 +240,12 @@ class Invariant09AFailedForceIsFinalTest {
             append(store.engine, 1, "durable in the log");
             assertThat(texts(store.engine, 1)).hasSize(1);
             store.faults.forgetCalls();
-            store.faults.fail(nth(1, on(Kind.MAP_FORCE, HEAP)));
+            store.faults.fail(nth(1, on(Kind.FORCE, HEAP)));
             assertThat(catchThrowable(store.engine::checkpoint)).isNotNull();
             assertThat(catchThrowable(() -> store.engine.append(1, bytes("x"), NOBODY)))
                     .isInstanceOf(StoreFailedException.class);
             store.engine.close();
-            assertThat(store.faults.calls(on(Kind.MAP_FORCE, HEAP))).hasSize(1);
+            assertThat(store.faults.calls(on(Kind.FORCE, HEAP))).hasSize(1);
             assertThat(store.faults.calls(on(Kind.RENAME, FaultyStore.CHECKPOINT)))
                     .isEmpty();
             try (FaultyStore cut = store.afterPowerCut()) {

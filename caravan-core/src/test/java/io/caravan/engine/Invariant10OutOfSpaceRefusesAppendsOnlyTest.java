@@ -10,8 +10,6 @@ import static io.caravan.testing.StoreCalls.await;
 import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.texts;
 import static io.caravan.testing.StoreCalls.told;
-import static java.util.stream.Collectors.groupingBy;
-import static java.util.stream.Collectors.summingLong;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
@@ -19,11 +17,8 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
-import io.caravan.ValueTooLargeException;
 import io.caravan.WriteBatch;
 import io.caravan.collections.LongPages;
-import io.caravan.heap.HeapGeometry;
-import io.caravan.heap.IndexedHeap;
 import io.caravan.index.ListIndex;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Call;
@@ -32,7 +27,7 @@ import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
-import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -156,22 +151,23 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
+    /** What is to move out of the log finds no room, so the log cannot be recycled and may not grow for ever. */
     @Test
     void whenTheHeapCannotGrowAppendsAreRefusedUntilItCan() {
-        try (FaultyStore store = FaultyStore.open()) {
-            store.awaitProvisioned();
+        StoreConfig config = FaultyStore.small().checkpointFloorBytes(30_000).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
             store.faults.fail(on(Kind.CREATE, "heap-.*"));
-            int count = fill(store, 1, 3000);
+            Eventually.await("appends are refused", () -> refusal(store, 3000) != null);
             assertThat(refusal(store, 3000)).hasMessageContaining("made to fail: CREATE of heap-");
-            assertThat(told(told -> store.engine.trim(1, 1, told))).isEqualTo(1);
-            Eventually.await("what was trimmed is taken again", () -> refusal(store, 3000) == null);
-            assertThat(refusal(store, 3000)).isNotNull();
-            assertThat(store.engine.read(1)).hasSize(count);
+            long count = store.engine.info(1).nextSequence();
+            assertThat(store.engine.read(1)).hasSize((int) count);
+            assertThat(told(told -> store.engine.trim(1, count - 1, told))).isEqualTo(count - 1);
+            Eventually.await("what is left finds room", () -> refusal(store, 3000) == null);
 
+            Eventually.await("appends are refused again", () -> refusal(store, 3000) != null);
             store.faults.heal();
             Eventually.await("the heap grows", () -> refusal(store, 3000) == null);
-            store.engine.flush();
-            assertThat(store.engine.read(1)).hasSize(count + 1);
+            store.closeAndVerify();
         }
     }
 
@@ -182,7 +178,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         try (FaultyStore store = FaultyStore.open(config)) {
             int count = fill(store, 1, 1000);
             assertThat(count).isBetween(22, 24);
-            assertThat(refusal(store, 1000)).hasMessageContaining("maxHeapBytes is " + 2 * HEAP_SEGMENT_BYTES);
+            assertThat(refusal(store, 1000)).hasMessageContaining("it may have 24576");
+            store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(2);
             for (int round = 0; round < 5; round++) {
                 told(told -> store.engine.trim(1, 5, told));
@@ -191,36 +188,22 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             assertThat(store.engine.read(1)).hasSize(count);
             told(told -> store.engine.delete(1, told));
             assertThat(fill(store, 2, 1000)).isEqualTo(count);
+            store.engine.checkpoint();
             assertThat(store.files(HEAP)).hasSize(2);
             store.closeAndVerify();
         }
     }
 
-    /** However many segments the heap may still grow by: none of them would hold it. */
-    @Test
-    void whatNoSegmentCanHoldIsRefusedAndMakesNoSegments() {
-        HeapGeometry geometry = new HeapGeometry(HEAP_SEGMENT_BYTES);
-        StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
-        HeapSpace space = new HeapSpace(
-                state, null, null, new LsnGate(0, Threading.THREADS), geometry, 0, 100 * HEAP_SEGMENT_BYTES);
-        int tooLarge = geometry.usableBytes() + 8;
-        ValueTooLargeException refusal =
-                catchThrowableOfType(ValueTooLargeException.class, () -> space.allocate(tooLarge, true));
-        assertThat(refusal.bytes()).isEqualTo(tooLarge);
-        assertThat(refusal.limitBytes()).isEqualTo(geometry.usableBytes());
-    }
-
     /** A store with an index of so little room. */
     private static StoreParts withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
         StoreFactory.create(disk, config);
-        Recovered created = new Recovery(disk, false).recover();
+        Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
                 created.newest(),
                 created.newestBytes(),
                 created.checkpoints(),
                 created.badCheckpoints(),
                 created.neededLogSegment(),
-                created.countedHeapSegments(),
                 created.log(),
                 created.end(),
                 created.heapFile(),
@@ -315,21 +298,22 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
-    /** A mapped write must never be the first to ask the disk for space. */
+    /** The flusher's writes must never be the first to ask the disk for space, and what survives must find some. */
     @Test
-    void filesAreAllocatedInFullBeforeTheyAreMappedOrUsed() {
+    void logSegmentsAreAllocatedInFullBeforeTheyAreUsedAndLeaveRoomForWhatIsInThem() {
+        AtomicLong usable = new AtomicLong(Long.MAX_VALUE);
         try (FaultyStore store = FaultyStore.open()) {
+            store.faults.usable(usable::get);
             store.appendMany(1, 30, 3000);
-            Map<Integer, Long> written = store.faults.calls(on(Kind.WRITE, "heap-.*\\.tmp")).stream()
-                    .collect(groupingBy(Call::fileNumber, summingLong(Call::bytes)));
-            assertThat(written).hasSizeGreaterThan(3);
-            assertThat(written.values()).allMatch(bytes -> bytes >= HEAP_SEGMENT_BYTES);
             assertThat(store.faults.calls(on(Kind.CREATE, "log-.*")))
                     .extracting(Call::bytes)
                     .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
-            assertThat(store.files(HEAP))
-                    .allSatisfy(name ->
-                            assertThat(store.disk.bytes(name).capacity()).isEqualTo(HEAP_SEGMENT_BYTES));
+            store.awaitProvisioned();
+            usable.set(FaultyStore.LOG_SEGMENT_BYTES + 40_000);
+            fill(store, 2, 3000);
+            assertThat(refusal(store, 3000)).hasMessageContaining("bytes for values that are in the log");
+            store.engine.checkpoint();
+            Eventually.await("they have moved", () -> refusal(store, 3000) == null);
         }
     }
 

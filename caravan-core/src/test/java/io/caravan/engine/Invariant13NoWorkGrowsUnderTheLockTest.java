@@ -43,7 +43,7 @@ class Invariant13NoWorkGrowsUnderTheLockTest {
         final StoreState state = new StoreState("test", new ListIndex(), new IndexedHeap(), Threading.THREADS, () -> 0);
         final LsnGate forced = new LsnGate(0, Threading.THREADS);
         final HeapGeometry geometry = new HeapGeometry(1 << 26);
-        final HeapSpace space = new HeapSpace(state, null, null, forced, geometry, 1, 1 << 26);
+        final HeapSpace space = new HeapSpace(state, null, forced, geometry, 1, 1 << 26);
 
         Space() {
             state.heap.addSpace(geometry.firstAddress(0), geometry.usableBytes());

@@ -20,29 +20,39 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** A checkpoint that forces the heap waits after each portion for the flush under way. */
+/** A checkpoint waits after each batch of values that it moves to the heap for the flush under way. */
 @Patient
 class LogFirstTest {
-    private static final Predicate<Call> PORTIONS = on(Kind.MAP_FORCE, HEAP);
+    /** Each batch forces the one heap segment once. */
+    private static final Predicate<Call> BATCHES = on(Kind.FORCE, HEAP);
+
+    /** So many values of so many bytes are more than one batch. */
+    private static final int COUNT = 400;
+
+    private static final int LENGTH = 3000;
+
+    private static StoreConfig.Builder oneHeapSegment() {
+        return FaultyStore.small().heapSegmentBytes(8 << 20);
+    }
 
     @Test
-    void noPortionOfTheHeapIsForcedWhileAFlushThatBeganMeanwhileIsUnderWay() throws Exception {
-        try (FaultyStore store = FaultyStore.open()) {
-            store.appendMany(1, 5, 3000);
-            Hold firstPortion = store.faults.hold(nth(1, on(Kind.MAP_FORCE, HEAP)));
+    void noBatchIsMovedWhileAFlushThatBeganMeanwhileIsUnderWay() throws Exception {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, COUNT, LENGTH);
+            Hold firstBatch = store.faults.hold(nth(1, on(Kind.FORCE, HEAP)));
             FutureTask<Void> checkpoint = checkpoint(store);
-            firstPortion.awaitReached();
+            firstBatch.awaitReached();
             store.faults.forgetCalls();
             Hold flush = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
             CompletableFuture<?> append = store.engine.append(2, bytes(10, 1));
             flush.awaitReached();
-            firstPortion.release();
+            firstBatch.release();
             Eventually.await("the checkpoint waits for the log", LogFirstTest::waits);
-            assertThat(store.faults.calls(PORTIONS)).isEmpty();
+            assertThat(store.faults.calls(BATCHES)).isEmpty();
             flush.release();
             await(append);
             checkpoint.get();
-            assertThat(store.faults.calls(PORTIONS)).isNotEmpty();
+            assertThat(store.faults.calls(BATCHES)).isNotEmpty();
         }
     }
 
@@ -50,25 +60,27 @@ class LogFirstTest {
     @Test
     void theHeapCatchesUpOnceTheLogIsAheadByMoreThanABurst() throws Exception {
         long floorBytes = 4096;
-        StoreConfig config =
-                FaultyStore.small().checkpointFloorBytes(floorBytes).build();
+        StoreConfig config = oneHeapSegment().checkpointFloorBytes(floorBytes).build();
         try (FaultyStore store = FaultyStore.open(config)) {
-            store.appendMany(1, 5, 3000);
-            Hold firstPortion = store.faults.hold(nth(1, on(Kind.MAP_FORCE, HEAP)));
-            FutureTask<Void> checkpoint = checkpoint(store);
-            firstPortion.awaitReached();
-            store.appendMany(1, 12, 3000);
+            // The store makes checkpoints by itself: while one is held, as much is written as two batches take.
+            Hold first = store.faults.hold(nth(1, BATCHES));
+            store.appendMany(1, 40, LENGTH);
+            first.awaitReached();
+            store.appendMany(1, COUNT, LENGTH);
+            Hold firstOfTwo = store.faults.hold(nth(1, BATCHES));
+            first.release();
+            firstOfTwo.awaitReached();
+            store.appendMany(1, COUNT, LENGTH);
             store.faults.forgetCalls();
             Hold flush = store.faults.hold(nth(1, on(Kind.FORCE, LOG)));
             CompletableFuture<?> append = store.engine.append(2, bytes(10, 1));
             flush.awaitReached();
-            firstPortion.release();
+            firstOfTwo.release();
             Eventually.await(
-                    "portions are forced while the flush is held",
-                    () -> !store.faults.calls(PORTIONS).isEmpty());
+                    "batches are forced while the flush is held",
+                    () -> !store.faults.calls(BATCHES).isEmpty());
             flush.release();
             await(append);
-            checkpoint.get();
         }
     }
 

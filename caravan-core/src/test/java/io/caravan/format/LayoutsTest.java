@@ -193,13 +193,13 @@ class LayoutsTest {
         for (int i = at; i < 4096; i++) {
             frame.put(i, (byte) -1);
         }
-        RecordLayout.putAppend(frame, at, -3, 17, 8192, 0xCAFE, 5);
+        RecordLayout.putAppend(frame, at, -3, 17, 0xCAFE, 5);
         int trimAt = at + RecordLayout.appendBytes(5);
         RecordLayout.putTrim(frame, trimAt, 9, Long.MAX_VALUE);
         int deleteAt = trimAt + RecordLayout.TRIM_BYTES;
         RecordLayout.putDelete(frame, deleteAt, Long.MIN_VALUE);
         int emptyAt = deleteAt + RecordLayout.DELETE_BYTES;
-        RecordLayout.putAppend(frame, emptyAt, 1, 0, 4096, 1, 0);
+        RecordLayout.putAppend(frame, emptyAt, 1, 0, 1, 0);
         int end = emptyAt + RecordLayout.appendBytes(0);
         FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, end - at, 4);
 
@@ -208,10 +208,12 @@ class LayoutsTest {
         long lsn = IDENTITY.lsn();
         assertThat(records)
                 .containsExactly(
-                        "append " + (lsn + at) + " -3 17 8192 " + (at + RecordLayout.ENTRY) + " 5",
+                        "append " + (lsn + at) + " -3 17 " + (lsn + at + RecordLayout.ENTRY) + " "
+                                + (at + RecordLayout.ENTRY) + " 5",
                         "trim " + (lsn + trimAt) + " 9 " + Long.MAX_VALUE,
                         "delete " + (lsn + deleteAt) + " " + Long.MIN_VALUE,
-                        "append " + (lsn + emptyAt) + " 1 0 4096 " + (emptyAt + RecordLayout.ENTRY) + " 0");
+                        "append " + (lsn + emptyAt) + " 1 0 " + (lsn + emptyAt + RecordLayout.ENTRY) + " "
+                                + (emptyAt + RecordLayout.ENTRY) + " 0");
     }
 
     private static RecordLayout.Visitor visitorOf(List<String> records) {
@@ -242,7 +244,7 @@ class LayoutsTest {
             for (int i = 0; i < 256; i++) {
                 buffer.put(i, (byte) -1);
             }
-            RecordLayout.putAppend(buffer, 0, 1, 2, 8, 3, length);
+            RecordLayout.putAppend(buffer, 0, 1, 2, 3, length);
             for (int i = RecordLayout.ENTRY + EntryLayout.VALUE + length; i < RecordLayout.appendBytes(length); i++) {
                 assertThat(buffer.get(i)).as("padding of a value of " + length).isZero();
             }
@@ -304,13 +306,31 @@ class LayoutsTest {
 
     // Region
 
+    /** However long the log has become, and whether the position it is asked with lies before or behind. */
+    @Test
+    void aRegionInTheLogComesBack() {
+        long window = 1L << 40;
+        for (long lsn : new long[] {4144, window - 8, window, 5 * window + 16, (1L << 61) + 8}) {
+            for (int length : new int[] {0, 1, Region.MAX_LENGTH}) {
+                long region = Region.inLog(lsn, length);
+                assertThat(Region.isInLog(region)).isTrue();
+                assertThat(Region.length(region)).isEqualTo(length);
+                for (long distance : new long[] {0, 8, 1 << 20, window - 8}) {
+                    assertThat(Region.entryLsn(region, lsn + distance)).isEqualTo(lsn);
+                    assertThat(Region.entryLsn(region, lsn - distance)).isEqualTo(lsn);
+                }
+            }
+        }
+    }
+
     @Test
     void aRegionComesBack() {
         long[] addresses = {0, 8, 4096, (1L << 31) - 8, 1L << 31, 1L << 32, (1L << 41) - 8};
-        int[] lengths = {0, 1, 7, 8, 32 << 20, (1 << 26) - 1};
+        int[] lengths = {0, 1, 7, 8, 16 << 20, (1 << 25) - 1};
         for (long address : addresses) {
             for (int length : lengths) {
                 long region = Region.pack(address, length);
+                assertThat(Region.isInLog(region)).isFalse();
                 assertThat(Region.address(region)).isEqualTo(address);
                 assertThat(Region.length(region)).isEqualTo(length);
                 assertThat(Region.entryBytes(region)).isEqualTo((8 + length + 7) / 8 * 8);

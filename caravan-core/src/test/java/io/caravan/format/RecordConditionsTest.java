@@ -31,7 +31,7 @@ class RecordConditionsTest {
         ByteBuffer frame = ByteBuffer.allocate(256).order(ByteOrder.LITTLE_ENDIAN);
         int at = FrameLayout.HEADER_BYTES;
         RecordLayout.putDelete(frame, at, 1);
-        RecordLayout.putAppend(frame, at + RecordLayout.DELETE_BYTES, 1, 0, 4096, 7, 5);
+        RecordLayout.putAppend(frame, at + RecordLayout.DELETE_BYTES, 1, 0, 7, 5);
         int payload = RecordLayout.DELETE_BYTES + RecordLayout.appendBytes(5);
         FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, payload, 2);
         edit.accept(frame);
@@ -55,7 +55,7 @@ class RecordConditionsTest {
 
     @Test
     void condition2ItsTypeIsKnown() {
-        for (int type : new int[] {0, 4, -1, Integer.MAX_VALUE}) {
+        for (int type : new int[] {0, 5, -1, Integer.MAX_VALUE}) {
             assertInvalid(
                     FIRST_RECORD,
                     "unknown record type " + type,

@@ -7,9 +7,11 @@ import io.caravan.engine.Recovery;
 import io.caravan.format.Blocks;
 import io.caravan.format.Checksums;
 import io.caravan.format.EntryLayout;
+import io.caravan.format.FileHeader;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
 import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
@@ -42,7 +44,7 @@ public final class ForgedStore {
 
     private final ImageStorage storage = new ImageStorage(new DirectoryImage(new TreeMap<>()));
     private final LogSegments log = new LogSegments(storage, LOG, STORE_ID);
-    private final HeapFile heap = new HeapFile(storage, HEAP, STORE_ID, false);
+    private final HeapFile heap = new HeapFile(storage, HEAP, STORE_ID);
     private final LogBuffer frame = new LogBuffer(LOG.segmentBytes() - Blocks.BLOCK_BYTES);
     private final LogWriter writer;
     private final Map<Long, Place> lists = new HashMap<>();
@@ -56,7 +58,7 @@ public final class ForgedStore {
 
     public ForgedStore() throws IOException {
         for (int i = 0; i < LOG_SEGMENTS; i++) {
-            log.prepareNext();
+            log.prepareNext(0);
         }
         for (int i = 0; i < HEAP_SEGMENTS; i++) {
             heap.createNext();
@@ -101,7 +103,7 @@ public final class ForgedStore {
         long lsn = frame.lsn(at);
         Place place = lists.getOrDefault(id, new Place(lsn, 0));
         int sum = EntryLayout.checksum(Checksums.crc32c(value), length, id, place.birth(), place.next());
-        RecordLayout.putAppend(frame.memory(), at, id, place.next(), ask(length), sum, length);
+        RecordLayout.putAppend(frame.memory(), at, id, place.next(), sum, length);
         frame.memory().put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
         lists.put(id, new Place(place.birth(), place.next() + 1));
         return this;
@@ -137,14 +139,13 @@ public final class ForgedStore {
         return this;
     }
 
-    /** Writes the frame, and its values into the heap. */
+    /** Writes the frame. */
     public ForgedStore endFrame() throws IOException {
         long payload = frame.payloadBytes();
         if (payload + FrameLayout.HEADER_BYTES > LOG.remaining(tail)) {
             throw new IllegalStateException("the frame does not fit its segment: it was placed at its first record");
         }
         writer.write(frame);
-        RecordLayout.forEachInFrame(frame.memory(), 0, frame.baseLsn(), toHeap());
         lastLsn = frame.baseLsn();
         startFrame(LOG.positionAfter(frame.endLsn()));
         return this;
@@ -162,24 +163,9 @@ public final class ForgedStore {
         frame.place(tail, LOG);
     }
 
-    private RecordLayout.Visitor toHeap() {
-        return new RecordLayout.Visitor() {
-            @Override
-            public void append(long lsn, long id, long sequence, long to, ByteBuffer buffer, int entryAt, int length) {
-                heap.write(to, buffer, entryAt, EntryLayout.entryBytes(length));
-            }
-
-            @Override
-            public void trim(long lsn, long id, long firstSequence) {}
-
-            @Override
-            public void delete(long lsn, long id) {}
-        };
-    }
-
-    /** Publishes a checkpoint of everything so far. Keeps the last two. */
+    /** Moves what is in the log to the heap, and publishes a checkpoint of everything so far. Keeps the last two. */
     public ForgedStore checkpoint() throws IOException {
-        try (Recovered recovered = new Recovery(storage, true).recover()) {
+        try (Recovered recovered = new Recovery(storage).recover()) {
             writeCheckpoint(recovered.index());
         }
         return this;
@@ -195,6 +181,7 @@ public final class ForgedStore {
                 checkpoint.endPartition();
             }
             checkpoint.publish(new CheckpointHeader(
+                    FileHeader.NEWEST_VERSION,
                     checkpoints,
                     STORE_ID,
                     tail,
@@ -219,15 +206,28 @@ public final class ForgedStore {
         return found.build().toArray();
     }
 
-    private static void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {
+    private void write(ListIndex index, int list, CheckpointWriter checkpoint) throws IOException {
         checkpoint.list(index.id(list), index.birth(list), index.first(list), index.next(list));
         long[] regions = new long[(int) (index.next(list) - index.first(list))];
         if (regions.length > 0) {
             ListCursor cursor = new ListCursor();
             index.seek(list, index.first(list), cursor);
             index.copyRegions(cursor, regions, 0, regions.length);
+            for (int i = 0; i < regions.length; i++) {
+                regions[i] = Region.isInLog(regions[i]) ? inHeap(regions[i]) : regions[i];
+            }
             checkpoint.regions(regions, 0, regions.length);
         }
+    }
+
+    private long inHeap(long region) throws IOException {
+        ByteBuffer entry = ByteBuffer.allocate(Region.entryBytes(region));
+        if (!log.copy(Region.entryLsn(region, tail), entry, entry.capacity())) {
+            throw new IllegalStateException("the log is gone");
+        }
+        long to = ask(Region.length(region));
+        heap.write(to, entry.flip());
+        return Region.pack(to, Region.length(region));
     }
 
     /** The files. */

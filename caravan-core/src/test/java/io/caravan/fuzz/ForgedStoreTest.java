@@ -19,7 +19,7 @@ class ForgedStoreTest {
         VerifyReport report = Verifier.verify(new ImageStorage(image), VerifyReport.Progress.NONE);
         assertThat(report.faults()).isEmpty();
         assertThat(report.entries()).isEqualTo(entries);
-        try (Recovered recovered = new Recovery(new ImageStorage(image), true).recover()) {
+        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
             assertThat(recovered.end().frames()).isEqualTo(frames);
         }
     }

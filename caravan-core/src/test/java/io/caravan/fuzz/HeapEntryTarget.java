@@ -99,7 +99,7 @@ public final class HeapEntryTarget implements FuzzTarget {
             });
             image = image.edited(name, seal);
         }
-        HeapFile heap = new HeapFile(new ImageStorage(image), ForgedStore.HEAP, ForgedStore.STORE_ID, true);
+        HeapFile heap = new HeapFile(new ImageStorage(image), ForgedStore.HEAP, ForgedStore.STORE_ID);
         heap.openNext();
         heap.openNext();
         return heap;

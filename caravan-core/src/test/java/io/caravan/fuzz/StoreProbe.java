@@ -41,12 +41,11 @@ final class StoreProbe {
     }
 
     private static void recover(DirectoryImage image) throws IOException {
-        Recovery recovery = new Recovery(new ImageStorage(image), true);
+        Recovery recovery = new Recovery(new ImageStorage(image));
         if (recovery.nothingToOpen()) {
             return;
         }
         try (Recovered recovered = recovery.recover()) {
-            recovery.rewriteHeap(recovered);
             refusable(() -> StoreAnatomy.contentsOf(recovered));
         }
     }

@@ -4,7 +4,6 @@ import static io.caravan.testing.StoreCalls.bytes;
 import static io.caravan.testing.StoreCalls.copyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.tuple;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.caravan.CorruptStoreException;
@@ -14,18 +13,13 @@ import io.caravan.format.FileNames;
 import io.caravan.format.Region;
 import io.caravan.io.FileStorage;
 import io.caravan.io.Storage;
-import io.caravan.testing.CrashStorage;
 import io.caravan.testing.FaultStorage;
 import io.caravan.testing.MemoryStorage;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,8 +42,8 @@ class HeapFileTest {
         return buffer.put(EntryLayout.VALUE, value);
     }
 
-    private static void write(HeapFile heap, long address, byte[] value, long id) {
-        heap.write(address, entry(value, id, 0), 0, EntryLayout.entryBytes(value.length));
+    private static void write(HeapFile heap, long address, byte[] value, long id) throws IOException {
+        heap.write(address, entry(value, id, 0));
     }
 
     private static byte[] read(HeapFile heap, long address, int length, long id) {
@@ -60,15 +54,15 @@ class HeapFileTest {
     void valuesComeBackAfterReopening() throws Exception {
         HeapGeometry geometry = new HeapGeometry(32 * 1024);
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, geometry, STORE, false);
+            HeapFile heap = new HeapFile(storage, geometry, STORE);
             heap.createNext();
             heap.createNext();
             write(heap, geometry.firstAddress(0), bytes("first"), 1);
             write(heap, 2 * 32 * 1024 - 24, bytes(16, 3), 2);
-            heap.force(bytes -> {});
+            heap.force();
         }
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, geometry, STORE, true);
+            HeapFile heap = new HeapFile(storage, geometry, STORE);
             heap.openNext();
             heap.openNext();
             assertThat(read(heap, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
@@ -83,102 +77,41 @@ class HeapFileTest {
         }
     }
 
+    /** Its space is not taken yet. */
     @Test
-    void aPrivateMappingLeavesTheFileAlone() throws Exception {
-        HeapGeometry geometry = new HeapGeometry(32 * 1024);
-        try (Storage storage = FileStorage.open(directory)) {
-            new HeapFile(storage, geometry, STORE, false).createNext();
-            byte[] before = Files.readAllBytes(directory.resolve(FileNames.HEAP.of(0)));
-            HeapFile looking = new HeapFile(storage, geometry, STORE, true);
-            looking.openNext();
-            write(looking, 4096, bytes("private"), 1);
-            assertThat(read(looking, 4096, 7, 1)).isEqualTo(bytes("private"));
-            assertThat(Files.readAllBytes(directory.resolve(FileNames.HEAP.of(0))))
-                    .isEqualTo(before);
-        }
-    }
-
-    /** Its space is not: all of it is forced before a checkpoint may count on it. */
-    @Test
-    void aNewSegmentIsWholeAfterAPowerCutAndForcedWhole() throws Exception {
+    void aNewSegmentIsThereAfterAPowerCut() throws Exception {
         HeapGeometry geometry = new HeapGeometry(32 * 1024);
         MemoryStorage disk = new MemoryStorage();
-        FaultStorage storage = new FaultStorage(disk);
-        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
-        heap.createNext();
-        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE, false);
+        new HeapFile(disk, geometry, STORE).createNext();
+        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE);
         left.openNext();
         assertThat(left.segmentCount()).isEqualTo(1);
-        AtomicInteger forced = new AtomicInteger();
-        heap.force(forced::addAndGet);
-        assertThat(forced).hasValue(32 * 1024);
-        assertThat(forces(storage)).extracting(FaultStorage.Call::position).containsExactly(0L, 8192L, 16384L, 24576L);
     }
 
     @Test
-    void whatWasWrittenIsForcedInPortionsAndOnce() throws Exception {
-        int portion = 8 * 1024;
-        HeapGeometry geometry = new HeapGeometry(4 * portion);
-        FaultStorage storage = new FaultStorage(new MemoryStorage());
-        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
-        heap.createNext();
-        heap.createNext();
-        heap.force(bytes -> {});
-        int before = forces(storage).size();
-        write(heap, 4L * portion + 2 * portion - 40, bytes(portion, 1), 1);
-        AtomicInteger forced = new AtomicInteger();
-        heap.force(forced::addAndGet);
-        List<FaultStorage.Call> forces = forces(storage);
-        assertThat(forces.subList(before, forces.size()))
-                .extracting(FaultStorage.Call::file, FaultStorage.Call::position, FaultStorage.Call::bytes)
-                .containsExactly(
-                        tuple(FileNames.HEAP.of(1), (long) portion, (long) portion),
-                        tuple(FileNames.HEAP.of(1), 2L * portion, (long) portion));
-        assertThat(forced).hasValue(2 * portion);
-        heap.force(forced::addAndGet);
-        assertThat(forces(storage)).hasSameSizeAs(forces);
-    }
-
-    private static List<FaultStorage.Call> forces(FaultStorage storage) {
-        return storage.calls(FaultStorage.on(FaultStorage.Kind.MAP_FORCE, ".*"));
-    }
-
-    @Test
-    void aSegmentThatIsRenewedIsWrittenAllOverAndForced() throws Exception {
-        HeapGeometry geometry = new HeapGeometry(32 * 1024);
-        MemoryStorage storage = new MemoryStorage();
-        HeapFile heap = new HeapFile(storage, geometry, STORE, false);
-        heap.createNext();
-        heap.createNext();
-        write(heap, geometry.firstAddress(0), bytes("kept"), 1);
-        write(heap, geometry.firstAddress(1), bytes("gone"), 1);
-        heap.force(bytes -> {});
-        heap.renew(1);
-        assertThat(read(heap, geometry.firstAddress(0), 4, 1)).isEqualTo(bytes("kept"));
-        assertThatThrownBy(() -> read(heap, geometry.firstAddress(1), 4, 1)).isInstanceOf(CorruptStoreException.class);
-        heap.force(bytes -> {});
-        HeapFile left = new HeapFile(storage.powerCut(), geometry, STORE, false);
-        left.openNext();
-        left.openNext();
-        assertThatThrownBy(() -> read(left, geometry.firstAddress(1), 4, 1)).isInstanceOf(CorruptStoreException.class);
-    }
-
-    @Test
-    void aFewPagesHereAndThereAreForcedTogether() throws Exception {
-        int portion = 64 * 1024;
-        FaultStorage storage = new FaultStorage(new MemoryStorage());
-        HeapFile heap = new HeapFile(storage, new HeapGeometry(4 * portion), STORE, false);
-        heap.createNext();
-        heap.force(bytes -> {});
-        int before = forces(storage).size();
-        for (int slice = 0; slice < 4; slice++) {
-            write(heap, (long) slice * portion + 8192, bytes(10, 1), 1);
+    void whatWasWrittenIsForcedOnce() throws Exception {
+        int segmentBytes = 32 * 1024;
+        HeapGeometry geometry = new HeapGeometry(segmentBytes);
+        MemoryStorage disk = new MemoryStorage();
+        FaultStorage storage = new FaultStorage(disk);
+        HeapFile heap = new HeapFile(storage, geometry, STORE);
+        for (int i = 0; i < 3; i++) {
+            heap.createNext();
         }
-        AtomicInteger forced = new AtomicInteger();
-        heap.force(forced::addAndGet);
-        assertThat(forces(storage)).hasSize(before + 1);
-        assertThat(forces(storage).get(before).bytes()).isEqualTo(4L * portion);
-        assertThat(forced).hasValue(4 * 4096);
+        write(heap, geometry.firstAddress(0), bytes("first"), 1);
+        write(heap, geometry.firstAddress(2), bytes("third"), 3);
+        storage.forgetCalls();
+        heap.force();
+        heap.force();
+        assertThat(storage.calls(FaultStorage.on(FaultStorage.Kind.FORCE, ".*")))
+                .extracting(FaultStorage.Call::file)
+                .containsExactly(FileNames.HEAP.of(0), FileNames.HEAP.of(2));
+        HeapFile left = new HeapFile(disk.powerCut(), geometry, STORE);
+        for (int i = 0; i < 3; i++) {
+            left.openNext();
+        }
+        assertThat(read(left, geometry.firstAddress(0), 5, 1)).isEqualTo(bytes("first"));
+        assertThat(read(left, geometry.firstAddress(2), 5, 3)).isEqualTo(bytes("third"));
     }
 
     /** Whether the process maps a file of the heap, deleted or not; the garbage collector is not asked. */
@@ -192,7 +125,7 @@ class HeapFileTest {
     @Test
     void aDroppedSegmentIsUnmappedAtOnce() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
+            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
             heap.createNext();
             heap.createNext();
             assertThat(mapped(1)).isTrue();
@@ -205,7 +138,7 @@ class HeapFileTest {
     @Test
     void aClosedHeapIsUnmappedWhenTheLastReaderIsDone() throws Exception {
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
+            HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE);
             heap.createNext();
             write(heap, 4096, bytes("read"), 1);
             heap.retain();
@@ -218,39 +151,8 @@ class HeapFileTest {
         }
     }
 
-    /** A checkpoint forces while segments go: the one at hand is unmapped when its force is done, those behind at once. */
-    @Test
-    void aSegmentThatIsDroppedWhileItIsForcedIsUnmappedAfterwards() throws Exception {
-        CrashStorage storage = new CrashStorage(1);
-        HeapFile heap = new HeapFile(storage, new HeapGeometry(32 * 1024), STORE, false);
-        heap.createNext();
-        heap.createNext();
-        heap.createNext();
-        List<String> forced = new ArrayList<>();
-        storage.director(call -> {
-            if (call.kind() == FaultStorage.Kind.MAP_FORCE) {
-                forced.add(call.file());
-                dropOnce(heap);
-            }
-            return CrashStorage.Outcome.PASS;
-        });
-        heap.force(bytes -> {});
-        assertThat(forced).containsOnly(FileNames.HEAP.of(0));
-        heap.close();
-    }
-
-    private static void dropOnce(HeapFile heap) {
-        try {
-            if (heap.segmentCount() > 0) {
-                heap.dropFrom(0);
-            }
-        } catch (IOException failed) {
-            throw new UncheckedIOException(failed);
-        }
-    }
-
     /**
-     * More than 4 GiB of heap, if only just, really allocated, so that no address arithmetic in ints goes unnoticed.
+     * More than 4 GiB of heap, if only just, so that no address arithmetic in ints goes unnoticed.
      * Part of the usual build where there is room; the tag is for leaving it out, as a slow disk takes a while.
      */
     @Test
@@ -265,14 +167,14 @@ class HeapFileTest {
                 "skipped: " + directory + " has " + usable + " bytes left, too few to allocate " + needed + " in");
         HeapGeometry geometry = new HeapGeometry(segmentBytes);
         try (Storage storage = FileStorage.open(directory)) {
-            HeapFile heap = new HeapFile(storage, geometry, STORE, false);
+            HeapFile heap = new HeapFile(storage, geometry, STORE);
             for (int segment = 0; segment < segments; segment++) {
                 heap.createNext();
                 write(heap, geometry.firstAddress(segment), bytes(100, segment), segment);
                 write(heap, lastAddress(geometry, segment), bytes(120, segment), -segment);
             }
-            assertThat(heap.diskBytes()).isEqualTo(needed).isGreaterThan(4 * GIB);
-            heap.force(bytes -> {});
+            assertThat(heap.fileBytes()).isEqualTo(needed).isGreaterThan(4 * GIB);
+            heap.force();
             for (int segment = 0; segment < segments; segment++) {
                 assertThat(read(heap, geometry.firstAddress(segment), 100, segment))
                         .isEqualTo(bytes(100, segment));

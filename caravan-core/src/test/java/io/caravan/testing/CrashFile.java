@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
  * One file of a {@link CrashStorage}: its bytes as readers see them, and as they are on the disk.
  *
  * <p>An array that is the visible and the durable one at once, or that another file has too, is never changed: it is
- * copied before the first change. Guarded by the monitor of the storage, but for what goes through mappings.
+ * copied before the first change. Guarded by the monitor of the storage, but for what is read through mappings.
  */
 final class CrashFile {
     static final int SECTOR_BYTES = 512;
@@ -20,19 +20,14 @@ final class CrashFile {
     private byte[] durable;
     private boolean visibleShared;
     private boolean durableShared;
-    /** From the first mapping on, {@link #visible} stays the same array, and any part of it may change unnoticed. */
-    private boolean mapped;
-
+    /** As long as there are any, {@link #visible} stays the same array. */
     private int mappings;
 
-    /** All sectors written since the last force, but for writes through a mapping, lie between these positions. */
-    private int writtenFrom = Integer.MAX_VALUE;
+    /** Sectors written since the last force, even if that failed; the kernel knows of no others to write. */
+    private final BitSet writtenSectors = new BitSet();
 
-    private int writtenTo;
-    /** Blocks that were the target of such a write. */
+    /** Blocks that may come out as garbage: those written since the last force that succeeded. */
     private final BitSet writtenBlocks = new BitSet();
-
-    private DroppedSectors dropped = DroppedSectors.NONE;
 
     private CrashFile(byte[] visible, byte[] durable, boolean shared) {
         this.visible = visible;
@@ -49,14 +44,14 @@ final class CrashFile {
     /** A file of zeros of which nothing is on the disk yet, not even the size. */
     static CrashFile unforcedZeros(int bytes) {
         CrashFile file = new CrashFile(new byte[0], new byte[0], false);
-        file.write(ByteBuffer.allocate(bytes), 0);
+        file.write(ByteBuffer.allocate(bytes), 0, false);
         return file;
     }
 
     /** Gives a file of zeros its size, on the disk too. */
     void completeZeros(int size) {
-        write(ByteBuffer.allocate(size - visible.length), visible.length);
-        force(0, size);
+        write(ByteBuffer.allocate(size - visible.length), visible.length, false);
+        force();
     }
 
     /** A file with the same bytes on the disk and nothing else. */
@@ -67,13 +62,11 @@ final class CrashFile {
 
     /** The same file without its mappings. */
     CrashFile afterKill() {
-        visibleShared = !mapped;
+        visibleShared = mappings == 0;
         durableShared = true;
-        CrashFile copy = new CrashFile(mapped ? visible.clone() : visible, durable, true);
-        copy.writtenFrom = mapped ? 0 : writtenFrom;
-        copy.writtenTo = mapped ? visible.length : writtenTo;
+        CrashFile copy = new CrashFile(mappings > 0 ? visible.clone() : visible, durable, true);
+        copy.writtenSectors.or(writtenSectors);
         copy.writtenBlocks.or(writtenBlocks);
-        copy.dropped = dropped.copy();
         return copy;
     }
 
@@ -101,7 +94,13 @@ final class CrashFile {
         return count;
     }
 
-    void write(ByteBuffer source, long position) {
+    /**
+     * Writes bytes.
+     *
+     * @param sharesBlocks whether the file's writes share blocks with older bytes, which must survive; then only blocks
+     *     that are written as a whole may come out as garbage
+     */
+    void write(ByteBuffer source, long position, boolean sharesBlocks) {
         int from = Math.toIntExact(position);
         int count = source.remaining();
         int to = Math.addExact(from, count);
@@ -110,21 +109,17 @@ final class CrashFile {
         }
         growTo(to);
         source.get(changeableVisible(), from, count);
-        noteWrite(from / SECTOR_BYTES, (to - 1) / SECTOR_BYTES + 1);
-        writtenBlocks.set(from / BLOCK_BYTES, (to - 1) / BLOCK_BYTES + 1);
-    }
-
-    private void noteWrite(int fromSector, int toSector) {
-        writtenFrom = Math.min(writtenFrom, fromSector * SECTOR_BYTES);
-        writtenTo = Math.max(writtenTo, toSector * SECTOR_BYTES);
-        dropped.forget(fromSector, toSector);
+        writtenSectors.set(from / SECTOR_BYTES, (to - 1) / SECTOR_BYTES + 1);
+        int firstBlock = sharesBlocks ? (from + BLOCK_BYTES - 1) / BLOCK_BYTES : from / BLOCK_BYTES;
+        int endBlock = sharesBlocks ? to / BLOCK_BYTES : (to - 1) / BLOCK_BYTES + 1;
+        writtenBlocks.set(firstBlock, Math.max(firstBlock, endBlock));
     }
 
     private void growTo(int size) {
         if (size <= visible.length) {
             return;
         }
-        if (mapped) {
+        if (mappings > 0) {
             throw new IllegalStateException("a mapped file cannot grow from " + visible.length + " to " + size);
         }
         visible = Arrays.copyOf(visible, size);
@@ -139,13 +134,10 @@ final class CrashFile {
         return visible;
     }
 
-    /** Who maps a file anew after a failed force is taken to write anew, as an overwrite with the same bytes goes unseen. */
     ByteBuffer map() {
-        dropped = DroppedSectors.NONE;
         byte[] bytes = changeableVisible();
-        mapped = true;
         mappings++;
-        return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        return ByteBuffer.wrap(bytes).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** Ends a mapping. The last one shows garbage from here on, so that nobody uses it and goes unnoticed. */
@@ -161,7 +153,6 @@ final class CrashFile {
     /** Flips bits of a byte both as it is seen and as it is on the disk. */
     void rot(int offset, int xorMask) {
         changeableVisible()[offset] ^= (byte) xorMask;
-        dropped.rot(offset, xorMask);
         if (offset < durable.length) {
             makeDurableChangeable(durable.length);
             durable[offset] ^= (byte) xorMask;
@@ -175,82 +166,28 @@ final class CrashFile {
         }
     }
 
-    /**
-     * The sectors, in order, whose new bytes the kernel still has to write: those that differ, without those that it
-     * has dropped, and all that a grown size has added.
-     */
+    /** The sectors, in order, that the kernel still has to write: of those written, the ones that the disk has not. */
     int[] unforcedSectors() {
-        if (visible == durable) {
-            return KeptSectors.NOTHING;
-        }
-        int common = Math.min(mapped ? visible.length : writtenTo, durable.length);
-        int from = mapped ? 0 : Math.min(writtenFrom, common);
-        int[] found = new int[sectors(common - from) + sectors(visible.length - durable.length)];
-        int count = 0;
-        while (from < common) {
-            int difference = Arrays.mismatch(visible, from, common, durable, from, common);
-            if (difference < 0) {
-                break;
-            }
-            int sector = (from + difference) / SECTOR_BYTES;
-            if (!dropped.contains(sector, visible)) {
-                found[count++] = sector;
-            }
-            from = (sector + 1) * SECTOR_BYTES;
-        }
-        return withGrown(found, count);
+        return writtenSectors.stream().filter(this::isNotOnDisk).toArray();
     }
 
-    /** At most how many sectors so many bytes touch. */
-    private static int sectors(int bytes) {
-        return bytes / SECTOR_BYTES + 2;
+    private boolean isNotOnDisk(int sector) {
+        int from = sector * SECTOR_BYTES;
+        int to = Math.min(from + SECTOR_BYTES, visible.length);
+        return to > durable.length || !Arrays.equals(visible, from, to, durable, from, to);
     }
 
-    private int[] withGrown(int[] found, int differing) {
-        int count = differing;
-        int sector = durable.length / SECTOR_BYTES;
-        if (count > 0 && found[count - 1] == sector) {
-            sector++;
-        }
-        if (visible.length > durable.length) {
-            for (; sector * SECTOR_BYTES < visible.length; sector++) {
-                found[count++] = sector;
-            }
-        }
-        return count == 0 ? KeptSectors.NOTHING : Arrays.copyOf(found, count);
+    /** Forces everything, and the size. */
+    void force() {
+        writeToDisk(unforcedSectors(), visible.length);
+        writtenSectors.clear();
+        writtenBlocks.clear();
     }
 
-    /** Forces what lies between two positions, and the size. */
-    void force(int from, int to) {
-        writeToDisk(unforcedSectors(from, to), visible.length);
-        forgetWrites(from, to);
-        writtenBlocks.clear(from / BLOCK_BYTES, blockBehind(to));
-    }
-
-    /** A force that fails: the disk takes some sectors, and the kernel forgets that it has the others to write. */
-    void failForce(int from, int to, RandomGenerator choices) {
-        int[] sectors = unforcedSectors(from, to);
-        int[] kept = KeptSectors.any(choices).of(sectors, choices);
-        writeToDisk(kept, visible.length);
-        dropped = dropped.with(sectors, kept, visible);
-        forgetWrites(from, to);
-    }
-
-    private int[] unforcedSectors(int from, int to) {
-        return Arrays.stream(unforcedSectors())
-                .filter(sector -> sector * SECTOR_BYTES < to && (sector + 1) * SECTOR_BYTES > from)
-                .toArray();
-    }
-
-    private int blockBehind(int position) {
-        return (Math.min(position, visible.length) + BLOCK_BYTES - 1) / BLOCK_BYTES;
-    }
-
-    private void forgetWrites(int from, int to) {
-        if (from <= writtenFrom && to >= writtenTo) {
-            writtenFrom = Integer.MAX_VALUE;
-            writtenTo = 0;
-        }
+    /** A force that fails: the disk takes some sectors, and the kernel forgets that it has to write the others. */
+    void failForce(RandomGenerator choices) {
+        writeToDisk(KeptSectors.any(choices).of(unforcedSectors(), choices), visible.length);
+        writtenSectors.clear();
     }
 
     /** The kernel writes some sectors by itself. Returns whether there were any to write. */
@@ -266,7 +203,6 @@ final class CrashFile {
     }
 
     private void writeToDisk(int[] sectors, int size) {
-        dropped.forgetChanged(visible);
         if (sectors.length == 0 && size == durable.length) {
             return;
         }
@@ -316,7 +252,7 @@ final class CrashFile {
         return Arrays.copyOf(durable, size);
     }
 
-    /** Blocks that were written, other than through a mapping, since the last force that succeeded. */
+    /** Blocks that may come out as garbage: those written since the last force that succeeded. */
     BitSet writtenBlocks() {
         return writtenBlocks;
     }

@@ -1,12 +1,12 @@
 package io.caravan.testing;
 
+import io.caravan.format.FileNames;
 import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
 import io.caravan.testing.FaultStorage.Kind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
@@ -23,10 +23,9 @@ import org.jspecify.annotations.Nullable;
  * hardware is bad. This is the model:
  *
  * <p><b>Two layers.</b> A file has visible bytes, which readers and mappings see (the page cache), and durable bytes,
- * which are on the disk. Writes, mapped ones too, change visible bytes only. A force of the file, or of a part of any
- * of its mappings, copies all 512-byte sectors of it that differ to the disk, whichever way they were written. The
- * kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create} leaves zeros that are
- * durable, under a name that is not; a file that has grown has its larger size only after a force.
+ * which are on the disk. Writes change visible bytes only. A force of the file copies all its 512-byte sectors that
+ * differ to the disk. The kernel may write some of them at any time by itself: {@link #writeBack}. {@link #create}
+ * leaves zeros that are durable, under a name that is not. A file that has grown has its larger size only after a force.
  *
  * <p><b>A power cut</b> ({@link #powerCut}) leaves every sector that differs either old or new, all sectors by
  * themselves: all, none, the first, the last or any of them may be new. At most one sector a file is torn: new up to
@@ -36,8 +35,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A block that is being written</b> may come out as garbage: a 4 KiB block that was the target of a {@link
  * StoreFile#write} since the file's last successful force, even one with the bytes that were there before, is filled
- * with random bytes in some cuts, one block a cut. This is why nothing acknowledged may be written again in place.
- * Pages written through a mapping are taken to be atomic by sector, as said above.
+ * with random bytes in some cuts, one block a cut. This is why nothing acknowledged may be written again in place. A
+ * heap segment is different, because a write may share a block with older values: only a block that one write covers as
+ * a whole may come out as garbage. Any other block of it is atomic by sector, as said above.
  *
  * <p><b>Names.</b> Creations, renamings and deletions reach the disk in their order: a power cut undoes the last of
  * those made since {@link #forceDirectory}, as many as it likes. A file that was renamed, deleted or replaced comes
@@ -48,13 +48,11 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Faults</b> are what a {@link Director} says, call by call. After a force that {@linkplain Outcome#FAIL_HALFWAY
  * fails halfway} the sectors that it has not written are dropped: still visible, never again written by a force unless
  * they are written anew, and lost in a power cut, as on Linux (Rebello et al., "Can Applications Recover from fsync
- * Failures?", USENIX ATC 2020). That somebody has written there anew through a mapping is noticed by bytes that
- * changed; whoever maps the file anew is taken to do so everywhere. {@link #rot} flips bits.
+ * Failures?", USENIX ATC 2020). {@link #rot} flips bits.
  *
  * <p>All chance comes from the generators and the seed that are passed in: the same calls leave the same bytes. A cut
  * or killed storage is another, independent one; this one goes on. Untouched bytes are shared, so that a cut costs
- * microseconds. Any threads may call, and see each call done or not; mapped writes are as unsynchronised as they are in
- * a real mapping. Unlike a real file a mapped one cannot grow.
+ * microseconds. Any threads may call, and see each call done or not. Unlike a real file a mapped one cannot grow.
  */
 public final class CrashStorage implements Storage {
 
@@ -62,11 +60,12 @@ public final class CrashStorage implements Storage {
      * One call, before it is performed.
      *
      * @param file the file's name as it was opened; empty for the directory
-     * @param position where a read, a write or a force of a mapping starts; otherwise 0
-     * @param bytes how many are read, written, created, or forced of a mapping; otherwise 0
+     * @param position where a read or a write starts; otherwise 0
+     * @param bytes how many are read, written or created; otherwise 0
      * @param newName what a rename renames to; otherwise empty
      * @param halfMade whether this is the second of a creation's calls, when the file is there, but smaller
-     * @param grows whether the call takes space on the disk: creations, and writes past the end
+     * @param grows whether the call may take space on the disk: creations, writes past a file's end, and all writes
+     *     to heap segments, which have holes
      */
     public record Call(
             Kind kind, String file, long position, long bytes, String newName, boolean halfMade, boolean grows) {
@@ -237,6 +236,11 @@ public final class CrashStorage implements Storage {
     }
 
     @Override
+    public long usableBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
     public StoreFile open(String name) throws IOException {
         ask(call(Kind.OPEN, name));
         synchronized (this) {
@@ -285,25 +289,27 @@ public final class CrashStorage implements Storage {
     @Override
     public void close() {}
 
-    private void force(Call call, CrashFile file, int from, int to) throws IOException {
+    private void force(Call call, CrashFile file) throws IOException {
         Outcome outcome = director.before(call);
         synchronized (this) {
             if (outcome == Outcome.FAIL_HALFWAY) {
-                file.failForce(from, to, faultChoices());
+                file.failForce(faultChoices());
             }
             check(outcome, call);
-            file.force(from, to);
+            file.force();
         }
     }
 
     private final class OpenFile implements StoreFile {
         private final String name;
         private final CrashFile file;
+        private final boolean heapSegment;
         private volatile boolean closed;
 
         OpenFile(String name, CrashFile file) {
             this.name = name;
             this.file = file;
+            this.heapSegment = FileNames.HEAP.number(name).isPresent();
         }
 
         private CrashStorage storage() {
@@ -340,27 +346,28 @@ public final class CrashStorage implements Storage {
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             int bytes = source.remaining();
-            Call call = new Call(Kind.WRITE, name, position, bytes, "", false, position + bytes > size());
+            boolean grows = position + bytes > size() || heapSegment;
+            Call call = new Call(Kind.WRITE, name, position, bytes, "", false, grows);
             Outcome outcome = director.before(call);
             synchronized (storage()) {
                 if (outcome == Outcome.FAIL_HALFWAY) {
                     writePrefix(source, position);
                 }
                 check(outcome, call);
-                file().write(source, position);
+                file().write(source, position, heapSegment);
             }
         }
 
         private void writePrefix(ByteBuffer source, long position) throws IOException {
             int end = source.limit();
             source.limit(source.position() + faultChoices().nextInt(Math.max(1, source.remaining())));
-            file().write(source, position);
+            file().write(source, position, heapSegment);
             source.limit(end);
         }
 
         @Override
         public void force() throws IOException {
-            storage().force(call(Kind.FORCE, name), file(), 0, Integer.MAX_VALUE);
+            storage().force(call(Kind.FORCE, name), file());
         }
 
         @Override
@@ -368,14 +375,6 @@ public final class CrashStorage implements Storage {
             ask(call(Kind.MAP, name));
             synchronized (storage()) {
                 return new Mapping(file().map());
-            }
-        }
-
-        @Override
-        public MappedFile mapPrivately() throws IOException {
-            ask(call(Kind.MAP, name));
-            synchronized (storage()) {
-                return new PrivateMapping(ByteBuffer.wrap(file().visibleCopy()).order(ByteOrder.LITTLE_ENDIAN));
             }
         }
 
@@ -401,17 +400,6 @@ public final class CrashStorage implements Storage {
             }
 
             @Override
-            public void force(int from, int bytes) throws IOException {
-                Call call = new Call(Kind.MAP_FORCE, name, from, bytes, "", false, false);
-                storage().force(call, file, from, from + bytes);
-                synchronized (storage()) {
-                    if (unmapped) {
-                        throw new IllegalStateException(name + " was unmapped before it was forced");
-                    }
-                }
-            }
-
-            @Override
             public void unmap() {
                 synchronized (storage()) {
                     if (unmapped) {
@@ -422,13 +410,5 @@ public final class CrashStorage implements Storage {
                 }
             }
         }
-    }
-
-    private record PrivateMapping(ByteBuffer buffer) implements MappedFile {
-        @Override
-        public void force(int from, int bytes) {}
-
-        @Override
-        public void unmap() {}
     }
 }

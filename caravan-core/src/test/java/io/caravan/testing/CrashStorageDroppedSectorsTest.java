@@ -22,25 +22,22 @@ class CrashStorageDroppedSectorsTest {
     private static final class Dropped {
         final CrashStorage storage;
         final StoreFile file;
-        final ByteBuffer memory;
 
-        private Dropped(CrashStorage storage, StoreFile file, ByteBuffer memory) {
+        private Dropped(CrashStorage storage, StoreFile file) {
             this.storage = storage;
             this.file = file;
-            this.memory = memory;
         }
 
-        static Dropped make(boolean mapped) throws IOException {
+        static Dropped make() throws IOException {
             for (int seed = 0; ; seed++) {
                 CrashStorage storage = new CrashStorage(seed);
                 StoreFile file = storage.create("a", 3 * SECTOR);
                 storage.forceDirectory();
                 file.write(ByteBuffer.wrap(filled(1)), 0);
                 file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
-                ByteBuffer memory = mapped ? file.map().buffer() : ByteBuffer.allocate(0);
                 failForce(storage, file);
                 if (durable(storage).equals("001")) {
-                    return new Dropped(storage, file, memory);
+                    return new Dropped(storage, file);
                 }
             }
         }
@@ -92,7 +89,7 @@ class CrashStorageDroppedSectorsTest {
             CrashStorage storage = new CrashStorage(seed);
             StoreFile file = storage.create("a", 3 * SECTOR);
             file.write(ByteBuffer.wrap(filled(1)), 0);
-            file.map().buffer().put(2 * SECTOR, filled(1));
+            file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
             failForce(storage, file);
             assertThat(visible(storage)).isEqualTo("101");
             outcomes.add(durable(storage));
@@ -102,13 +99,12 @@ class CrashStorageDroppedSectorsTest {
 
     @Test
     void whatItHasNotWrittenIsVisibleAndLost() throws IOException {
-        Dropped.make(false).assertLost();
-        Dropped.make(true).assertLost();
+        Dropped.make().assertLost();
     }
 
     @Test
     void aBlockWhoseForceFailedMayStillBeGarbage() throws IOException {
-        CrashStorage storage = Dropped.make(false).storage;
+        CrashStorage storage = Dropped.make().storage;
         SplittableRandom choices = new SplittableRandom(1);
         int garbled = 0;
         for (int i = 0; i < SEEDS; i++) {
@@ -119,63 +115,60 @@ class CrashStorageDroppedSectorsTest {
 
     @Test
     void aKillChangesNothingAboutIt() throws IOException {
-        CrashStorage killed = Dropped.make(true).storage.processKill();
+        CrashStorage killed = Dropped.make().storage.processKill();
         killed.open("a").force();
         assertThat(durable(killed)).isEqualTo("001");
     }
 
     @Test
     void writesElsewhereChangeNothingAboutIt() throws IOException {
-        Dropped dropped = Dropped.make(true);
-        dropped.memory.put(SECTOR + 1, (byte) 1);
+        Dropped dropped = Dropped.make();
+        dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR + 1);
         dropped.file.write(ByteBuffer.wrap(filled(1)), 2 * SECTOR);
         dropped.assertLost();
     }
 
     @Test
+    void aMappingChangesNothingAboutIt() throws IOException {
+        Dropped dropped = Dropped.make();
+        assertThat(dropped.file.map().buffer().get(0)).isEqualTo((byte) 1);
+        dropped.assertLost();
+    }
+
+    @Test
     void rotChangesNothingAboutIt() throws IOException {
-        Dropped dropped = Dropped.make(true);
+        Dropped dropped = Dropped.make();
         dropped.storage.rot("a", 100, 1);
         dropped.assertLost();
     }
 
     @Test
     void aWriteOfTheSameBytesMakesItDurableWithTheNextForce() throws IOException {
-        Dropped dropped = Dropped.make(false);
+        Dropped dropped = Dropped.make();
         dropped.file.write(ByteBuffer.wrap(new byte[] {1}), SECTOR - 1);
         dropped.file.force();
         assertThat(dropped.storage.durable("a")).isEqualTo(dropped.storage.visible("a"));
     }
 
     @Test
-    void aChangeThroughAMappingMakesItDurableWithTheNextForce() throws IOException {
-        Dropped dropped = Dropped.make(true);
-        dropped.memory.put(SECTOR - 1, (byte) 2);
-        dropped.file.force();
-        assertThat(dropped.storage.durable("a")).isEqualTo(dropped.storage.visible("a"));
-    }
-
-    @Test
     void bytesThatWereOnceDroppedAreDurableWhenTheyAreWrittenAgainLater() throws IOException {
-        Dropped dropped = Dropped.make(true);
-        dropped.memory.put(0, filled(2));
+        Dropped dropped = Dropped.make();
+        dropped.file.write(ByteBuffer.wrap(filled(2)), 0);
         dropped.file.force();
-        dropped.memory.put(0, filled(1));
+        dropped.file.write(ByteBuffer.wrap(filled(1)), 0);
         dropped.file.force();
         assertThat(durable(dropped.storage)).isEqualTo("101");
     }
 
     @Test
     void aSecondFailedForceDropsWhatIsNewAndKeepsWhatWasDropped() throws IOException {
-        for (boolean mapped : new boolean[] {false, true}) {
-            Dropped dropped = Dropped.make(mapped);
-            dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
-            failForce(dropped.storage, dropped.file);
-            String durable = durable(dropped.storage);
-            assertThat(durable).isIn("001", "031");
-            dropped.file.force();
-            assertThat(durable(dropped.storage)).isEqualTo(durable);
-        }
+        Dropped dropped = Dropped.make();
+        dropped.file.write(ByteBuffer.wrap(filled(3)), SECTOR);
+        failForce(dropped.storage, dropped.file);
+        String durable = durable(dropped.storage);
+        assertThat(durable).isIn("001", "031");
+        dropped.file.force();
+        assertThat(durable(dropped.storage)).isEqualTo(durable);
     }
 
     @Test

@@ -3,7 +3,7 @@ package io.caravan.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.caravan.io.MappedFile;
+import io.caravan.format.FileNames;
 import io.caravan.io.StoreFile;
 import io.caravan.testing.CrashStorage.Call;
 import io.caravan.testing.CrashStorage.Outcome;
@@ -56,9 +56,7 @@ class CrashStorageFaultsTest {
         file.write(ones(10), 95);
         file.read(ByteBuffer.allocate(7), 5);
         file.force();
-        MappedFile mapping = file.map();
-        mapping.force(0, mapping.buffer().capacity());
-        file.mapPrivately().force(0, 1);
+        file.map();
         file.write(ones(2), 0);
         storage.rename("a", "b");
         file.close();
@@ -84,8 +82,6 @@ class CrashStorageFaultsTest {
                         new Call(Kind.WRITE, "a", 95, 10, "", false, true),
                         call(Kind.READ, "a", 5, 7, ""),
                         call(Kind.FORCE, "a"),
-                        call(Kind.MAP, "a"),
-                        new Call(Kind.MAP_FORCE, "a", 0, 105, "", false, false),
                         call(Kind.MAP, "a"),
                         call(Kind.WRITE, "a", 0, 2, ""),
                         call(Kind.RENAME, "a", 0, 0, "b"),
@@ -157,13 +153,12 @@ class CrashStorageFaultsTest {
     @Test
     void aCallThatFailsDoesNothing() throws IOException {
         StoreFile file = storage.create("a", 100);
-        MappedFile mapping = file.map();
-        mapping.buffer().put(0, (byte) 1);
+        file.write(ones(1), 0);
         byte[] visible = storage.visible("a");
         byte[] durable = storage.durable("a");
         for (Outcome outcome : new Outcome[] {Outcome.FAIL, Outcome.NO_SPACE}) {
             storage.director(call -> outcome);
-            for (ThrowingCallable call : calls(file, mapping)) {
+            for (ThrowingCallable call : calls(file)) {
                 assertThatThrownBy(call).isInstanceOf(IOException.class);
             }
             assertThat(storage.list()).containsExactly("a");
@@ -172,11 +167,11 @@ class CrashStorageFaultsTest {
         }
         assertNamesAreNotForced();
         storage.director(call -> Outcome.PASS);
-        mapping.force(0, mapping.buffer().capacity());
+        file.force();
         assertThat(storage.durable("a")).isEqualTo(visible);
     }
 
-    private List<ThrowingCallable> calls(StoreFile file, MappedFile mapping) {
+    private List<ThrowingCallable> calls(StoreFile file) {
         return List.of(
                 () -> storage.create("b", 1),
                 () -> storage.open("a"),
@@ -184,8 +179,6 @@ class CrashStorageFaultsTest {
                 () -> file.write(ones(5), 7),
                 file::force,
                 file::map,
-                file::mapPrivately,
-                () -> mapping.force(0, 1),
                 () -> storage.rename("a", "b"),
                 () -> storage.delete("a"),
                 storage::forceDirectory,
@@ -291,5 +284,19 @@ class CrashStorageFaultsTest {
         full.set(false);
         file.write(ones(1), 20);
         storage.create("b", 1);
+    }
+
+    @Test
+    void aHeapSegmentTakesItsSpaceWhenItIsWritten() throws IOException {
+        String name = FileNames.HEAP.of(0);
+        StoreFile segment = storage.create(name, 100);
+        StoreFile other = storage.create("a", 100);
+        storage.director(Directors.on(Call::grows, Outcome.NO_SPACE));
+        assertNoSpace(() -> segment.write(ones(5), 7));
+        other.write(ones(5), 7);
+        assertThat(storage.visible(name)).containsOnly(0);
+        storage.director(call -> Outcome.PASS);
+        segment.write(ones(5), 7);
+        assertThat(Arrays.copyOfRange(storage.visible(name), 7, 12)).containsOnly(1);
     }
 }

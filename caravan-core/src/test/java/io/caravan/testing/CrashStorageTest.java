@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.caravan.format.FileNames;
 import io.caravan.io.MappedFile;
 import io.caravan.io.StoreFile;
 import java.io.IOException;
@@ -15,6 +16,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.file.NoSuchFileException;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
@@ -69,56 +71,28 @@ class CrashStorageTest {
     }
 
     @Test
-    void aMappingAndTheFileSeeEachOthersWrites() throws IOException {
+    void aMappingShowsWhatIsWrittenToItsFileBeforeAndAfter() throws IOException {
         StoreFile file = create("a", 2048);
+        file.write(ones(1), 100);
         MappedFile mapping = file.map();
         MappedFile another = file.map();
-        file.write(ByteBuffer.wrap(bytes("file")), 100);
-        mapping.buffer().put(1500, bytes("mapping"));
-        for (MappedFile one : new MappedFile[] {mapping, another}) {
-            assertThat(one.buffer().get(100)).isEqualTo((byte) 'f');
-            assertThat(one.buffer().get(1500)).isEqualTo((byte) 'm');
+        file.write(ones(1), 1500);
+        for (MappedFile one : List.of(mapping, another)) {
+            assertThat(one.buffer().get(100)).isEqualTo((byte) 1);
+            assertThat(one.buffer().get(1500)).isEqualTo((byte) 1);
         }
-        assertThat(read(file, 1500, 7)).isEqualTo(bytes("mapping"));
         assertThat(storage.durable("a")).containsOnly(0);
-    }
-
-    @Test
-    void aForceOfAPartOfAMappingLeavesTheRestUnforced() throws IOException {
-        MappedFile mapping = create("a", 4 * SECTOR).map();
-        for (int sector = 0; sector < 4; sector++) {
-            mapping.buffer().put(sector * SECTOR, (byte) 1);
-        }
-        mapping.force(SECTOR, 2 * SECTOR);
-        byte[] durable = storage.durable("a");
-        assertThat(new byte[] {durable[0], durable[SECTOR], durable[2 * SECTOR], durable[3 * SECTOR]})
-                .containsExactly(0, 1, 1, 0);
-        mapping.force(0, 4 * SECTOR);
+        file.force();
         assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
     }
 
     @Test
-    void aMappingIsLittleEndianAndOneBufferForTheWholeFile() throws IOException {
+    void aMappingIsReadOnlyLittleEndianAndOneBufferForTheWholeFile() throws IOException {
         MappedFile mapping = create("a", 2048).map();
         assertThat(mapping.buffer().order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
         assertThat(mapping.buffer().capacity()).isEqualTo(2048);
         assertThat(mapping.buffer()).isSameAs(mapping.buffer());
-        assertThat(mapping.buffer().isReadOnly()).isFalse();
-    }
-
-    @Test
-    void aForceOfTheFileOrOfAMappingMakesAllWritesDurable() throws IOException {
-        StoreFile file = create("a", 2048);
-        MappedFile mapping = file.map();
-        file.write(ones(1), 100);
-        mapping.buffer().put(1500, (byte) 1);
-        file.force();
-        assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
-        file.write(ones(1), 101);
-        mapping.buffer().put(1501, (byte) 1);
-        mapping.force(0, mapping.buffer().capacity());
-        assertThat(storage.durable("a")).isEqualTo(storage.visible("a"));
-        assertThat(storage.durable("a")[101] + storage.durable("a")[1501]).isEqualTo(2);
+        assertThat(mapping.buffer().isReadOnly()).isTrue();
     }
 
     @Test
@@ -126,25 +100,29 @@ class CrashStorageTest {
         StoreFile file = create("a", 2048);
         MappedFile mapping = file.map();
         file.close();
-        mapping.buffer().put(0, (byte) 1);
-        mapping.force(0, mapping.buffer().capacity());
-        assertThat(storage.durable("a")[0]).isEqualTo((byte) 1);
-        storage.delete("a");
-        mapping.buffer().put(1, (byte) 1);
-        mapping.force(0, mapping.buffer().capacity());
+        storage.rename("a", "b");
+        StoreFile renamed = storage.open("b");
+        renamed.write(ones(1), 0);
+        assertThat(mapping.buffer().get(0)).isEqualTo((byte) 1);
+        storage.delete("b");
+        renamed.write(ones(1), 1);
+        assertThat(mapping.buffer().get(1)).isEqualTo((byte) 1);
     }
 
     @Test
-    void aPrivateMappingIsACopy() throws IOException {
-        StoreFile file = create("a", 2048);
-        file.write(ones(1), 0);
-        MappedFile mapping = file.mapPrivately();
-        assertThat(mapping.buffer().order()).isEqualTo(ByteOrder.LITTLE_ENDIAN);
-        assertThat(mapping.buffer().get(0)).isEqualTo((byte) 1);
-        mapping.buffer().put(1, (byte) 1);
-        mapping.force(0, mapping.buffer().capacity());
-        assertThat(storage.visible("a")[1]).isZero();
-        assertThat(storage.durable("a")).containsOnly(0);
+    void theMemoryShowsGarbageAfterTheLastUnmapping() throws IOException {
+        StoreFile file = create("a", 10);
+        file.write(ones(10), 0);
+        MappedFile mapping = file.map();
+        MappedFile another = file.map();
+        another.unmap();
+        assertThatIllegalStateException().isThrownBy(another::unmap);
+        assertThat(mapping.buffer().get(7)).isEqualTo((byte) 1);
+        mapping.unmap();
+        assertThat(mapping.buffer().get(7)).isNotEqualTo((byte) 1);
+        assertThat(another.buffer().get(7)).isNotEqualTo((byte) 1);
+        assertThat(storage.visible("a")).containsOnly(1);
+        assertThat(file.map().buffer().get(7)).isEqualTo((byte) 1);
     }
 
     @Test
@@ -171,10 +149,13 @@ class CrashStorageTest {
     }
 
     @Test
-    void aMappedFileCannotGrow() throws IOException {
+    void aFileCannotGrowWhileItIsMapped() throws IOException {
         StoreFile file = create("a", 10);
-        file.map();
+        MappedFile mapping = file.map();
         assertThatIllegalStateException().isThrownBy(() -> file.write(ones(2), 9));
+        mapping.unmap();
+        file.write(ones(2), 9);
+        assertThat(file.size()).isEqualTo(11);
     }
 
     @Test
@@ -214,7 +195,7 @@ class CrashStorageTest {
             CrashStorage one = new CrashStorage(0);
             StoreFile file = one.create("a", 4 * SECTOR);
             file.write(ones(2 * SECTOR), 0);
-            file.map().buffer().put(3 * SECTOR + 7, (byte) 1);
+            file.write(ones(1), 3 * SECTOR + 7);
             byte[] before = one.visible("a");
             one.writeBack(new SplittableRandom(seed));
             assertThat(one.visible("a")).isEqualTo(before);
@@ -259,16 +240,16 @@ class CrashStorageTest {
         StoreFile file = create("a", 4 * SECTOR);
         MappedFile mapping = file.map();
         file.write(ones(1), 0);
-        mapping.force(0, mapping.buffer().capacity());
-        mapping.buffer().put(3 * SECTOR, (byte) 1);
+        file.force();
+        file.write(ones(1), 3 * SECTOR);
         StoreFile grown = create("grown", 0);
         grown.write(ones(10), 0);
         storage.create("b", 1);
         storage.rename("b", "c");
 
         CrashStorage left = storage.processKill();
-        mapping.buffer().put(SECTOR, (byte) 1);
         file.write(ones(1), 2 * SECTOR);
+        assertThat(mapping.buffer().get(2 * SECTOR)).isEqualTo((byte) 1);
         file.force();
         grown.write(ByteBuffer.wrap(bytes("other")), 0);
         storage.delete("c");
@@ -306,17 +287,18 @@ class CrashStorageTest {
 
     @Test
     void rotFlipsBitsInBothLayers() throws IOException {
-        StoreFile file = create("a", 2 * SECTOR);
+        String name = FileNames.HEAP.of(0);
+        StoreFile file = create(name, 2 * SECTOR);
         MappedFile mapping = file.map();
-        mapping.buffer().put(7, (byte) 1);
-        storage.rot("a", 7, 0x80);
-        storage.rot("a", SECTOR + 1, 0x06);
+        file.write(ones(1), 7);
+        storage.rot(name, 7, 0x80);
+        storage.rot(name, SECTOR + 1, 0x06);
         assertThat(mapping.buffer().get(7)).isEqualTo((byte) 0x81);
-        assertThat(storage.durable("a")[7]).isEqualTo((byte) 0x80);
-        assertThat(storage.visible("a")[SECTOR + 1]).isEqualTo((byte) 6);
-        assertThat(storage.durable("a")[SECTOR + 1]).isEqualTo((byte) 6);
+        assertThat(storage.durable(name)[7]).isEqualTo((byte) 0x80);
+        assertThat(storage.visible(name)[SECTOR + 1]).isEqualTo((byte) 6);
+        assertThat(storage.durable(name)[SECTOR + 1]).isEqualTo((byte) 6);
         for (int seed = 0; seed < SEEDS; seed++) {
-            assertThat(storage.powerCut(new SplittableRandom(seed)).visible("a")[SECTOR + 1])
+            assertThat(storage.powerCut(new SplittableRandom(seed)).visible(name)[SECTOR + 1])
                     .isEqualTo((byte) 6);
         }
     }

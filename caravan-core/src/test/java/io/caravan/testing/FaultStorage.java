@@ -1,5 +1,6 @@
 package io.caravan.testing;
 
+import io.caravan.format.FileNames;
 import io.caravan.io.MappedFile;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
@@ -13,8 +14,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A storage that does as it is told: it holds calls until they are released, makes calls fail, runs out of space, and
@@ -30,7 +33,6 @@ public final class FaultStorage implements Storage {
         WRITE,
         FORCE,
         MAP,
-        MAP_FORCE,
         RENAME,
         DELETE,
         FORCE_DIRECTORY,
@@ -51,7 +53,7 @@ public final class FaultStorage implements Storage {
         public boolean changes() {
             return switch (kind) {
                 case CREATE, WRITE, RENAME, DELETE -> true;
-                case OPEN, READ, FORCE, MAP, MAP_FORCE, FORCE_DIRECTORY, CLOSE -> false;
+                case OPEN, READ, FORCE, MAP, FORCE_DIRECTORY, CLOSE -> false;
             };
         }
     }
@@ -128,6 +130,7 @@ public final class FaultStorage implements Storage {
     private final Map<String, Integer> numbers = new HashMap<>();
     private int lastNumber;
     private volatile boolean full;
+    private volatile @Nullable LongSupplier usable;
 
     /** Wraps another storage. */
     public FaultStorage(Storage inner) {
@@ -156,9 +159,15 @@ public final class FaultStorage implements Storage {
         full = false;
     }
 
-    /** From now on, until told otherwise, no file can be created and none can grow. */
+    /** From now on, until told otherwise, no file can be created, none can grow, and heap segments, whose space is not
+     * taken before it is written to, cannot be written. */
     public void full(boolean noSpace) {
         full = noSpace;
+    }
+
+    /** From now on, says that so much disk space is left. */
+    public void usable(LongSupplier bytes) {
+        usable = bytes;
     }
 
     /** All calls so far, in order. */
@@ -225,6 +234,11 @@ public final class FaultStorage implements Storage {
         before(Kind.CREATE, name, number, 0, bytes, "");
         refuseWhenFull(name);
         return new File(inner.create(name, bytes), name, number);
+    }
+
+    @Override
+    public long usableBytes() throws IOException {
+        return full ? 0 : usable == null ? inner.usableBytes() : usable.getAsLong();
     }
 
     @Override
@@ -302,7 +316,8 @@ public final class FaultStorage implements Storage {
         @Override
         public void write(ByteBuffer source, long position) throws IOException {
             before(Kind.WRITE, position, source.remaining());
-            if (position + source.remaining() > file.size()) {
+            if (position + source.remaining() > file.size()
+                    || FileNames.HEAP.number(name).isPresent()) {
                 refuseWhenFull(name);
             }
             file.write(source, position);
@@ -317,33 +332,7 @@ public final class FaultStorage implements Storage {
         @Override
         public MappedFile map() throws IOException {
             before(Kind.MAP, 0, 0);
-            return forced(file.map());
-        }
-
-        @Override
-        public MappedFile mapPrivately() throws IOException {
-            before(Kind.MAP, 0, 0);
-            return forced(file.mapPrivately());
-        }
-
-        private MappedFile forced(MappedFile mapping) {
-            return new MappedFile() {
-                @Override
-                public ByteBuffer buffer() {
-                    return mapping.buffer();
-                }
-
-                @Override
-                public void force(int from, int bytes) throws IOException {
-                    before(Kind.MAP_FORCE, from, bytes);
-                    mapping.force(from, bytes);
-                }
-
-                @Override
-                public void unmap() {
-                    mapping.unmap();
-                }
-            };
+            return file.map();
         }
 
         @Override

@@ -93,16 +93,7 @@ public final class ImageStorage implements Storage {
 
         @Override
         public MappedFile map() {
-            return new Mapping(wrap(content.own()));
-        }
-
-        @Override
-        public MappedFile mapPrivately() {
-            return new Mapping(wrap(content.copy()));
-        }
-
-        private static ByteBuffer wrap(byte[] bytes) {
-            return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+            return new Mapping(ByteBuffer.wrap(content.own()).asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
         }
 
         @Override
@@ -110,9 +101,6 @@ public final class ImageStorage implements Storage {
     }
 
     private record Mapping(ByteBuffer buffer) implements MappedFile {
-        @Override
-        public void force(int from, int bytes) {}
-
         @Override
         public void unmap() {}
     }
@@ -146,6 +134,11 @@ public final class ImageStorage implements Storage {
         files.put(name, content);
         afterStep.run();
         return new File(describe(name), content);
+    }
+
+    @Override
+    public long usableBytes() {
+        return Long.MAX_VALUE;
     }
 
     @Override

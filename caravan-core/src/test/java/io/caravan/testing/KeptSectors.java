@@ -13,7 +13,7 @@ enum KeptSectors {
     HALF,
     MOST;
 
-    static final int[] NOTHING = {};
+    private static final int[] NOTHING = {};
 
     private static final int ODDS = 8;
     private static final KeptSectors[] PATTERNS = values();

@@ -58,11 +58,6 @@ public final class MemoryStorage implements Storage {
             forced = written.array().clone();
         }
 
-        synchronized void force(int from, int bytes) {
-            int known = Math.min(from + bytes, forced.length);
-            written.get(from, forced, from, Math.max(0, known - from));
-        }
-
         synchronized ByteBuffer mapped() {
             return written.duplicate().order(ByteOrder.LITTLE_ENDIAN);
         }
@@ -141,6 +136,11 @@ public final class MemoryStorage implements Storage {
     }
 
     @Override
+    public long usableBytes() {
+        return Long.MAX_VALUE;
+    }
+
+    @Override
     public synchronized StoreFile open(String name) throws IOException {
         return new OpenFile(describe(name), existing(name));
     }
@@ -202,24 +202,14 @@ public final class MemoryStorage implements Storage {
 
         @Override
         public MappedFile map() {
-            return new Mapping(content.mapped(), content);
-        }
-
-        @Override
-        public MappedFile mapPrivately() {
-            return new Mapping(content.copy().mapped(), new Content(new byte[0], new byte[0]));
+            return new Mapping(content.mapped().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN));
         }
 
         @Override
         public void close() {}
     }
 
-    private record Mapping(ByteBuffer buffer, Content content) implements MappedFile {
-        @Override
-        public void force(int from, int bytes) {
-            content.force(from, bytes);
-        }
-
+    private record Mapping(ByteBuffer buffer) implements MappedFile {
         @Override
         public void unmap() {}
     }

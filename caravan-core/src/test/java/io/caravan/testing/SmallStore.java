@@ -58,10 +58,13 @@ public record SmallStore(
     }
 
     private static void fillTwoHeapSegments(ListStore store) {
+        append(store, 101, 500);
+        store.checkpoint();
         for (int i = 0; i < 9; i++) {
             append(store, 100, MAX_VALUE_BYTES - i);
         }
         append(store, 4, 700);
+        store.checkpoint();
         told(callback -> store.trim(100, 8, callback));
     }
 

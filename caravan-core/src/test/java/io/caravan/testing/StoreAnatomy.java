@@ -5,9 +5,9 @@ import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
+import io.caravan.engine.Values;
 import io.caravan.format.FileNames;
 import io.caravan.format.FrameLayout;
-import io.caravan.format.RecordLayout;
 import io.caravan.format.Region;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.index.ListCursor;
@@ -16,11 +16,8 @@ import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
@@ -32,14 +29,9 @@ import java.util.function.Consumer;
  * @param frames the log's frames from where the oldest checkpoint needs them
  * @param logEnd where the next frame would start
  * @param entries the live values in the heap
- * @param rewritten heap addresses of the values that opening copies from the log again
  */
 public record StoreAnatomy(
-        List<CheckpointHeader> checkpoints,
-        List<Frame> frames,
-        long logEnd,
-        List<HeapEntry> entries,
-        Set<Long> rewritten) {
+        List<CheckpointHeader> checkpoints, List<Frame> frames, long logEnd, List<HeapEntry> entries) {
 
     /** A frame, its header included. */
     public record Frame(String file, int offset, int bytes, long lsn) {
@@ -56,9 +48,7 @@ public record StoreAnatomy(
         List<CheckpointHeader> checkpoints = checkpointsOf(image);
         CheckpointHeader oldest = checkpoints.get(0);
         LogGeometry geometry = new LogGeometry(oldest.logSegmentBytes());
-        long replayStart = checkpoints.get(checkpoints.size() - 1).startLsn();
         List<Frame> frames = new ArrayList<>();
-        Set<Long> rewritten = new HashSet<>();
         LogScanner.End end;
         try (LogSegments log = new LogSegments(new ImageStorage(image), geometry, oldest.storeId())) {
             for (String name : image.names("log-")) {
@@ -68,28 +58,9 @@ public record StoreAnatomy(
                     .scan(oldest.startLsn(), oldest.previousLsn(), oldest.endLsn(), (segment, at, lsn) -> {
                         int bytes = FrameLayout.HEADER_BYTES + segment.getInt(at + FrameLayout.PAYLOAD_BYTES);
                         frames.add(new Frame(FileNames.LOG.of(geometry.segmentOf(lsn)), at, bytes, lsn));
-                        if (lsn >= replayStart) {
-                            RecordLayout.forEachInFrame(segment, at, lsn, addressesTo(rewritten));
-                        }
                     });
         }
-        return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image), rewritten);
-    }
-
-    private static RecordLayout.Visitor addressesTo(Set<Long> addresses) {
-        return new RecordLayout.Visitor() {
-            @Override
-            public void append(
-                    long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
-                addresses.add(address);
-            }
-
-            @Override
-            public void trim(long lsn, long id, long firstSequence) {}
-
-            @Override
-            public void delete(long lsn, long id) {}
-        };
+        return new StoreAnatomy(checkpoints, frames, end.position(), entriesOf(image));
     }
 
     private static List<CheckpointHeader> checkpointsOf(DirectoryImage image) throws IOException {
@@ -105,12 +76,12 @@ public record StoreAnatomy(
 
     private static List<HeapEntry> entriesOf(DirectoryImage image) throws IOException {
         List<HeapEntry> entries = new ArrayList<>();
-        try (Recovered recovered = new Recovery(new ImageStorage(image), true).recover()) {
+        try (Recovered recovered = new Recovery(new ImageStorage(image)).recover()) {
             HeapGeometry geometry = recovered.heapFile().geometry();
             ListIndex index = recovered.index();
             forEachList(index, list -> {
                 long[] regions = regionsOf(index, list);
-                for (int i = 0; i < regions.length; i++) {
+                for (int i = 0; i < regions.length && !Region.isInLog(regions[i]); i++) {
                     long address = Region.address(regions[i]);
                     entries.add(new HeapEntry(
                             FileNames.HEAP.of(geometry.segmentOf(address)),
@@ -128,6 +99,8 @@ public record StoreAnatomy(
     /** What a store with this state would answer, every entry read and checked. */
     public static StoreContents contentsOf(Recovered recovered) {
         SortedMap<Long, StoreContents.ListContents> lists = new TreeMap<>();
+        Values stored = new Values(
+                recovered.heapFile(), recovered.log(), () -> recovered.end().position());
         ListIndex index = recovered.index();
         forEachList(index, list -> {
             long id = index.id(list);
@@ -136,7 +109,7 @@ public record StoreAnatomy(
             List<Value> values = new ArrayList<>();
             long bytes = 0;
             for (int i = 0; i < regions.length; i++) {
-                var value = recovered.heapFile().read(regions[i], id, index.birth(list), first + i);
+                var value = stored.read(regions[i], id, index.birth(list), first + i);
                 bytes += value.remaining();
                 values.add(new Value(first + i, value));
             }

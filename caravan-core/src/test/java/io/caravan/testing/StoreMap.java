@@ -91,9 +91,7 @@ public final class StoreMap {
         }
         for (HeapEntry entry : anatomy.entries()) {
             int end = entry.offset() + EntryLayout.VALUE + entry.length();
-            boolean rewritten = !open && anatomy.rewritten().contains(entry.address());
-            Kind kind = rewritten ? Kind.UNUSED : Kind.ENTRY;
-            map.add(entry.file(), new Area(entry.offset(), end, kind, entry));
+            map.add(entry.file(), new Area(entry.offset(), end, Kind.ENTRY, entry));
         }
         return map;
     }

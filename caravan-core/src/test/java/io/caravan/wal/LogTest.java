@@ -35,8 +35,8 @@ class LogTest {
 
     @BeforeEach
     void makeTwoSegments() throws IOException {
-        segments.prepareNext();
-        segments.prepareNext();
+        segments.prepareNext(0);
+        segments.prepareNext(0);
     }
 
     /** Writes a frame with so many deletions, where the engine would. */
@@ -159,7 +159,7 @@ class LogTest {
 
     @Test
     void aDamagedFrameThatSkippedIsNamedWhereItIs() throws IOException {
-        segments.prepareNext();
+        segments.prepareNext(0);
         write(2);
         long skipped = write(600);
         write(2);
@@ -188,7 +188,7 @@ class LogTest {
 
     @Test
     void aFrameWhoseHeaderIsGoneIsLookedForInBothSegments() throws IOException {
-        segments.prepareNext();
+        segments.prepareNext(0);
         write(2);
         long skipped = write(600);
         write(2);
@@ -207,7 +207,7 @@ class LogTest {
         LogGeometry wide = new LogGeometry(64 * Blocks.BLOCK_BYTES);
         try (LogSegments made =
                 new LogSegments(storage = new ImageStorage(new DirectoryImage(new TreeMap<>())), wide, STORE)) {
-            made.prepareNext();
+            made.prepareNext(0);
             DirectoryImage lie = storage.image().edited(FileNames.LOG.of(0), file -> claimEverything(file, wide));
             try (LogSegments opened = new LogSegments(new ImageStorage(lie), wide, STORE)) {
                 opened.open(0);
@@ -274,7 +274,7 @@ class LogTest {
         for (int i = 0; i < 3; i++) {
             write(2);
         }
-        segments.prepareNext();
+        segments.prepareNext(0);
         assertThat(storage.list()).containsExactlyInAnyOrder(name(0), name(1), name(2));
         byte[] old = storage.image().bytes(name(0));
         segments.retireBefore(1, 3);
@@ -307,7 +307,7 @@ class LogTest {
     void aDiscardedSegmentIsMadeAnew() throws IOException {
         segments.discard(1);
         assertThat(storage.list()).containsExactly(name(0));
-        segments.prepareNext();
+        segments.prepareNext(0);
         segments.checkHeader(1);
     }
 

@@ -7,7 +7,6 @@ import io.caravan.bench.report.Figure;
 final class AppendFigures {
     static final Figure BATCH_P99_MILLIS = new Figure("p99 of 1,000 appends, ms", "%,.2f");
     static final Figure NANOS_PER_ENTRY = new Figure("ns an entry", "%,.0f");
-    static final Figure WRITTEN_MB_PER_SECOND = new Figure("log and heap MB/s", "%,.0f");
 
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;

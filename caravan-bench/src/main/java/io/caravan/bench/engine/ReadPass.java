@@ -95,7 +95,8 @@ final class ReadPass {
 
     private void readLists(PeerReader reader, Sum sum, int first, int threads, long start) throws IOException {
         int done = 0;
-        for (int i = first; i < lists && System.nanoTime() - start < limitNanos; i += threads) {
+        // One at least, however late this thread has begun: nothing read is no rate.
+        for (int i = first; i < lists && (done == 0 || System.nanoTime() - start < limitNanos); i += threads) {
             reader.read(i * STEP % lists, sum);
             done++;
         }

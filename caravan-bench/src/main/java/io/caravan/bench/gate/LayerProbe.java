@@ -70,7 +70,7 @@ final class LayerProbe implements Probe {
             long id = workload.id(number);
             int found = index.find(id);
             int list = found == ListIndex.NONE ? index.create(id, number, 0) : found;
-            index.append(list, Region.pack(0, workload.value(number).length), number);
+            index.append(list, Region.inLog(0, workload.value(number).length), number);
         }
     }
 
@@ -90,7 +90,7 @@ final class LayerProbe implements Probe {
             if (bytes > buffer.capacity() - end) {
                 end = 0;
             }
-            RecordLayout.putAppend(buffer, end, workload.id(number), number, 0, number, value.length);
+            RecordLayout.putAppend(buffer, end, workload.id(number), number, number, value.length);
             buffer.put(end + RecordLayout.ENTRY + EntryLayout.VALUE, value, 0, value.length);
             end += bytes;
         }

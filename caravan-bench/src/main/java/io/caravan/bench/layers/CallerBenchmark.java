@@ -59,7 +59,7 @@ public class CallerBenchmark {
         int index = frame.add(RECORD_BYTES);
         long id = ids[Shape.at(draw++)];
         int sum = EntryLayout.checksum(draw, Shape.VALUE_BYTES, id, 0, draw);
-        RecordLayout.putAppend(frame.memory(), index, id, draw, index, sum, Shape.VALUE_BYTES);
+        RecordLayout.putAppend(frame.memory(), index, id, draw, sum, Shape.VALUE_BYTES);
         return index;
     }
 

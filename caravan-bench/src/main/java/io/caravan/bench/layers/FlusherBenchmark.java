@@ -40,11 +40,12 @@ public class FlusherBenchmark {
     public String directory = ".";
 
     private final ByteBuffer frame = ByteBuffer.allocateDirect(FRAME_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    private final ByteBuffer entries = ByteBuffer.allocateDirect(RECORDS * ENTRY_BYTES);
     private @Nullable FilePair files;
     private int number;
 
     /** Files whose blocks are really allocated, like the store's. */
-    private record FilePair(Path logPath, Path heapPath, HandFile log, HandFile heap, MappedByteBuffer mapped) {
+    private record FilePair(Path logPath, Path heapPath, HandFile log, HandFile heap, MappedByteBuffer mappedLog) {
         static FilePair make(Path directory) throws IOException {
             Path logPath = directory.resolve("flusher.log");
             Path heapPath = directory.resolve("flusher.heap");
@@ -53,7 +54,7 @@ public class FlusherBenchmark {
             log.prepare(FILE_BYTES);
             heap.prepare(FILE_BYTES);
             return new FilePair(
-                    logPath, heapPath, log, heap, heap.map(FILE_BYTES).load());
+                    logPath, heapPath, log, heap, log.map(FILE_BYTES).load());
         }
 
         void delete() throws IOException {
@@ -71,7 +72,7 @@ public class FlusherBenchmark {
         byte[] value = Shape.value();
         for (int i = 0; i < RECORDS; i++) {
             int at = FrameLayout.HEADER_BYTES + i * RECORD_BYTES;
-            RecordLayout.putAppend(frame, at, i, 0, 0, 0, value.length);
+            RecordLayout.putAppend(frame, at, i, 0, 0, value.length);
             frame.put(at + RecordLayout.ENTRY + EntryLayout.VALUE, value);
         }
         FrameLayout.seal(frame, IDENTITY, FrameLayout.NO_FRAME, PAYLOAD_BYTES, RECORDS);
@@ -100,44 +101,22 @@ public class FlusherBenchmark {
         return number;
     }
 
-    /** Walks the frame and copies each entry into the mapped file. */
+    /** Gathers the frame's entries from the mapped log, and writes them to the heap side by side, as a checkpoint does. */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
-    public ByteBuffer apply() {
+    public int tenure() throws IOException {
         number = number + 1 & FRAMES - 1;
-        Applier applier = new Applier(files().mapped(), number * FRAME_BYTES);
-        RecordLayout.forEachInFrame(frame, 0, 0, applier);
-        return frame;
+        entries.clear();
+        int at = number * FRAME_BYTES + FrameLayout.HEADER_BYTES + RecordLayout.ENTRY;
+        for (int i = 0; i < RECORDS; i++) {
+            entries.put(entries.position(), files().mappedLog(), at + i * RECORD_BYTES, ENTRY_BYTES);
+            entries.position(entries.position() + ENTRY_BYTES);
+        }
+        files().heap().write(entries.flip(), (long) number * RECORDS * ENTRY_BYTES);
+        return number;
     }
 
     private FilePair files() {
         return Objects.requireNonNull(files, "the files of this trial");
-    }
-
-    /** Copies entries to consecutive addresses. */
-    private static final class Applier implements RecordLayout.Visitor {
-        private final ByteBuffer target;
-        private int next;
-
-        Applier(ByteBuffer target, int next) {
-            this.target = target;
-            this.next = next;
-        }
-
-        @Override
-        public void append(long lsn, long id, long sequence, long address, ByteBuffer buffer, int entryAt, int length) {
-            target.put(next, buffer, entryAt, EntryLayout.entryBytes(length));
-            next += ENTRY_BYTES;
-        }
-
-        @Override
-        public void trim(long lsn, long id, long firstSequence) {
-            throw new IllegalStateException("the frame has appends only");
-        }
-
-        @Override
-        public void delete(long lsn, long id) {
-            throw new IllegalStateException("the frame has appends only");
-        }
     }
 }

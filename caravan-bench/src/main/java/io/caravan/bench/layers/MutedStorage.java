@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 
 /**
  * A storage that ignores writes of log frames and forces of the log's files. A store on it cannot be reopened. Headers
- * are written, because they are read back; mappings, into which values are copied, work as usual.
+ * are written, because they are read back.
  */
 final class MutedStorage extends ForwardingStorage {
     private static final String LOG_PREFIX = "log-";

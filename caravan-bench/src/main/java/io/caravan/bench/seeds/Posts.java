@@ -85,9 +85,8 @@ final class Posts {
                                 Figure.VALUE_MB_PER_SECOND,
                                 27)),
                 "A machine with an NVMe disk; the post does not say what survives a crash. Here each write is"
-                        + " checksummed, logged by another thread, copied into the heap, and survives a crash. An"
-                        + " equal number of writes precedes the measurement; lists take turns, and all values are"
-                        + " the same bytes.");
+                        + " checksummed, logged by another thread, and survives a crash. An equal number of writes"
+                        + " precedes the measurement; lists take turns, and all values are the same bytes.");
     }
 
     private Compared liveService() {

@@ -23,8 +23,7 @@ class EngineCommandTest {
     /** Exit status of a process ended by SIGTERM. */
     private static final int SIGTERM = 128 + 15;
 
-    private static final List<String> RATES =
-            List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s", "log and heap MB/s");
+    private static final List<String> RATES = List.of("appends/s", "p50, us", "ns an entry", "GB/s", "log MB/s");
     private static final List<String> PICTURES =
             List.of("appends-forced", "appends-not-forced", "one-writer", "many-writers", "list-reads", "large-values");
 

@@ -83,12 +83,15 @@ final class Client {
         }
     }
 
-    /** While the disk has space, only the heap may be too full, and only for what takes more than its largest hole. */
+    /** While the disk has space, only the heap may be too full, or in too small pieces for what is to move there. */
     private void checkNoSpace(Operation operation, CaravanException refused) {
-        long holeBytes = engine.stats().heap().largestHoleBytes();
-        if (!life.mayLackSpace() && !life.silent() && heapBytes(operation) <= holeBytes) {
+        long usedBytes = engine.stats().heap().usedBytes();
+        boolean tooFull = usedBytes + heapBytes(operation) > life.heapBytes()
+                || refused.getMessage().contains("the heap has no hole");
+        if (!life.mayLackSpace() && !life.silent() && !tooFull) {
             throw new SimulationFailure(
-                    operation + " takes " + heapBytes(operation) + " bytes, the heap has a hole of " + holeBytes,
+                    operation + " takes " + heapBytes(operation) + " bytes, " + usedBytes + " of " + life.heapBytes()
+                            + " are used",
                     refused);
         }
     }

@@ -16,7 +16,6 @@ final class FaultPlan {
         Kind.FORCE,
         Kind.FORCE,
         Kind.MAP,
-        Kind.MAP_FORCE,
         Kind.RENAME,
         Kind.DELETE,
         Kind.FORCE_DIRECTORY

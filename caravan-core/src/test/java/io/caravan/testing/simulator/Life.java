@@ -3,7 +3,9 @@ package io.caravan.testing.simulator;
 import io.caravan.CaravanException;
 import io.caravan.StoreFailedException;
 import io.caravan.engine.Engine;
+import io.caravan.format.FileNames;
 import io.caravan.testing.CrashStorage;
+import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.util.SplittableRandom;
@@ -29,7 +31,6 @@ final class Life implements CrashStorage.Director {
     private final SimulatedThreading threading;
     private final boolean afterFailure;
     private final FaultPlan faults;
-    private final HeapWatch heapWatch;
     private History history;
     private Client client;
     private int callsLeft;
@@ -47,7 +48,6 @@ final class Life implements CrashStorage.Director {
         this.threading = new SimulatedThreading(random, clock);
         this.afterFailure = afterFailure;
         this.faults = new FaultPlan(random, !afterFailure);
-        this.heapWatch = new HeapWatch(disk, simulation.geometry());
         this.callsLeft = 1 + random.nextInt(MAX_CALLS);
     }
 
@@ -169,8 +169,8 @@ final class Life implements CrashStorage.Director {
         }
         try {
             CrashStorage.Outcome outcome = happen(call);
-            forceFailed |= outcome != CrashStorage.Outcome.PASS && HeapWatch.isLogForce(call);
-            forceFailed &= !HeapWatch.isFrame(call);
+            forceFailed |= outcome != CrashStorage.Outcome.PASS && isLogForce(call);
+            forceFailed &= !isFrame(call);
             return outcome;
         } catch (SimulationFailure failure) {
             // The engine would take it for a failure of its disk.
@@ -180,6 +180,17 @@ final class Life implements CrashStorage.Director {
         }
     }
 
+    private static boolean isFrame(CrashStorage.Call call) {
+        return call.kind() == Kind.WRITE
+                && call.position() > 0
+                && FileNames.LOG.number(call.file()).isPresent();
+    }
+
+    /** Whether a call makes frames, or a segment's header, durable. */
+    private static boolean isLogForce(CrashStorage.Call call) {
+        return call.kind() == Kind.FORCE && FileNames.LOG.number(call.file()).isPresent();
+    }
+
     private CrashStorage.Outcome end(SimulationFailure failure) {
         simulation.failed(failure);
         left = disk;
@@ -187,10 +198,7 @@ final class Life implements CrashStorage.Director {
     }
 
     private CrashStorage.Outcome happen(CrashStorage.Call call) {
-        if (simulation.survivesPower()) {
-            heapWatch.before(call);
-        }
-        if (HeapWatch.isFrame(call)) {
+        if (isFrame(call)) {
             frames++;
         }
         if (!Simulation.changesDisk(call)) {
@@ -272,6 +280,10 @@ final class Life implements CrashStorage.Director {
     /** Whether a flush makes trims durable, so that what they drop is free. */
     boolean flushForces() {
         return simulation.survivesPower();
+    }
+
+    long heapBytes() {
+        return simulation.heapBytes();
     }
 
     boolean mayLackSpace() {

@@ -19,18 +19,24 @@ enum Sabotage {
             "storage.rename(temporary, FileNames.LOG.of(segment));")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
             edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", "")),
-    APPLY_TO_THE_HEAP_BEFORE_THE_FORCE(edit(
-            "engine/Flusher",
-            "            if (force) {\n",
-            "            apply(commit.frame());\n            if (force) {\n")),
-    PUBLISH_A_CHECKPOINT_BEFORE_ITS_HEAP_IS_FORCED(
-            edit("engine/Checkpoints", "heapFile.force(logFirst::afterForcing);", "heapFile.check(0);")),
-    FORCE_ONLY_THE_PORTION_THAT_A_VALUE_BEGINS_IN(
-            edit("heap/HeapSegment", "slice <= (offset + bytes - 1) / sliceBytes", "slice <= offset / sliceBytes")),
+    TENURE_AN_ENTRY_WHOSE_FRAME_IS_NOT_FORCED(
+            edit("engine/Tenuring", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
+    NAME_HEAP_BYTES_THAT_ARE_NOT_FORCED(edit(
+            "engine/Tenuring",
+            "            copyAll(untilLsn);\n            force();\n",
+            "            copyAll(untilLsn);\n")),
+    SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE(edit(
+            "engine/Tenuring",
+            "            move(untilLsn);\n            unpinFinished();\n",
+            "            unpinFinished();\n            move(untilLsn);\n")),
+    RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES(edit(
+            "engine/Tenuring",
+            "if (index.tenured(list) < index.next(list)) {",
+            "if (index.tenured(list) < index.next(list) && list % 2 == 0) {")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
             "engine/Checkpoints",
-            "logGeometry.segmentOf(newest.startLsn());",
-            "logGeometry.segmentOf(header.startLsn());")),
+            "logGeometry.segmentOf(older.startLsn())",
+            "logGeometry.segmentOf(header.startLsn())")),
     ACCEPT_A_STALE_FRAME_OF_A_RECYCLED_SEGMENT(
             edit("format/FrameLayout", "                || segment.getLong(at + LSN) != identity.lsn()", ""),
             edit(
@@ -57,7 +63,7 @@ enum Sabotage {
             "                writer.force();\n                return;\n")),
     LET_A_READER_SEE_WHAT_IS_NOT_FORCED(edit(
             "engine/ReadPath",
-            "            applied.awaitPast(pinned.lastLsn());\n            long bytes",
+            "            committed.awaitPast(pinned.lastLsn());\n            long bytes",
             "            long bytes")),
     LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
             edit("engine/Flusher", "                writer.withdraw(frame);\n", "                writer.force();\n")),
@@ -65,18 +71,18 @@ enum Sabotage {
             edit("engine/Recovery", "            log.finishAnew(log.last());\n", "")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
-            "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
+            "engine/HeapSpace",
+            "            state.heap.free(Region.address(region), Region.entryBytes(region));\n",
+            "")),
     FREE_WHAT_A_READER_HAS_PINNED(
             edit("index/ListIndex", "Math.min(Math.min(to, first(list)), pinned);", "Math.min(to, first(list));")),
     UNMAP_THE_HEAP_UNDER_ITS_READERS(edit("heap/HeapFile", "        references.incrementAndGet();\n", "")),
-    NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit(
-            "engine/Provisioner",
-            "        logProblem = attempt(",
-            "        logProblem = logProblem != null ? logProblem : attempt(")),
-    CLOSE_WITHOUT_FORCING_THE_LOG(edit(
-            "engine/StoreParts",
-            "            onCheckpointer(checkpoints::forceLog);\n            onCheckpointer(this::publishIfChanged);",
-            "            onCheckpointer(this::publishIfChanged);"));
+    NEVER_NOTICE_THAT_THERE_IS_SPACE_AGAIN(edit("engine/Provisioner", "            provide();\n", """
+                        if (before != null) {
+                            throw before;
+                        }
+                        provide();
+            """));
 
     private final List<SourceEdit> edits;
 

@@ -100,8 +100,10 @@ final class Simulation {
         return config.durability() == Durability.SYNC;
     }
 
-    HeapGeometry geometry() {
-        return new HeapGeometry(config.heapSegmentBytes());
+    /** The most bytes that entries can take. */
+    long heapBytes() {
+        HeapGeometry geometry = new HeapGeometry(config.heapSegmentBytes());
+        return config.maxHeapBytes() / geometry.segmentBytes() * geometry.usableBytes();
     }
 
     void countCut() {

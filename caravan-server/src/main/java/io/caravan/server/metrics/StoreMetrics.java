@@ -52,7 +52,7 @@ public final class StoreMetrics {
         store.gauge("caravan.store.lists", "Lists", StoreStats::lists);
         Figures<HeapUse> heap = store.part(StoreStats::heap);
         heap.gauge("caravan.store.heap.total.bytes", "The heap's files", HeapUse::totalBytes);
-        heap.gauge("caravan.store.heap.used.bytes", "The heap's live bytes", HeapUse::usedBytes);
+        heap.gauge("caravan.store.heap.used.bytes", "Live bytes, in the heap or still in the log", HeapUse::usedBytes);
         heap.gauge("caravan.store.heap.free.bytes", "The heap's free bytes", HeapUse::freeBytes);
         store.gauge(
                 "caravan.store.log.replay.bytes",

@@ -70,7 +70,7 @@ class MainTest {
             --resp | 127.0.0.1:65536 | is not HOST:PORT
             --resp | 0.0.0.0:6380  | --resp 0.0.0.0:6380 can be reached from other machines
             --http | 0.0.0.0:4437  | --http 0.0.0.0:4437 can be reached from other machines
-            --max-value | 1KiB     | from 64KiB to 32MiB
+            --max-value | 1KiB     | from 64KiB to just under 32MiB
             --max-value | lots     | is not a size
             --durability | perhaps | expected one of
             --flush-policy | 5 days | is not immediate, adaptive, or a delay

@@ -19,8 +19,6 @@ import java.util.UUID;
 /** Restores an archive to a store that nobody serves meanwhile. */
 public final class StoreRestore {
     /** The longest value that any store takes: whatever was archived must fit. */
-    private static final int MAX_VALUE_BYTES = 32 * 1024 * 1024;
-
     private StoreRestore() {}
 
     /**
@@ -40,8 +38,9 @@ public final class StoreRestore {
             boolean allowOlder,
             RestoreListener listener,
             RestoreProgress progress) {
-        StoreConfig config =
-                StoreConfig.builder(directory).maxValueBytes(MAX_VALUE_BYTES).build();
+        StoreConfig config = StoreConfig.builder(directory)
+                .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
+                .build();
         try (ListStore store = open(config, archive.root().store());
                 DocumentService documents = documents(store)) {
             new WholeRestore(archive, documents, jobs, allowOlder, listener, progress).run();

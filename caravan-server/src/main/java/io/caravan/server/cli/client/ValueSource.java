@@ -1,5 +1,6 @@
 package io.caravan.server.cli.client;
 
+import io.caravan.StoreConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /** The values to append, one after the other; none is longer than the maximum of any server. */
 interface ValueSource {
     /** The maximum of {@code --max-value}. */
-    int MAX_VALUE_BYTES = 32 * 1024 * 1024;
+    int MAX_VALUE_BYTES = StoreConfig.MAX_VALUE_BYTES;
 
     /**
      * The next value, or null after the last one.

@@ -15,8 +15,6 @@ final class StoreOptions {
     /** The catalog's own entries must always fit. */
     private static final long MIN_VALUE_BYTES = 64 * 1024;
 
-    private static final long MAX_VALUE_BYTES = 32 * 1024 * 1024;
-
     @Option(names = "--data", paramLabel = "DIR", defaultValue = "data", description = "The store's directory.")
     private Path data;
 
@@ -43,7 +41,7 @@ final class StoreOptions {
             paramLabel = "SIZE",
             defaultValue = "1MiB",
             converter = Quantities.Bytes.class,
-            description = "Greatest length of one value, from 64KiB to 32MiB.")
+            description = "Greatest length of one value, from 64KiB to just under 32MiB.")
     private long maxValueBytes;
 
     @Option(
@@ -63,8 +61,8 @@ final class StoreOptions {
      */
     StoreConfig config() {
         check(
-                maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= MAX_VALUE_BYTES,
-                "--max-value must be from 64KiB to 32MiB");
+                maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= StoreConfig.MAX_VALUE_BYTES,
+                "--max-value must be from 64KiB to just under 32MiB");
         return StoreConfig.builder(data)
                 .durability(durability)
                 .flushPolicy(flushPolicy)

@@ -81,8 +81,9 @@ class StoreRestoreTest {
     }
 
     private TestStore open() {
-        return new TestStore(DurableListStore.open(
-                StoreConfig.builder(data()).maxValueBytes(32 * 1024 * 1024).build()));
+        return new TestStore(DurableListStore.open(StoreConfig.builder(data())
+                .maxValueBytes(StoreConfig.MAX_VALUE_BYTES)
+                .build()));
     }
 
     private static List<String> texts(long incarnation, long first, long next) {

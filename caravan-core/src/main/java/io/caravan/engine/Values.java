@@ -1,0 +1,74 @@
+package io.caravan.engine;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapFile;
+import io.caravan.wal.LogSegments;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Reads values, checked, from the log or the heap, wherever they lie. */
+public final class Values {
+    private final HeapFile heapFile;
+    private final LogSegments log;
+    private final LongSupplier endLsn;
+
+    /**
+     * Reads values that lie before the log's end.
+     *
+     * @param endLsn where the log ends, or a position behind everything that is read
+     */
+    public Values(HeapFile heapFile, LogSegments log, LongSupplier endLsn) {
+        this.heapFile = heapFile;
+        this.log = log;
+        this.endLsn = endLsn;
+    }
+
+    /**
+     * Returns the value of an entry that is pinned; read-only. One in the heap is valid as long as it is pinned and the
+     * heap file retained; one in the log is a copy.
+     *
+     * @return null when it was in the log and has moved to the heap
+     * @throws CorruptStoreException when the bytes are not those of this entry
+     */
+    public @Nullable ByteBuffer read(long region, long id, long birth, long sequence) {
+        return Region.isInLog(region)
+                ? readFromLog(region, id, birth, sequence)
+                : heapFile.read(region, id, birth, sequence);
+    }
+
+    private @Nullable ByteBuffer readFromLog(long region, long id, long birth, long sequence) {
+        long lsn = Region.entryLsn(region, endLsn.getAsLong());
+        int length = Region.length(region);
+        int bytes = Region.entryBytes(region);
+        if (lsn < 0 || bytes > log.geometry().remaining(lsn)) {
+            throw corrupt(lsn, id, sequence, "the index has the entry here, where none can be");
+        }
+        ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            if (!log.copy(lsn, entry, bytes)) {
+                return null;
+            }
+        } catch (InternalError unreadable) {
+            // This is how the JVM reports that the disk could not read a mapped page.
+            throw corrupt(lsn, id, sequence, "cannot be read: " + unreadable);
+        }
+        if (!EntryLayout.valid(entry, 0, length, id, birth, sequence)) {
+            throw corrupt(lsn, id, sequence, "the entry's bytes are not those that were written");
+        }
+        return entry.slice(EntryLayout.VALUE, length).asReadOnlyBuffer();
+    }
+
+    private CorruptStoreException corrupt(long lsn, long id, long sequence, String problem) {
+        long position = Math.max(0, lsn);
+        return new CorruptStoreException(
+                log.describe(log.geometry().segmentOf(position)),
+                log.geometry().offsetOf(position),
+                id,
+                sequence,
+                problem);
+    }
+}

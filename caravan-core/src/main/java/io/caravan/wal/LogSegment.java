@@ -1,0 +1,52 @@
+package io.caravan.wal;
+
+import io.caravan.io.MappedFile;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.locks.StampedLock;
+
+/**
+ * One open segment: a file for the flusher, which writes by its channel, and a mapping for readers, who must not touch
+ * a channel, as an interrupt would close it.
+ *
+ * <p>A reader holds the lock for as long as it copies an entry. Whoever closes the segment takes the lock for good: it
+ * waits for the readers that are copying, and later ones find the segment gone.
+ */
+final class LogSegment {
+    private final StoreFile file;
+    private final MappedFile mapping;
+    private final ByteBuffer memory;
+    private final StampedLock readers = new StampedLock();
+
+    LogSegment(StoreFile file) throws IOException {
+        this.file = file;
+        this.mapping = file.map();
+        this.memory = mapping.buffer();
+    }
+
+    StoreFile file() {
+        return file;
+    }
+
+    /** Adds bytes to a buffer; false when the segment has been closed. */
+    boolean copy(int offset, ByteBuffer target, int bytes) {
+        long stamp = readers.tryReadLock();
+        if (stamp == 0) {
+            return false;
+        }
+        try {
+            target.put(target.position(), memory, offset, bytes);
+            target.position(target.position() + bytes);
+            return true;
+        } finally {
+            readers.unlockRead(stamp);
+        }
+    }
+
+    void close() throws IOException {
+        readers.writeLock();
+        mapping.unmap();
+        file.close();
+    }
+}
