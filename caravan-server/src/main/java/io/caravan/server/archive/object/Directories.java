@@ -3,6 +3,7 @@ package io.caravan.server.archive.object;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -35,8 +36,9 @@ final class Directories {
                 Files.createDirectories(directory);
                 Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
                 return;
-            } catch (NoSuchFileException gone) {
-                // Somebody deleted the last file in the directory or one above it, and that with it, meanwhile.
+            } catch (NoSuchFileException | FileAlreadyExistsException gone) {
+                // Somebody deleted the last file in the directory or one above it, and that with it, meanwhile: after
+                // it was created, or while that failed because it was there.
                 if (tried == TRIES || !Files.exists(from)) {
                     throw gone;
                 }
