@@ -68,9 +68,8 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
             store.awaitProvisioned();
             store.faults.full(true);
             int count = fill(store, 1, 2000);
-            assertThat(refusal(store, 1))
-                    .hasMessageContaining("log segment")
-                    .hasMessageContaining("No space left on device");
+            // The log's next segment has none, nor has what a checkpoint would move to the heap; whichever comes first.
+            assertThat(refusal(store, 1)).hasMessageContaining("No space left on device");
             assertThat(catchThrowableOfType(
                             OutOfSpaceException.class,
                             () -> store.engine.write(WriteBatch.create().append(1, bytes("x")), NOBODY)))
@@ -310,8 +309,12 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                     .containsOnly((long) FaultyStore.LOG_SEGMENT_BYTES);
             store.awaitProvisioned();
             usable.set(FaultyStore.LOG_SEGMENT_BYTES + 40_000);
-            fill(store, 2, 3000);
-            assertThat(refusal(store, 3000)).hasMessageContaining("bytes for values that are in the log");
+            OutOfSpaceException full = catchThrowableOfType(OutOfSpaceException.class, () -> {
+                while (true) {
+                    await(store.engine.append(2, bytes(3000, 1)));
+                }
+            });
+            assertThat(full).hasMessageContaining("bytes for values that are in the log");
             store.engine.checkpoint();
             Eventually.await("they have moved", () -> refusal(store, 3000) == null);
         }
