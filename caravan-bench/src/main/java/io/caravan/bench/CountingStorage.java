@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Delegates everything, and counts the flusher's forces of files and the bytes written to each file. What is written
- * through a mapping, and the zeros that a new file is created with, are not counted.
+ * Delegates everything, and counts the flusher's forces of files and the bytes written to each file. The zeros that a
+ * new file is created with are not counted.
  */
 public final class CountingStorage extends ForwardingStorage {
     private static final String FLUSHER = "caravan-flusher";

@@ -138,7 +138,7 @@ final class StoreParts {
      * Makes what was replayed durable before anybody can see it: the frames were in the log's files, but a process that
      * died before its force may have left them in the operating system's memory only. The checkpoint makes the store
      * independent of those log bytes. A disk too full for one keeps nobody from opening, because the forced log has
-     * everything; any other problem does.
+     * everything, unless the store is of an older format; any other problem does.
      */
     private void settleReplayed() {
         onCheckpointer(checkpoints::forceLog);
