@@ -1,17 +1,12 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
-import io.caravan.engine.UninterruptibleThread;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
-import java.util.concurrent.FutureTask;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,7 +41,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreIoException when the operating system refuses
      */
     public static DurableListStore open(StoreConfig config) {
-        return new DurableListStore(onOwnThread(
+        return new DurableListStore(OwnThread.call(
                 "open " + config.directory(),
                 () -> Engine.open(config, FileStorage.openOrCreate(config.directory()), System::nanoTime)));
     }
@@ -58,7 +53,7 @@ public final class DurableListStore implements ListStore {
      * @throws StoreDirectoryException when there is no store
      */
     public static VerifyReport verify(Path directory, VerifyReport.Progress progress) {
-        return onOwnThread("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
+        return OwnThread.call("verify " + directory, () -> Verifier.verifyClosed(directory, progress));
     }
 
     /**
@@ -69,42 +64,7 @@ public final class DurableListStore implements ListStore {
      * @throws CorruptStoreException when cutting the log would not help; nothing was changed
      */
     public static RepairReport repair(Path directory, Path keepDirectory) {
-        return onOwnThread("repair " + directory, () -> Repairer.repair(directory, keepDirectory));
-    }
-
-    private static <T> T onOwnThread(String what, Callable<T> work) {
-        FutureTask<T> task = new FutureTask<>(work);
-        Thread thread = new UninterruptibleThread(task, "caravan-open");
-        thread.start();
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return task.get();
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (ExecutionException failed) {
-                    throw translate(what, failed.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
-    }
-
-    private static RuntimeException translate(String what, @Nullable Throwable cause) {
-        if (cause instanceof IOException problem) {
-            return new StoreIoException("cannot " + what + ": " + problem, problem);
-        }
-        if (cause instanceof RuntimeException problem) {
-            return problem;
-        }
-        if (cause instanceof Error problem) {
-            throw problem;
-        }
-        return new IllegalStateException("cannot " + what, cause);
+        return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory));
     }
 
     /**

@@ -40,6 +40,7 @@ final class CommitQueue {
      */
     Commit makeRoom(int bytes, boolean releases, boolean mayWait) {
         state.checkWritable();
+        state.checkLeads();
         while (!admits(bytes, releases)) {
             if (!active.frame().isEmpty() || active.full()) {
                 demand.requireFlush();
@@ -49,6 +50,22 @@ final class CommitQueue {
             }
         }
         return active;
+    }
+
+    /** The active commit, with nothing in it; waits until it is. */
+    Commit awaitEmpty() {
+        while (!active.frame().isEmpty()) {
+            demand.requireFlush();
+            state.awaitRoom(true);
+        }
+        return active;
+    }
+
+    /** Places a leader's frame, with records of so many bytes, behind the last; waits until its segment is ready. */
+    void placeNext(int bytes) {
+        while (!tail.place(active, bytes, true)) {
+            state.awaitRoom(true);
+        }
     }
 
     private boolean admits(int bytes, boolean releases) {
@@ -98,6 +115,11 @@ final class CommitQueue {
     /** Where the frames sealed so far end. */
     long tail() {
         return tail.position();
+    }
+
+    /** Where the frame behind the active one goes. */
+    long position() {
+        return active.frame().isEmpty() ? tail.position() : tail.positionBehind(active.frame());
     }
 
     /** Where a replay of everything that is not sealed yet has to start. */

@@ -1,9 +1,11 @@
 package io.caravan.engine;
 
+import io.caravan.CommitLog;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
 import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
@@ -40,9 +43,22 @@ public final class Engine implements ListStore {
     /** The same, with threads and waiting of the caller's. */
     public static Engine open(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
             throws IOException {
+        return open(config, storage, clock, threading, OptionalLong.empty());
+    }
+
+    /** Opens or creates a replica of the store with this id, which follows until it is told to {@link #lead}. */
+    public static Engine openReplica(StoreConfig config, Storage storage, LongSupplier clock, long storeId)
+            throws IOException {
+        return open(config, storage, clock, Threading.THREADS, OptionalLong.of(storeId));
+    }
+
+    private static Engine open(
+            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, OptionalLong replicaOf)
+            throws IOException {
         try {
-            StoreParts parts = recover(config, storage, clock, threading);
+            StoreParts parts = recover(config, storage, clock, threading, replicaOf);
             try {
+                parts.state.follow(replicaOf.isPresent());
                 parts.start();
                 return new Engine(parts);
             } catch (RuntimeException | Error failed) {
@@ -55,16 +71,23 @@ public final class Engine implements ListStore {
         }
     }
 
-    private static StoreParts recover(StoreConfig config, Storage storage, LongSupplier clock, Threading threading)
+    private static StoreParts recover(
+            StoreConfig config, Storage storage, LongSupplier clock, Threading threading, OptionalLong storeId)
             throws IOException {
         Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
             recovery.tidyNothing();
-            StoreFactory.create(storage, config);
+            StoreFactory.create(storage, config, storeId.orElseGet(StoreFactory::newStoreId));
             recovery = recovery.ofCreated();
         }
         Recovered recovered = recovery.recover();
         try {
+            long found = recovered.newest().storeId();
+            if (storeId.orElse(found) != found) {
+                throw new StoreDirectoryException("the store in " + config.directory() + " is "
+                        + Long.toHexString(found) + ", not a replica of " + Long.toHexString(storeId.getAsLong())
+                        + "; give the replica a directory of its own");
+            }
             StoreFactory.checkFits(config, recovered.newest());
             recovery.tidy(recovered);
             return new StoreParts(config, storage, recovered, clock, threading);
@@ -204,6 +227,29 @@ public final class Engine implements ListStore {
     public void whileFilesStay(FileTask task) {
         state.checkWritable();
         parts.onCheckpointer(task);
+    }
+
+    /** Where the next frame goes, of a replica that follows. */
+    public long position() {
+        return state.locked(() -> parts.queue.position());
+    }
+
+    /** Repeats a leader's frame; see {@link io.caravan.Replica#replay}. */
+    public boolean replay(ByteBuffer frame) {
+        return parts.replays.replay(frame);
+    }
+
+    /** Takes writes from now on, and commits their frames to the group. */
+    public void lead(CommitLog group) {
+        flush();
+        parts.flusher.commitTo(group);
+        state.follow(false);
+    }
+
+    /** Forces everything accepted so far. Returns up to where the log is forced. */
+    public long force() {
+        parts.onCheckpointer(parts.checkpoints::forceLog);
+        return forcedLsn();
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.CommitLog;
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
@@ -7,13 +8,15 @@ import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.wal.LogBuffer;
 import io.caravan.wal.LogWriter;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes commits from the queue one by one: waits as the policy says, writes the frame, forces it, acknowledges, publishes
- * the committed position, which readers wait for. While it is busy the next commit gathers.
+ * Takes commits from the queue one by one: waits as the policy says, commits the frame to the group that the store
+ * belongs to, if any ({@link CommitLog}), writes it, forces it, acknowledges, publishes the committed position, which
+ * readers wait for. While it is busy the next commit gathers.
  *
  * <p>Owned by one thread. The first failure of a write or force is final: it is never tried again, as the operating
  * system may have dropped the pages that it could not write (Rebello et al., "Can Applications Recover from fsync
@@ -35,6 +38,7 @@ final class Flusher {
     private final LsnGate forced;
     private final LsnGate committed;
     private final Runnable afterFlush;
+    private volatile CommitLog commitLog = CommitLog.LOCAL;
 
     Flusher(
             StoreState state,
@@ -152,7 +156,7 @@ final class Flusher {
                 commit.acknowledge();
             }
             long startNanos = clock.getAsLong();
-            int bytes = commit.frame().isEmpty() ? 0 : writer.write(commit.frame());
+            int bytes = commit.frame().isEmpty() ? 0 : write(commit.frame());
             if (force) {
                 force(commit.frame());
                 forced.advance(end);
@@ -165,6 +169,17 @@ final class Flusher {
             fail(failed);
             commit.fail(state.fail(failed));
         }
+    }
+
+    private int write(LogBuffer frame) throws IOException {
+        ByteBuffer sealed = writer.seal(frame);
+        commitLog.commit(sealed.slice(0, frame.bytes()).asReadOnlyBuffer());
+        return writer.write(frame, sealed);
+    }
+
+    /** From the next frame on. Called when every frame so far is written. */
+    void commitTo(CommitLog log) {
+        commitLog = log;
     }
 
     /**

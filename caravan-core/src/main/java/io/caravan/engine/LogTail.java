@@ -31,6 +31,11 @@ final class LogTail {
         return position;
     }
 
+    /** Where the frame behind this one goes. */
+    long positionBehind(LogBuffer frame) {
+        return geometry.positionAfter(frame.endLsn());
+    }
+
     /** LSN of the last frame that was sealed. */
     long lastSealedLsn() {
         return lastSealedLsn;
@@ -73,7 +78,7 @@ final class LogTail {
 
     /** A frame was sealed: the next one goes behind it. */
     void sealed(LogBuffer frame) {
-        position = geometry.positionAfter(frame.endLsn());
+        position = positionBehind(frame);
         lastSealedLsn = frame.baseLsn();
         // A segment that is full to its last byte is left here, not when the next frame is placed: nobody may place one
         // before the segments behind the tail are ready.

@@ -31,7 +31,7 @@ final class ReadPath {
     private final StoreState state;
     private final CommitQueue queue;
     private final HeapSpace space;
-    private final WritePath writes;
+    private final ListChanges changes;
     private final HeapFile heapFile;
     private final Values values;
     private final LsnGate committed;
@@ -40,14 +40,14 @@ final class ReadPath {
             StoreState state,
             CommitQueue queue,
             HeapSpace space,
-            WritePath writes,
+            ListChanges changes,
             HeapFile heapFile,
             LogSegments log,
             LsnGate committed) {
         this.state = state;
         this.queue = queue;
         this.space = space;
-        this.writes = writes;
+        this.changes = changes;
         this.heapFile = heapFile;
         this.values = new Values(heapFile, log, committed::position);
         this.committed = committed;
@@ -219,7 +219,7 @@ final class ReadPath {
                         index.held(list),
                         index.heldBytes(list));
             }
-            removalLsn = writes.lastRemovalLsn();
+            removalLsn = changes.lastRemovalLsn();
             queue.requireFlushOf(removalLsn);
         } finally {
             state.lock.unlock();
@@ -262,8 +262,8 @@ final class ReadPath {
     private long lastRemovalLsn() {
         state.lock.lock();
         try {
-            queue.requireFlushOf(writes.lastRemovalLsn());
-            return writes.lastRemovalLsn();
+            queue.requireFlushOf(changes.lastRemovalLsn());
+            return changes.lastRemovalLsn();
         } finally {
             state.lock.unlock();
         }

@@ -21,8 +21,12 @@ final class StoreFactory {
 
     private StoreFactory() {}
 
-    static void create(Storage storage, StoreConfig config) throws IOException {
-        long storeId = new SecureRandom().nextLong();
+    /** A number that no other store has. */
+    static long newStoreId() {
+        return new SecureRandom().nextLong();
+    }
+
+    static void create(Storage storage, StoreConfig config, long storeId) throws IOException {
         LogGeometry geometry = new LogGeometry(config.logSegmentBytes());
         try (LogSegments log = new LogSegments(storage, geometry, storeId)) {
             log.prepareNext(0);

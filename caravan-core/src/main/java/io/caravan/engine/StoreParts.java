@@ -36,6 +36,8 @@ final class StoreParts {
     final Writability writability;
     final WritePath writes;
     final ReadPath reads;
+    final ReplayPath replays;
+    final Flusher flusher;
     final Provisioner provisioner;
     final Checkpoints checkpoints;
     final Checkpointer checkpointer;
@@ -78,10 +80,12 @@ final class StoreParts {
         LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
         queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
-        writes = new WritePath(state, queue, demand, space, config.maxValueBytes());
-        reads = new ReadPath(state, queue, space, writes, recovered.heapFile(), recovered.log(), gates.committed());
+        ListChanges changes = new ListChanges(state, space);
+        writes = new WritePath(state, queue, demand, space, changes, config.maxValueBytes());
+        replays = new ReplayPath(state, queue, demand, changes, recovered, gates.committed(), config.logBufferBytes());
+        reads = new ReadPath(state, queue, space, changes, recovered.heapFile(), recovered.log(), gates.committed());
         pressure = new PressureWatch(config);
-        Flusher flusher = new Flusher(
+        flusher = new Flusher(
                 state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
         checkpoints = new Checkpoints(
                 state, queue, demand, space, provisioner, gates, storage, recovered, config.checkpointFloorBytes());

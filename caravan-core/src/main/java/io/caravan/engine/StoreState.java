@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.NotLeaderException;
 import io.caravan.NotWritableException;
 import io.caravan.StoreClosedException;
 import io.caravan.StoreFailedException;
@@ -41,6 +42,9 @@ final class StoreState {
     private final String name;
     private final Threading threading;
     private volatile Life life = Life.OPEN;
+    /** Whether it repeats the frames of a leader, and takes no writes of its own. */
+    private volatile boolean follows;
+
     private volatile @Nullable StoreFailedException failure;
 
     StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
@@ -67,6 +71,22 @@ final class StoreState {
         StoreFailedException problem = failure;
         if (problem != null) {
             throw problem;
+        }
+    }
+
+    /** Whether only {@link ReplayPath} writes. */
+    boolean follows() {
+        return follows;
+    }
+
+    void follow(boolean another) {
+        follows = another;
+    }
+
+    /** Checks that a write which is not a leader's may enter. */
+    void checkLeads() {
+        if (follows) {
+            throw new NotLeaderException(name);
         }
     }
 

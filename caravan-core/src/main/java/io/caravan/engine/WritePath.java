@@ -31,13 +31,20 @@ final class WritePath {
     private final FlushDemand demand;
     private final HeapSpace space;
     private final int maxValueBytes;
-    private long lastRemovalLsn = NO_SEQUENCE;
+    private final ListChanges changes;
 
-    WritePath(StoreState state, CommitQueue queue, FlushDemand demand, HeapSpace space, int maxValueBytes) {
+    WritePath(
+            StoreState state,
+            CommitQueue queue,
+            FlushDemand demand,
+            HeapSpace space,
+            ListChanges changes,
+            int maxValueBytes) {
         this.state = state;
         this.queue = queue;
         this.demand = demand;
         this.space = space;
+        this.changes = changes;
         this.maxValueBytes = maxValueBytes;
     }
 
@@ -265,15 +272,12 @@ final class WritePath {
     private <T> long putAppend(LogBuffer frame, long id, T value, int length, int crc, Copy<T> copy) {
         ListIndex index = state.index;
         int at = frame.add(RecordLayout.appendBytes(length));
-        int found = index.find(id);
-        int list = found == ListIndex.NONE ? index.create(id, frame.lsn(at), 0) : found;
+        int list = changes.findOrCreate(id, frame.lsn(at));
         long sequence = index.next(list);
         int checksum = EntryLayout.checksum(crc, length, id, index.birth(list), sequence);
         RecordLayout.putAppend(frame.memory(), at, id, sequence, checksum, length);
         copy.into(frame.memory(), at + RecordLayout.ENTRY + EntryLayout.VALUE, value, length);
-        index.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), frame.lsn(at));
-        state.counters.appends++;
-        state.counters.appendedBytes += length;
+        changes.append(list, Region.inLog(frame.lsn(at + RecordLayout.ENTRY), length), length, frame.lsn(at));
         return sequence;
     }
 
@@ -289,29 +293,20 @@ final class WritePath {
             return index.first(list);
         }
         int at = frame.add(RecordLayout.TRIM_BYTES);
-        long first = index.trimTo(list, to, frame.lsn(at));
+        long first = changes.trim(list, to, frame.lsn(at));
         RecordLayout.putTrim(frame.memory(), at, id, first);
-        space.reclaimLater(list, first, frame.lsn(at));
         return first;
     }
 
     private void putDelete(LogBuffer frame, long id) {
-        ListIndex index = state.index;
         state.counters.deletes++;
-        int list = index.find(id);
+        int list = state.index.find(id);
         if (list == ListIndex.NONE) {
             return;
         }
         int at = frame.add(RecordLayout.DELETE_BYTES);
         RecordLayout.putDelete(frame.memory(), at, id);
-        index.remove(list, frame.lsn(at));
-        space.reclaimLater(list, index.next(list), frame.lsn(at));
-        lastRemovalLsn = frame.lsn(at);
-    }
-
-    /** LSN of the last deletion, which a read of a missing list waits for; under the lock. */
-    long lastRemovalLsn() {
-        return lastRemovalLsn;
+        changes.delete(list, frame.lsn(at));
     }
 
     private void admit(Runnable write) {

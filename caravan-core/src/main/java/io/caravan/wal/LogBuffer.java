@@ -60,6 +60,14 @@ public final class LogBuffer {
         return at;
     }
 
+    /** Takes all records of another frame, from its header on, which {@link #fits}. */
+    public void fill(ByteBuffer frame) {
+        int bytes = frame.getInt(FrameLayout.PAYLOAD_BYTES);
+        memory.put(FrameLayout.HEADER_BYTES, frame, FrameLayout.HEADER_BYTES, bytes);
+        end = FrameLayout.HEADER_BYTES + bytes;
+        records = frame.getInt(FrameLayout.RECORD_COUNT);
+    }
+
     /** The LSN of what lies at this index. */
     public long lsn(int index) {
         return baseLsn + index;
@@ -68,6 +76,11 @@ public final class LogBuffer {
     /** The memory, for absolute access. */
     public ByteBuffer memory() {
         return memory;
+    }
+
+    /** Size of the frame: its header and records. */
+    public int bytes() {
+        return end;
     }
 
     /** Where the frame starts in the log. */

@@ -35,14 +35,18 @@ public final class LogWriter {
         this.lastWrittenSegment = replayed ? segments.geometry().segmentOf(end.previousLsn()) : NONE;
     }
 
-    /** Hands a frame to the operating system. Returns the bytes written. */
-    public int write(LogBuffer frame) throws IOException {
+    /** Completes a frame that follows the one written last. Returns its bytes up to the end of its last block. */
+    public ByteBuffer seal(LogBuffer frame) {
+        return frame.seal(storeId, segments.geometry().segmentOf(frame.baseLsn()), previousLsn);
+    }
+
+    /** Hands a sealed frame to the operating system. Returns the bytes written. */
+    public int write(LogBuffer frame, ByteBuffer sealed) throws IOException {
         long lsn = frame.baseLsn();
         LogGeometry geometry = segments.geometry();
         long segment = geometry.segmentOf(lsn);
-        ByteBuffer bytes = frame.seal(storeId, segment, previousLsn);
-        int count = bytes.remaining();
-        segments.file(segment).write(bytes, geometry.offsetOf(lsn));
+        int count = sealed.remaining();
+        segments.file(segment).write(sealed, geometry.offsetOf(lsn));
         previousLsn = lsn;
         lastWrittenSegment = segment;
         if (firstUnforcedSegment == NONE) {

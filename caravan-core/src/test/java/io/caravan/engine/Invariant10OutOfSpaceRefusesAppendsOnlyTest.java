@@ -195,7 +195,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
 
     /** A store with an index of so little room. */
     private static StoreParts withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
-        StoreFactory.create(disk, config);
+        StoreFactory.create(disk, config, StoreFactory.newStoreId());
         Recovered created = new Recovery(disk).recover();
         Recovered limited = new Recovered(
                 created.newest(),

@@ -51,7 +51,7 @@ class LogTest {
         for (int i = 0; i < deletions; i++) {
             RecordLayout.putDelete(buffer.memory(), buffer.add(RecordLayout.DELETE_BYTES), i);
         }
-        writer.write(buffer);
+        writer.write(buffer, writer.seal(buffer));
         writer.force();
         written.add(lsn);
         tail = GEOMETRY.positionAfter(buffer.endLsn());

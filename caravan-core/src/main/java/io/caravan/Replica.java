@@ -1,0 +1,89 @@
+package io.caravan;
+
+import io.caravan.engine.Engine;
+import io.caravan.io.FileStorage;
+import java.nio.ByteBuffer;
+import java.util.Objects;
+
+/**
+ * One host's copy of a store that a group of hosts keeps. It follows: it repeats the frames that the group has
+ * committed, in their order, and has the same log as every other replica, byte for byte. Or it leads: then it is an
+ * ordinary store that hands each frame to the group's {@link CommitLog} first.
+ *
+ * <p>A replica writes its own log without forcing it, because the group has the frames. After a power cut its log may
+ * end earlier than it did: the group brings what is missing. {@link #force} says up to where it needs nobody.
+ *
+ * <p>A replica that has led and must follow again is closed and opened anew: what it accepted and the group did not
+ * commit is then gone with its memory. The methods that change it are called by one thread at a time.
+ */
+public final class Replica implements AutoCloseable {
+    private final Engine engine;
+    private final DurableListStore store;
+
+    private Replica(Engine engine) {
+        this.engine = engine;
+        this.store = new DurableListStore(engine);
+    }
+
+    /**
+     * Opens or creates the replica in the config's directory. It follows, until it is told to {@link #lead}.
+     *
+     * @param config of {@link Durability#PROCESS}; its segment sizes must be the same on every host of the group
+     * @param storeId what all replicas of the group, and no other store, are called
+     * @throws StoreDirectoryException when the directory holds another store; nothing was changed
+     * @see DurableListStore#open(StoreConfig) the other errors
+     */
+    public static Replica open(StoreConfig config, long storeId) {
+        if (config.durability() != Durability.PROCESS) {
+            throw new IllegalArgumentException(
+                    "a replica has durability PROCESS, as its group makes writes durable; was " + config.durability());
+        }
+        return new Replica(OwnThread.call(
+                "open " + config.directory(),
+                () -> Engine.openReplica(
+                        config, FileStorage.openOrCreate(config.directory()), System::nanoTime, storeId)));
+    }
+
+    /**
+     * The store, to read from at any time; what is read was committed by the group. Writes are refused with {@link
+     * NotLeaderException} until the replica leads.
+     */
+    public DurableListStore store() {
+        return store;
+    }
+
+    /** Where the next frame goes: the first log position behind what the replica has. */
+    public long position() {
+        return engine.position();
+    }
+
+    /**
+     * Repeats a frame that the group has committed. Returns when it has its place; what it did is seen once it is
+     * written to the log, very soon. Waits while the frame before is being written.
+     *
+     * @param frame header and records, as {@link CommitLog#commit} got them
+     * @return whether it was new; false when the replica had it already
+     * @throws FrameRefusedException when it does not fit
+     * @throws OutOfSpaceException when the disk has no room for it; try again when it has
+     * @throws StoreFailedException when the replica's files have failed; open it anew
+     */
+    public boolean replay(ByteBuffer frame) {
+        return engine.replay(frame);
+    }
+
+    /** Makes the replica the group's leader, and thereby writable, when every committed frame has been repeated. */
+    public void lead(CommitLog group) {
+        engine.lead(Objects.requireNonNull(group, "group"));
+    }
+
+    /** Forces the log. Returns the position up to which this host's files have everything, whatever happens. */
+    public long force() {
+        return engine.force();
+    }
+
+    /** Closes the store; see {@link DurableListStore#close()}. */
+    @Override
+    public void close() {
+        store.close();
+    }
+}

@@ -1,0 +1,193 @@
+package io.caravan.engine;
+
+import io.caravan.FrameRefusedException;
+import io.caravan.format.Blocks;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.InvalidRecordException;
+import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
+import io.caravan.index.ListIndex;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogSegments;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * How a leader's frame enters a replica: everything that can be wrong with it is looked for first; then, under the lock,
+ * it takes the place in the log that it had on the leader, and its records change the index as {@link WritePath} did
+ * there. The flusher writes the same bytes.
+ */
+final class ReplayPath {
+    private final StoreState state;
+    private final CommitQueue queue;
+    private final FlushDemand demand;
+    private final ListChanges changes;
+    private final LogSegments log;
+    private final LogGeometry geometry;
+    private final LsnGate committed;
+    private final long storeId;
+    private final int bufferBytes;
+
+    ReplayPath(
+            StoreState state,
+            CommitQueue queue,
+            FlushDemand demand,
+            ListChanges changes,
+            Recovered recovered,
+            LsnGate committed,
+            int bufferBytes) {
+        this.state = state;
+        this.queue = queue;
+        this.demand = demand;
+        this.changes = changes;
+        this.log = recovered.log();
+        this.geometry = log.geometry();
+        this.committed = committed;
+        this.storeId = recovered.newest().storeId();
+        this.bufferBytes = bufferBytes;
+    }
+
+    /** Returns whether the frame was new. */
+    boolean replay(ByteBuffer bytes) {
+        ByteBuffer frame = bytes.slice().order(ByteOrder.LITTLE_ENDIAN);
+        requireValid(frame);
+        state.lock.lock();
+        try {
+            state.checkWritable();
+            if (!state.follows()) {
+                throw new IllegalStateException(state.name() + " leads: it repeats no frames of others");
+            }
+            Commit commit = queue.awaitEmpty();
+            if (geometry.positionAfter(end(frame)) <= queue.tail()) {
+                requireSame(frame);
+                return false;
+            }
+            requireFollows(frame);
+            queue.placeNext(frame.getInt(FrameLayout.PAYLOAD_BYTES));
+            enter(commit, frame);
+            demand.requireFlush();
+            return true;
+        } finally {
+            state.lock.unlock();
+        }
+    }
+
+    private static long lsn(ByteBuffer frame) {
+        return frame.getLong(FrameLayout.LSN);
+    }
+
+    private static long end(ByteBuffer frame) {
+        return lsn(frame) + frame.limit();
+    }
+
+    private void requireValid(ByteBuffer frame) {
+        if (frame.limit() < FrameLayout.HEADER_BYTES) {
+            throw new FrameRefusedException(
+                    state.name() + ": a frame of " + frame.limit() + " bytes is shorter than its header");
+        }
+        long lsn = lsn(frame);
+        long segment = geometry.segmentOf(lsn);
+        boolean placed = lsn >= geometry.firstFrame(segment)
+                && lsn % Blocks.BLOCK_BYTES == 0
+                && frame.limit() <= Math.min(geometry.remaining(lsn), bufferBytes);
+        if (!placed) {
+            throw refused(frame, "there is no room for " + frame.limit() + " bytes there");
+        }
+        boolean whole = frame.getInt(FrameLayout.PAYLOAD_BYTES) == frame.limit() - FrameLayout.HEADER_BYTES
+                && FrameLayout.valid(frame, 0, new FrameLayout.Identity(lsn, storeId, segment));
+        if (!whole) {
+            throw refused(frame, "it is damaged, or of another store than " + Long.toHexString(storeId));
+        }
+        try {
+            RecordLayout.forEachInFrame(frame, 0, lsn, Unchanged.INSTANCE);
+        } catch (InvalidRecordException invalid) {
+            throw refused(frame, invalid.getMessage());
+        }
+    }
+
+    /** What stands in the log already must be what is heard again, as far as the log still reaches back. */
+    private void requireSame(ByteBuffer frame) {
+        ByteBuffer own = ByteBuffer.allocate(FrameLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        boolean written = committed.position() >= end(frame);
+        if (written
+                && log.copy(lsn(frame), own, FrameLayout.HEADER_BYTES)
+                && own.getInt(FrameLayout.CRC) != frame.getInt(FrameLayout.CRC)) {
+            throw refused(frame, "another frame stands there");
+        }
+    }
+
+    private void requireFollows(ByteBuffer frame) {
+        long tail = queue.tail();
+        long skipped = geometry.firstFrame(geometry.segmentOf(tail) + 1);
+        boolean placed = lsn(frame) == tail || lsn(frame) == skipped && frame.limit() > geometry.remaining(tail);
+        if (!placed || frame.getLong(FrameLayout.PREVIOUS_LSN) != queue.lastSealedLsn()) {
+            throw refused(
+                    frame,
+                    "it follows the frame at LSN " + frame.getLong(FrameLayout.PREVIOUS_LSN)
+                            + ", but the last here is at " + queue.lastSealedLsn() + ", and the log ends at " + tail);
+        }
+    }
+
+    private FrameRefusedException refused(ByteBuffer frame, String why) {
+        return new FrameRefusedException(state.name() + ": frame at LSN " + lsn(frame) + " is refused: " + why);
+    }
+
+    /** A record that contradicts the index means that the replicas differ: that is final. */
+    private void enter(Commit commit, ByteBuffer frame) {
+        try {
+            commit.frame().fill(frame);
+            RecordLayout.forEachInFrame(frame, 0, lsn(frame), new Repeat());
+        } catch (RuntimeException | Error broken) {
+            demand.requireForce();
+            throw state.fail(broken);
+        }
+    }
+
+    private final class Repeat implements RecordLayout.Visitor {
+        @Override
+        public void append(
+                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+            int list = changes.findOrCreate(id, lsn);
+            long next = state.index.next(list);
+            if (next != sequence) {
+                throw new InvalidRecordException(lsn, id, sequence, "the replica's list has " + next + " as its next");
+            }
+            changes.append(list, Region.inLog(entryLsn, length), length, lsn);
+        }
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {
+            state.counters.trims++;
+            changes.trim(existing(lsn, id), firstSequence, lsn);
+        }
+
+        @Override
+        public void delete(long lsn, long id) {
+            state.counters.deletes++;
+            changes.delete(existing(lsn, id), lsn);
+        }
+
+        private int existing(long lsn, long id) {
+            int list = state.index.find(id);
+            if (list == ListIndex.NONE) {
+                throw new InvalidRecordException(lsn, id, 0, "the replica has no such list");
+            }
+            return list;
+        }
+    }
+
+    /** Looks at records without changing anything. */
+    private enum Unchanged implements RecordLayout.Visitor {
+        INSTANCE;
+
+        @Override
+        public void append(
+                long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {}
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {}
+
+        @Override
+        public void delete(long lsn, long id) {}
+    }
+}

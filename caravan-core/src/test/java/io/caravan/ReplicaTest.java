@@ -1,0 +1,304 @@
+package io.caravan;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ModelLists;
+import io.caravan.testing.ModelRun;
+import io.caravan.testing.Patient;
+import io.caravan.testing.RandomOperations;
+import io.caravan.testing.Rounds;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Replicas of one store: a leader whose frames are written down, and followers that repeat them. */
+@Patient
+final class ReplicaTest {
+    private static final long STORE_ID = 4711;
+    private static final RandomOperations.Shape SHAPE =
+            new RandomOperations.Shape(12, SmallStore.MAX_VALUE_BYTES, 2 * SmallStore.MAX_VALUE_BYTES);
+
+    @TempDir
+    Path directory;
+
+    /** What the group has committed. */
+    private final List<ByteBuffer> frames = new ArrayList<>();
+
+    private Replica open(String name) {
+        return Replica.open(config(name), STORE_ID);
+    }
+
+    private StoreConfig config(String name) {
+        return SmallStore.config(directory.resolve(name))
+                .durability(Durability.PROCESS)
+                .build();
+    }
+
+    private Replica leader() {
+        Replica leader = open("leader");
+        leader.lead(this::commit);
+        return leader;
+    }
+
+    private void commit(ByteBuffer frame) {
+        frames.add(ByteBuffer.allocate(frame.remaining()).put(frame).flip().asReadOnlyBuffer());
+    }
+
+    private void append(Replica replica, long id, int length) {
+        await(replica.store().append(id, bytes(length, (int) id)));
+    }
+
+    @Test
+    @Tag("rounds")
+    void followersRepeatWhateverTheLeaderDoes() {
+        Seeds.forEach(Rounds.of(2, 50), seed -> {
+            Path place = directory.resolve("seed" + seed);
+            ExecutorService followers = Executors.newSingleThreadExecutor();
+            try (Replica leader = Replica.open(config(place + "/leader"), STORE_ID);
+                    Replica first = Replica.open(config(place + "/first"), STORE_ID);
+                    Replica second = Replica.open(config(place + "/second"), STORE_ID)) {
+                leader.lead(frame -> await(
+                        CompletableFuture.supplyAsync(() -> first.replay(frame) && second.replay(frame), followers)));
+                ModelLists model = new ModelLists(SmallStore.MAX_VALUE_BYTES);
+                new ModelRun(leader.store(), model, store -> {
+                            first.store().checkpoint();
+                            return store;
+                        })
+                        .run(new RandomOperations(seed, SHAPE, model), 2_000);
+                for (Replica follower : List.of(first, second)) {
+                    follower.force();
+                    assertThat(follower.position()).isEqualTo(leader.position());
+                    assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
+                    assertThat(follower.store()
+                                    .verify(VerifyReport.Progress.NONE)
+                                    .faults())
+                            .isEmpty();
+                }
+            } finally {
+                followers.shutdown();
+            }
+        });
+    }
+
+    @Test
+    void aFollowerThatWasKilledHearsEverythingAgain() throws IOException {
+        DirectoryImage killed;
+        StoreContents contents;
+        try (Replica leader = leader();
+                Replica follower = open("follower")) {
+            for (int i = 0; i < 100; i++) {
+                append(leader, i % 7, 10 * i);
+            }
+            await(leader.store().trim(3, 2));
+            await(leader.store().delete(4));
+            for (ByteBuffer frame : frames) {
+                assertThat(follower.replay(frame)).isTrue();
+                if (follower.position() % 5 == 0) {
+                    follower.store().checkpoint();
+                }
+            }
+            contents = StoreContents.of(leader.store());
+            killed = DirectoryImage.of(directory.resolve("follower"));
+        }
+        killed.writeTo(directory.resolve("again"));
+        try (Replica again = open("again")) {
+            for (ByteBuffer frame : frames) {
+                again.replay(frame);
+            }
+            assertThat(StoreContents.of(again.store())).isEqualTo(contents);
+            assertThat(again.replay(frames.get(frames.size() - 1))).isFalse();
+        }
+    }
+
+    @Test
+    void aFollowerTakesOverAndTheOthersFollowIt() {
+        try (Replica second = open("second");
+                Replica third = open("third")) {
+            try (Replica leader = leader()) {
+                append(leader, 1, 100);
+                append(leader, 1, 200);
+            }
+            for (ByteBuffer frame : frames) {
+                second.replay(frame);
+            }
+            second.lead(this::commit);
+            append(second, 1, 300);
+            append(second, 2, 10);
+            for (ByteBuffer frame : frames) {
+                third.replay(frame);
+            }
+            third.force();
+            assertThat(StoreContents.of(third.store())).isEqualTo(StoreContents.of(second.store()));
+            assertThat(third.store().info(1).nextSequence()).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void aWriteIsAcknowledgedWhenTheGroupHasIt() throws InterruptedException {
+        CountDownLatch proposed = new CountDownLatch(1);
+        CompletableFuture<Long> committed = new CompletableFuture<>();
+        try (Replica leader = open("leader")) {
+            leader.lead(frame -> {
+                proposed.countDown();
+                await(committed);
+            });
+            CompletableFuture<Long> written = leader.store().append(1, bytes(5, 1));
+            proposed.await();
+            assertThat(written).isNotDone();
+            committed.complete(1L);
+            assertThat(await(written)).isZero();
+        }
+    }
+
+    @Test
+    void whatTheGroupHasNotCommittedIsGone() {
+        Replica leader = open("leader");
+        leader.lead(frame -> {
+            if (!frames.isEmpty()) {
+                throw new IOException("leadership lost");
+            }
+            commit(frame);
+        });
+        append(leader, 1, 5);
+        CompletableFuture<Long> lost = leader.store().append(1, bytes(6, 1));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> await(lost));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> append(leader, 2, 1));
+        try {
+            leader.close();
+        } catch (StoreFailedException known) {
+            // It had failed before.
+        }
+        try (Replica follower = open("leader")) {
+            assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
+            assertThat(follower.store().info(2)).isNull();
+            assertThat(follower.replay(frames.get(0))).isFalse();
+        }
+    }
+
+    @Test
+    void aFollowerRefusesWrites() {
+        try (Replica follower = open("follower")) {
+            ListStore store = follower.store();
+            assertThatExceptionOfType(NotLeaderException.class).isThrownBy(() -> await(store.append(1, bytes(1, 1))));
+            assertThatExceptionOfType(NotLeaderException.class).isThrownBy(() -> await(store.trim(1, 1)));
+            assertThatExceptionOfType(NotLeaderException.class).isThrownBy(() -> await(store.delete(1)));
+            assertThatExceptionOfType(NotLeaderException.class)
+                    .isThrownBy(() -> await(store.write(WriteBatch.create().delete(1))));
+            assertThat(follower.position()).isEqualTo(4096);
+        }
+    }
+
+    @Test
+    void aLeaderRepeatsNothing() {
+        try (Replica leader = leader()) {
+            append(leader, 1, 1);
+            ByteBuffer own = frames.get(0);
+            assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> leader.replay(own));
+        }
+    }
+
+    @Test
+    void framesThatDoNotFitAreRefusedAndChangeNothing() {
+        try (Replica leader = leader();
+                Replica follower = open("follower")) {
+            append(leader, 1, 100);
+            append(leader, 1, 200);
+            append(leader, 1, 300);
+            follower.replay(frames.get(0));
+
+            assertRefused(follower, frames.get(2), "it follows the frame at LSN");
+            assertRefused(follower, changed(frames.get(1), 70), "damaged, or of another store");
+            assertRefused(follower, changed(frames.get(1), FrameLayout.STORE_ID), "damaged, or of another store");
+            assertRefused(follower, frames.get(1).slice(0, 20), "shorter than its header");
+            assertRefused(follower, frames.get(1).slice(0, frames.get(1).limit() - 8), "damaged, or of another store");
+            assertRefused(follower, changed(frames.get(1), FrameLayout.LSN), "no room");
+            assertThat(follower.store().info(1).nextSequence()).isEqualTo(1);
+
+            assertThat(follower.replay(frames.get(1))).isTrue();
+            assertThat(follower.replay(frames.get(2))).isTrue();
+            assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
+        }
+    }
+
+    /** What a leader of before has proposed, and nobody committed, stands where the next leader's frames do. */
+    @Test
+    void anotherLeadersLeftoversAreRefused() {
+        List<ByteBuffer> leftovers = new ArrayList<>();
+        try (Replica leader = leader();
+                Replica former = open("former")) {
+            former.lead(frame -> leftovers.add(
+                    ByteBuffer.allocate(frame.remaining()).put(frame).flip()));
+            append(former, 9, 10);
+            append(leader, 1, 10);
+            try (Replica follower = open("follower")) {
+                follower.replay(frames.get(0));
+                follower.force();
+                assertRefused(follower, leftovers.get(0), "another frame stands there");
+                assertThat(follower.store().info(9)).isNull();
+            }
+        }
+    }
+
+    @Test
+    void aForcedFollowerNeedsNobodyUpToThere() {
+        try (Replica leader = leader();
+                Replica follower = open("follower")) {
+            append(leader, 1, 100);
+            append(leader, 2, 5000 % SmallStore.MAX_VALUE_BYTES);
+            frames.forEach(follower::replay);
+            assertThat(follower.force()).isEqualTo(follower.position());
+        }
+    }
+
+    @Test
+    void aDirectoryOfAnotherStoreIsRefused() {
+        DurableListStore.open(config("other")).close();
+        DirectoryImage before = DirectoryImage.of(directory.resolve("other"));
+        assertThatExceptionOfType(StoreDirectoryException.class)
+                .isThrownBy(() -> open("other"))
+                .withMessageContaining("not a replica of 1267");
+        assertThat(DirectoryImage.of(directory.resolve("other")).differences(before))
+                .isEmpty();
+    }
+
+    @Test
+    void aReplicaLeavesForcingToItsGroup() {
+        StoreConfig config = SmallStore.config(directory.resolve("sync")).build();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Replica.open(config, STORE_ID))
+                .withMessageContaining("durability PROCESS");
+    }
+
+    private static void assertRefused(Replica replica, ByteBuffer frame, String why) {
+        long position = replica.position();
+        assertThatExceptionOfType(FrameRefusedException.class)
+                .isThrownBy(() -> replica.replay(frame))
+                .withMessageContaining(why);
+        assertThat(replica.position()).isEqualTo(position);
+    }
+
+    private static ByteBuffer changed(ByteBuffer frame, int at) {
+        ByteBuffer copy = ByteBuffer.allocate(frame.limit()).order(ByteOrder.LITTLE_ENDIAN);
+        copy.put(0, frame, 0, frame.limit());
+        return copy.put(at, (byte) (copy.get(at) ^ 4));
+    }
+}
