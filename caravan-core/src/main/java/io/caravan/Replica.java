@@ -81,6 +81,11 @@ public final class Replica implements AutoCloseable {
         return engine.force();
     }
 
+    /** Up to where the log is known to be forced, without forcing it. */
+    public long forcedPosition() {
+        return engine.forcedLsn();
+    }
+
     /** Closes the store; see {@link DurableListStore#close()}. */
     @Override
     public void close() {

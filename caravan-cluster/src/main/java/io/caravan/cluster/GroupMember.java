@@ -1,0 +1,236 @@
+package io.caravan.cluster;
+
+import io.caravan.StoreDirectoryException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.grpc.GrpcTlsConfig;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This host's part in a group: votes, keeps the Raft log, and has a replica of the store. Tells the listener when the
+ * store may be used. Any thread may ask and close it.
+ */
+public final class GroupMember implements AutoCloseable {
+    /** Room for what Raft puts around a frame. */
+    private static final int AROUND_A_FRAME_BYTES = 1 << 20;
+
+    private static final String SEGMENT_BYTES = "128MB";
+    /** After so many entries Raft asks up to where its log is needed. */
+    private static final int ENTRIES_BETWEEN_MARKS = 10_000;
+
+    private final GroupConfig config;
+    private final RaftServer server;
+    private final RaftGroupId groupId;
+    private final ClientId client = ClientId.randomId();
+    private final AtomicLong calls = new AtomicLong();
+    private final GroupStateMachine state;
+
+    private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
+        this.config = config;
+        this.groupId = RaftGroupId.valueOf(config.group());
+        this.state = new GroupStateMachine(config, listener, this::propose);
+        this.server = RaftServer.newBuilder()
+                .setServerId(RaftPeerId.valueOf(config.self()))
+                .setGroup(RaftGroup.valueOf(
+                        groupId, config.hosts().stream().map(GroupMember::peer).toList()))
+                .setStateMachine(state)
+                .setProperties(properties(config))
+                .setParameters(parameters(config.tls()))
+                .setOption(config.create() ? RaftStorage.StartupOption.FORMAT : RaftStorage.StartupOption.RECOVER)
+                .build();
+    }
+
+    /**
+     * Starts this host's part. Returns before there is a leader.
+     *
+     * @throws StoreDirectoryException when the directories are empty and it is not the first start, or are not and it is,
+     *     or hold another group's or store's files
+     * @throws IOException when Raft cannot read its log or listen on its address
+     */
+    public static GroupMember start(GroupConfig config, LeadershipListener listener) throws IOException {
+        requireRightStart(config);
+        GroupMember member = new GroupMember(config, listener);
+        try {
+            member.server.start();
+        } catch (IOException | RuntimeException failed) {
+            member.close();
+            throw failed;
+        }
+        return member;
+    }
+
+    private static void requireRightStart(GroupConfig config) throws IOException {
+        boolean joined =
+                Files.isDirectory(config.raftDirectory().resolve(config.group().toString()));
+        if (config.create()) {
+            for (Path directory : List.of(config.raftDirectory(), config.store().directory())) {
+                requireEmpty(directory);
+            }
+        } else if (!joined) {
+            throw new StoreDirectoryException(config.raftDirectory() + " has no Raft log of group " + config.group()
+                    + ". If the group is new, say so on each host's first start (create). If this host has lost its"
+                    + " files, it must come back under another id: it no longer knows what it has acknowledged");
+        }
+        Files.createDirectories(config.raftDirectory());
+    }
+
+    private static void requireEmpty(Path directory) throws IOException {
+        if (!Files.isDirectory(directory)) {
+            return;
+        }
+        try (Stream<Path> found = Files.list(directory)) {
+            if (found.findAny().isPresent()) {
+                throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of host "
+                        + "in a new group; start it without create");
+            }
+        }
+    }
+
+    private static RaftPeer peer(Host host) {
+        return RaftPeer.newBuilder()
+                .setId(host.id())
+                .setAddress(host.authority())
+                .build();
+    }
+
+    private static RaftProperties properties(GroupConfig config) {
+        RaftProperties properties = new RaftProperties();
+        Host self = config.selfHost();
+        RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.GRPC);
+        GrpcConfigKeys.Server.setHost(properties, self.address());
+        GrpcConfigKeys.Server.setPort(properties, self.port());
+        RaftServerConfigKeys.setStorageDir(
+                properties, List.of(config.raftDirectory().toFile()));
+
+        long election = config.election().toMillis();
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, millis(election));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, millis(2 * election));
+        RaftServerConfigKeys.Rpc.setRequestTimeout(properties, millis(2 * election));
+
+        SizeInBytes entry = SizeInBytes.valueOf(config.store().logBufferBytes() + AROUND_A_FRAME_BYTES);
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(properties, entry);
+        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(entry.getSize() + Long.BYTES));
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(SEGMENT_BYTES));
+        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(2 * entry.getSize()));
+        RaftServerConfigKeys.Log.Appender.setRetryPolicy(properties, "1ms,10,200ms,100000");
+
+        // The log is kept until every host has it: there is no other way yet to bring a host up to date.
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
+        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, false);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, true);
+        RaftServerConfigKeys.Snapshot.setAutoTriggerThreshold(properties, ENTRIES_BETWEEN_MARKS);
+        RaftServerConfigKeys.Snapshot.setTriggerWhenStopEnabled(properties, false);
+        return properties;
+    }
+
+    private static TimeDuration millis(long millis) {
+        return TimeDuration.valueOf(millis, TimeUnit.MILLISECONDS);
+    }
+
+    private static Parameters parameters(GroupConfig.@Nullable Tls tls) {
+        Parameters parameters = new Parameters();
+        if (tls != null) {
+            GrpcConfigKeys.TLS.setConf(
+                    parameters,
+                    new GrpcTlsConfig(
+                            tls.key().toFile(),
+                            tls.certificates().toFile(),
+                            tls.authority().toFile(),
+                            true));
+        }
+        return parameters;
+    }
+
+    private void propose(byte[] frame, Proposal proposal) {
+        try {
+            server.submitClientRequestAsync(request(UnsafeByteOperations.unsafeWrap(frame)))
+                    .whenComplete((reply, problem) -> {
+                        Throwable failure = problem != null ? problem : failure(reply);
+                        if (failure != null) {
+                            state.proposalFailed(proposal, failure);
+                        }
+                    });
+        } catch (IOException | RuntimeException failed) {
+            state.proposalFailed(proposal, failed);
+        }
+    }
+
+    private static @Nullable Throwable failure(RaftClientReply reply) {
+        if (reply.isSuccess()) {
+            return null;
+        }
+        Throwable exception = reply.getException();
+        return exception != null ? exception : new IOException("Raft refused the entry: " + reply);
+    }
+
+    /** Each is a call of its own: nothing is ever sent again, as its fate would be unknown. */
+    private RaftClientRequest request(ByteString frame) {
+        return RaftClientRequest.newBuilder()
+                .setClientId(client)
+                .setServerId(server.getId())
+                .setGroupId(groupId)
+                .setCallId(calls.incrementAndGet())
+                .setMessage(Message.valueOf(frame))
+                .setType(RaftClientRequest.writeRequestType())
+                .build();
+    }
+
+    /** The host that leads the group, as far as this one knows. */
+    public Optional<Host> leader() {
+        RaftPeerId leader = info().getLeaderId();
+        return config.hosts().stream()
+                .filter(host -> leader != null && leader.equals(RaftPeerId.valueOf(host.id())))
+                .findFirst();
+    }
+
+    /** The term that this host knows of: it rises with each election. */
+    public long term() {
+        return info().getCurrentTerm();
+    }
+
+    /** How many entries of the group this host has applied, about. */
+    public long appliedIndex() {
+        return info().getLastAppliedIndex();
+    }
+
+    private DivisionInfo info() {
+        try {
+            return server.getDivision(groupId).getInfo();
+        } catch (IOException gone) {
+            throw new IllegalStateException("host " + config.self() + " has left the group", gone);
+        }
+    }
+
+    /** Stops: the listener lets go of the store, which is closed. Another host takes over leadership. */
+    @Override
+    public void close() throws IOException {
+        server.close();
+    }
+}

@@ -1,0 +1,69 @@
+package io.caravan.cluster;
+
+import io.caravan.format.FrameLayout;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/** A frame that waits to be committed by the group. */
+final class Proposal {
+    private final long lsn;
+    private final int checksum;
+    private final CompletableFuture<Void> committed = new CompletableFuture<>();
+
+    Proposal(ByteBuffer frame) {
+        ByteBuffer header = littleEndian(frame);
+        this.lsn = header.getLong(FrameLayout.LSN);
+        this.checksum = header.getInt(FrameLayout.CRC);
+    }
+
+    private static ByteBuffer littleEndian(ByteBuffer frame) {
+        return frame.slice().order(ByteOrder.LITTLE_ENDIAN);
+    }
+
+    /** The first position behind the records of a frame. */
+    static long endLsn(ByteBuffer frame) {
+        return littleEndian(frame).getLong(FrameLayout.LSN) + frame.remaining();
+    }
+
+    boolean isOf(ByteBuffer frame) {
+        ByteBuffer header = littleEndian(frame);
+        return header.limit() >= FrameLayout.HEADER_BYTES
+                && header.getLong(FrameLayout.LSN) == lsn
+                && header.getInt(FrameLayout.CRC) == checksum;
+    }
+
+    void commit() {
+        committed.complete(null);
+    }
+
+    void fail(Throwable problem) {
+        committed.completeExceptionally(problem);
+    }
+
+    /** Returns when the group has committed it. Keeps the interrupt status. */
+    void await() throws IOException {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    committed.get();
+                    return;
+                } catch (InterruptedException later) {
+                    interrupted = true;
+                } catch (ExecutionException failed) {
+                    throw new IOException(
+                            "the group has not committed the frame at LSN " + lsn + ": "
+                                    + failed.getCause().getMessage(),
+                            failed.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+}

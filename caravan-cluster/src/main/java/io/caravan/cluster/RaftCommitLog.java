@@ -1,0 +1,77 @@
+package io.caravan.cluster;
+
+import io.caravan.CommitLog;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One term of leadership: hands the frames of the leading store to the group, one at a time, and lets the store's flusher
+ * wait until each is committed. Once abandoned it commits nothing more, and what waits fails.
+ */
+final class RaftCommitLog implements CommitLog {
+    /** Hands a frame to Raft, which tells the proposal if it fails. */
+    private final BiConsumer<byte[], Proposal> propose;
+
+    private @Nullable Proposal pending;
+    private @Nullable Throwable abandoned;
+    private byte @Nullable [] lastCommitted;
+
+    RaftCommitLog(BiConsumer<byte[], Proposal> propose) {
+        this.propose = propose;
+    }
+
+    @Override
+    public void commit(ByteBuffer frame) throws IOException {
+        byte[] copy = new byte[frame.remaining()];
+        frame.get(frame.position(), copy);
+        Proposal proposal = start(new Proposal(frame));
+        propose.accept(copy, proposal);
+        proposal.await();
+    }
+
+    private synchronized Proposal start(Proposal proposal) throws IOException {
+        if (abandoned != null) {
+            throw new IOException("this host leads its group no longer", abandoned);
+        }
+        pending = proposal;
+        return proposal;
+    }
+
+    /** The group has committed a frame. Returns whether it is the one that the store waits for, which then goes on. */
+    synchronized boolean committed(ByteBuffer frame) {
+        Proposal proposal = pending;
+        if (proposal == null || !proposal.isOf(frame)) {
+            return false;
+        }
+        lastCommitted = new byte[frame.remaining()];
+        frame.get(frame.position(), lastCommitted);
+        pending = null;
+        proposal.commit();
+        return true;
+    }
+
+    /** Ends the term for the store; the first reason counts. */
+    synchronized void abandon(Throwable why) {
+        if (abandoned == null) {
+            abandoned = why;
+        }
+        if (pending != null) {
+            pending.fail(why);
+            pending = null;
+        }
+    }
+
+    synchronized boolean isAbandoned() {
+        return abandoned != null;
+    }
+
+    /**
+     * The frame committed last, or null. The store writes it after it was told, so a store that fails meanwhile may lack
+     * it; all before it are written.
+     */
+    synchronized @Nullable ByteBuffer lastCommitted() {
+        return lastCommitted == null ? null : ByteBuffer.wrap(lastCommitted);
+    }
+}

@@ -1,0 +1,159 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Durability;
+import io.caravan.DurableListStore;
+import io.caravan.testing.SmallStore;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Three hosts of a group in one JVM, on loopback. */
+final class Group implements AutoCloseable {
+    private static final Duration ELECTION = Duration.ofMillis(200);
+    private static final long PATIENCE_SECONDS = 60;
+
+    private final Path directory;
+    private final UUID id = UUID.randomUUID();
+    private final List<Host> hosts;
+    private final GroupConfig.@Nullable Tls tls;
+    private final Map<String, GroupMember> members = new HashMap<>();
+    private final Map<String, DurableListStore> leading = new HashMap<>();
+
+    Group(Path directory) throws IOException {
+        this(directory, null);
+    }
+
+    Group(Path directory, GroupConfig.@Nullable Tls tls) throws IOException {
+        this.directory = directory;
+        this.tls = tls;
+        this.hosts = freeHosts();
+    }
+
+    /** Ports that were free a moment ago, each different. */
+    private static List<Host> freeHosts() throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        List<Host> found = new ArrayList<>();
+        for (String name : List.of("a", "b", "c")) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+            sockets.add(socket);
+            found.add(new Host(name, "127.0.0.1", socket.getLocalPort()));
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return found;
+    }
+
+    List<Host> hosts() {
+        return hosts;
+    }
+
+    Path storeDirectory(String host) {
+        return directory.resolve(host).resolve("store");
+    }
+
+    Path raftDirectory(String host) {
+        return directory.resolve(host).resolve("raft");
+    }
+
+    GroupConfig config(String host, boolean create) {
+        return new GroupConfig(
+                id,
+                host,
+                hosts,
+                SmallStore.config(storeDirectory(host))
+                        .durability(Durability.PROCESS)
+                        .build(),
+                raftDirectory(host),
+                ELECTION,
+                create,
+                tls);
+    }
+
+    /** The first start of all hosts. */
+    Group create() throws IOException {
+        for (Host host : hosts) {
+            start(host.id(), true);
+        }
+        return this;
+    }
+
+    void restart(String host) throws IOException {
+        start(host, false);
+    }
+
+    private void start(String host, boolean create) throws IOException {
+        members.put(host, GroupMember.start(config(host, create), new LeadershipListener() {
+            @Override
+            public void leads(DurableListStore store) {
+                put(host, store);
+            }
+
+            @Override
+            public void follows() {
+                put(host, null);
+            }
+        }));
+    }
+
+    private synchronized void put(String host, @Nullable DurableListStore store) {
+        if (store == null) {
+            leading.remove(host);
+        } else {
+            leading.put(host, store);
+        }
+        notifyAll();
+    }
+
+    void stop(String host) throws IOException {
+        members.remove(host).close();
+    }
+
+    GroupMember member(String host) {
+        return members.get(host);
+    }
+
+    /** Waits until a host leads, and returns its id. */
+    synchronized String awaitLeader() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (leading.isEmpty()) {
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            assertThat(leftMillis).as("a host leads in time").isPositive();
+            wait(leftMillis);
+        }
+        return leading.keySet().iterator().next();
+    }
+
+    /** The store of a host that led when it was asked for. */
+    synchronized DurableListStore store(String host) {
+        return leading.get(host);
+    }
+
+    /** Waits until no host leads. */
+    synchronized void awaitNoLeader() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!leading.isEmpty()) {
+            long leftMillis = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            assertThat(leftMillis).as("the leader notices in time").isPositive();
+            wait(leftMillis);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (GroupMember member : members.values()) {
+            member.close();
+        }
+    }
+}
