@@ -1,7 +1,11 @@
 package io.caravan.cluster;
 
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static io.caravan.testing.StoreCalls.texts;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.CaravanException;
 import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.testing.SmallStore;
@@ -15,7 +19,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a group in one JVM, on loopback. */
@@ -26,15 +32,15 @@ final class Group implements AutoCloseable {
     private final Path directory;
     private final UUID id = UUID.randomUUID();
     private final List<Host> hosts;
-    private final GroupConfig.@Nullable Tls tls;
+    private final Function<String, GroupConfig.@Nullable Tls> tls;
     private final Map<String, GroupMember> members = new HashMap<>();
     private final Map<String, DurableListStore> leading = new HashMap<>();
 
     Group(Path directory) throws IOException {
-        this(directory, null);
+        this(directory, host -> null);
     }
 
-    Group(Path directory, GroupConfig.@Nullable Tls tls) throws IOException {
+    Group(Path directory, Function<String, GroupConfig.@Nullable Tls> tls) throws IOException {
         this.directory = directory;
         this.tls = tls;
         this.hosts = freeHosts();
@@ -78,7 +84,7 @@ final class Group implements AutoCloseable {
                 raftDirectory(host),
                 ELECTION,
                 create,
-                tls);
+                tls.apply(host));
     }
 
     /** The first start of all hosts. */
@@ -135,9 +141,57 @@ final class Group implements AutoCloseable {
         return leading.keySet().iterator().next();
     }
 
-    /** The store of a host that led when it was asked for. */
+    /** The store of a host that led a moment ago; null when it leads no longer. */
+    @Nullable
     synchronized DurableListStore store(String host) {
         return leading.get(host);
+    }
+
+    /**
+     * Appends where the leader is, and again if it is lost meanwhile: then nobody knows, so each attempt has a text of its
+     * own. Returns the text that was acknowledged.
+     */
+    String append(long list, String text) throws InterruptedException {
+        for (int attempt = 0; ; attempt++) {
+            DurableListStore store = store(awaitLeader());
+            String value = attempt == 0 ? text : text + " attempt " + attempt;
+            try {
+                if (store != null) {
+                    await(store.append(list, bytes(value)));
+                    return value;
+                }
+            } catch (CaravanException lost) {
+                assertThat(attempt).as("attempts to append").isLessThan(100);
+            }
+        }
+    }
+
+    /** The values of a list, as the leader has them. */
+    List<String> values(long list) throws InterruptedException {
+        for (int attempt = 0; ; attempt++) {
+            try {
+                DurableListStore store = store(awaitLeader());
+                if (store != null) {
+                    return texts(store, list).stream()
+                            .map(entry -> entry.substring(entry.indexOf(':') + 1))
+                            .toList();
+                }
+            } catch (CaravanException lost) {
+                assertThat(attempt).as("attempts to read").isLessThan(100);
+            }
+        }
+    }
+
+    /** Waits until every host has applied what the leader has applied by now. */
+    void awaitAllAlike() throws InterruptedException {
+        long reached = member(awaitLeader()).appliedIndex();
+        for (GroupMember member : members.values()) {
+            await(CompletableFuture.runAsync(() -> {
+                while (member.appliedIndex() < reached) {
+                    Thread.onSpinWait();
+                }
+            }));
+        }
     }
 
     /** Waits until no host leads. */

@@ -1,0 +1,138 @@
+package io.caravan.cluster;
+
+import static io.caravan.testing.StoreCalls.await;
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.StoreDirectoryException;
+import io.caravan.testing.Patient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Bad days of a group: no majority, lost files, wrong configurations. */
+@Patient
+final class GroupFaultsTest {
+    private static final long LIST = 7;
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void withoutAMajorityWritesFailAndAllComesBackByItself() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            String leader = group.awaitLeader();
+            List<String> others = group.hosts().stream()
+                    .map(Host::id)
+                    .filter(id -> !id.equals(leader))
+                    .toList();
+            List<String> acknowledged = new ArrayList<>();
+            acknowledged.add(group.append(LIST, "first"));
+            DurableListStore store = Objects.requireNonNull(group.store(group.awaitLeader()));
+            for (String other : others) {
+                group.stop(other);
+            }
+            assertThatExceptionOfType(CaravanException.class)
+                    .isThrownBy(() -> await(store.append(LIST, bytes("nobody heard of it"))));
+            group.awaitNoLeader();
+            for (String other : others) {
+                group.restart(other);
+            }
+            acknowledged.add(group.append(LIST, "again"));
+            assertThat(group.values(LIST)).containsAll(acknowledged);
+        }
+    }
+
+    @Test
+    void aHostThatHasLostItsFilesDoesNotVote() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.awaitLeader();
+            group.stop("a");
+            delete(group.raftDirectory("a"));
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> group.restart("a"))
+                    .withMessageContaining("come back under another id");
+            assertThatExceptionOfType(StoreDirectoryException.class)
+                    .isThrownBy(() -> GroupMember.start(group.config("b", true), new NobodyListens()))
+                    .withMessageContaining("is not empty");
+        }
+    }
+
+    /** What the Raft log may have dropped, an older copy of the store lacks. */
+    @Test
+    void aHostWhoseStoreWasPutBackFromAnOlderCopyIsRefused() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            group.awaitLeader();
+            group.stop("a");
+            Path mark = group.raftDirectory("a")
+                    .resolve(group.config("a", false).group().toString())
+                    .resolve("sm");
+            AppliedMark later = new AppliedMark(mark);
+            later.applied(TermIndex.valueOf(1, 1_000_000), 1L << 40);
+            later.forced(1L << 40);
+            assertThatExceptionOfType(Exception.class)
+                    .isThrownBy(() -> group.restart("a"))
+                    .havingRootCause()
+                    .isInstanceOf(StoreDirectoryException.class)
+                    .withMessageContaining("it is not the one that this host had");
+        }
+    }
+
+    @Test
+    void hostsOfAGroupDifferInIdAndAddress() throws Exception {
+        try (Group group = new Group(directory)) {
+            GroupConfig config = group.config("a", true);
+            Host twin = new Host("a", "127.0.0.1", 1);
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> withHosts(config, List.of(config.selfHost(), twin)))
+                    .withMessageContaining("the same id");
+            Host sameAddress = new Host("d", "127.0.0.1", config.selfHost().port());
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> withHosts(config, List.of(config.selfHost(), sameAddress)))
+                    .withMessageContaining("the same address");
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> withHosts(config, List.of(new Host("x", "127.0.0.1", 1))))
+                    .withMessageContaining("not one of the group's");
+        }
+    }
+
+    private static GroupConfig withHosts(GroupConfig config, List<Host> hosts) {
+        return new GroupConfig(
+                config.group(),
+                config.self(),
+                hosts,
+                config.store(),
+                config.raftDirectory(),
+                config.election(),
+                config.create(),
+                config.tls());
+    }
+
+    private static void delete(Path tree) throws IOException {
+        List<Path> found;
+        try (Stream<Path> paths = Files.walk(tree)) {
+            found = new ArrayList<>(paths.toList());
+        }
+        for (int i = found.size() - 1; i >= 0; i--) {
+            Files.delete(found.get(i));
+        }
+    }
+
+    private static final class NobodyListens implements LeadershipListener {
+        @Override
+        public void leads(DurableListStore store) {}
+
+        @Override
+        public void follows() {}
+    }
+}

@@ -1,0 +1,54 @@
+package io.caravan.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.testing.Patient;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Hosts that prove to each other who they are. */
+@Patient
+final class MutualTlsTest {
+    @TempDir
+    Path directory;
+
+    @Test
+    void aHostWithACertificateOfAnotherAuthorityIsLeftOut() throws Exception {
+        GroupConfig.Tls ours = certificate("ours");
+        GroupConfig.Tls foreign = certificate("foreign");
+        try (Group group = new Group(directory, host -> host.equals("c") ? foreign : ours).create()) {
+            for (int i = 0; i < 20; i++) {
+                group.append(1, "value " + i);
+            }
+            assertThat(group.awaitLeader()).isNotEqualTo("c");
+            assertThat(group.member("a").leader()).isPresent();
+            assertThat(group.member("c").leader()).isEmpty();
+            assertThat(group.member("c").appliedIndex()).isNegative();
+        }
+    }
+
+    /** A host's certificate, and the authority that has signed it. */
+    private GroupConfig.Tls certificate(String name) throws Exception {
+        X509Bundle authority = new CertificateBuilder()
+                .subject("CN=" + name)
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle host = new CertificateBuilder()
+                .subject("CN=host")
+                .addSanIpAddress("127.0.0.1")
+                .buildIssuedBy(authority);
+        return new GroupConfig.Tls(
+                write(name + "-key.pem", host.getPrivateKeyPEM()),
+                write(name + "-certificates.pem", host.getCertificatePathPEM()),
+                write(name + "-authority.pem", authority.getCertificatePathPEM()));
+    }
+
+    private Path write(String name, String pem) throws IOException {
+        return Files.writeString(directory.resolve(name), pem);
+    }
+}
