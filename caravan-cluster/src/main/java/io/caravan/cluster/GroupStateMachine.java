@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
@@ -219,7 +220,7 @@ final class GroupStateMachine extends BaseStateMachine {
     public synchronized long takeSnapshot() throws IOException {
         AppliedMark known = initialized(mark);
         known.forced(initialized(replica).forcedPosition());
-        roles.execute(this::forceForNextTime);
+        inTurn(this::forceForNextTime);
         AppliedMark.Applied durable = known.durable();
         return durable == null ? RaftLog.INVALID_LOG_INDEX : durable.entry().getIndex();
     }
@@ -247,7 +248,7 @@ final class GroupStateMachine extends BaseStateMachine {
 
     @Override
     public void notifyLeaderReady() {
-        roles.execute(this::becomeLeader);
+        inTurn(this::becomeLeader);
     }
 
     @Override
@@ -273,7 +274,16 @@ final class GroupStateMachine extends BaseStateMachine {
         RaftCommitLog term = leading;
         if (term != null) {
             term.abandon(new IOException(why));
-            roles.execute(this::becomeFollower);
+            inTurn(this::becomeFollower);
+        }
+    }
+
+    /** Does it after the changes of role that were asked for before; not any more once the host is closing. */
+    private void inTurn(Runnable change) {
+        try {
+            roles.execute(change);
+        } catch (RejectedExecutionException closed) {
+            LOG.debug("{} is closing: its role changes no more", config.self(), closed);
         }
     }
 
@@ -305,19 +315,19 @@ final class GroupStateMachine extends BaseStateMachine {
 
     private synchronized void becomeFollower() {
         RaftCommitLog term = leading;
-        if (term == null || !term.isAbandoned()) {
+        if (closing || term == null || !term.isAbandoned()) {
             return;
         }
         LOG.info("{} follows", config.self());
         listener.follows();
         reopen();
         ByteBuffer last = term.lastCommitted();
-        if (last != null) {
+        if (last != null && !closing) {
             replay("of the last frame that it led", last);
         }
         leading = null;
         // Raft may take this host for the leader still, as only its store has failed.
-        roles.execute(this::becomeLeader);
+        inTurn(this::becomeLeader);
     }
 
     private void reopen() {
@@ -355,7 +365,7 @@ final class GroupStateMachine extends BaseStateMachine {
         if (term != null) {
             term.abandon(new IOException("the host is closing"));
         }
-        roles.execute(this::finish);
+        inTurn(this::finish);
         roles.shutdown();
         try {
             if (!roles.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {

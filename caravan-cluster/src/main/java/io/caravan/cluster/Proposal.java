@@ -55,8 +55,7 @@ final class Proposal {
                     interrupted = true;
                 } catch (ExecutionException failed) {
                     throw new IOException(
-                            "the group has not committed the frame at LSN " + lsn + ": "
-                                    + failed.getCause().getMessage(),
+                            "the group has not committed the frame at LSN " + lsn + ": " + failed.getCause(),
                             failed.getCause());
                 }
             }

@@ -101,7 +101,7 @@ final class ReplayPath {
         try {
             RecordLayout.forEachInFrame(frame, 0, lsn, Unchanged.INSTANCE);
         } catch (InvalidRecordException invalid) {
-            throw refused(frame, invalid.getMessage());
+            throw refused(frame, String.valueOf(invalid.getMessage()));
         }
     }
 
