@@ -1,6 +1,5 @@
 package io.caravan.engine;
 
-import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
@@ -20,10 +19,17 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private final ListIndex index = new ListIndex();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
+    /**
+     * Whether it is of format version 1, where an entry had a place in the heap from its append on: what was appended
+     * behind the checkpoint's start may never have got there, and is taken from the log.
+     */
+    private final boolean placedInAdvance;
+
     private int partition;
 
     IndexReplay(CheckpointReader checkpoint) {
         this.checkpoint = checkpoint;
+        this.placedInAdvance = checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG;
     }
 
     ListIndex index() {
@@ -53,9 +59,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     /** A list has entries in the heap, and then those that were in the log since the checkpoint's start. */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
-            if (checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG) {
-                throw new StoreDirectoryException(checkpoint.path() + " has a value of 32 MiB in document " + id
-                        + ", one byte too long for this release; trim it with the release that wrote it");
+            if (placedInAdvance) {
+                throw RecordLayout.tooLong(id, checkpoint.path());
             }
             long captureLsn = captureLsns[partition];
             long lsn = Region.entryLsn(region, captureLsn);
@@ -72,7 +77,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         int found = index.find(id);
         if (contained(lsn, id)) {
-            if (found != ListIndex.NONE && index.first(found) <= sequence && sequence < index.tenured(found)) {
+            if (placedInAdvance && has(found, lsn, sequence)) {
                 index.returnToLog(found, sequence, Region.inLog(entryLsn, length));
             }
             return;
@@ -82,6 +87,14 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             throw contradiction(lsn, id, sequence, "follows sequence " + (index.next(list) - 1));
         }
         index.append(list, Region.inLog(entryLsn, length), lsn);
+    }
+
+    /** Whether a list has the entry that an append's record made, and not another list of the same id. */
+    private boolean has(int list, long lsn, long sequence) {
+        return list != ListIndex.NONE
+                && index.birth(list) <= lsn
+                && index.first(list) <= sequence
+                && sequence < index.next(list);
     }
 
     @Override
