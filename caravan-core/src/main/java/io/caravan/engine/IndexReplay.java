@@ -17,6 +17,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
 
     private final ListIndex index = new ListIndex();
+    private final FreedPlaces freed = new FreedPlaces();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
     /**
@@ -34,6 +35,11 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
 
     ListIndex index() {
         return index;
+    }
+
+    /** Places of the checkpoint's entries that records behind it have dropped. */
+    FreedPlaces freed() {
+        return freed;
     }
 
     @Override
@@ -102,7 +108,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         if (!contained(lsn, id)) {
             int list = existing(lsn, id);
             index.trimTo(list, firstSequence, lsn);
-            index.reclaim(list, firstSequence, RECLAIM_ALL, region -> {});
+            index.reclaim(list, firstSequence, RECLAIM_ALL, this::free);
         }
     }
 
@@ -112,8 +118,14 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             int list = existing(lsn, id);
             index.remove(list, lsn);
             index.queued(list);
-            index.reclaim(list, index.next(list), RECLAIM_ALL, region -> {});
+            index.reclaim(list, index.next(list), RECLAIM_ALL, this::free);
             index.unqueued(list);
+        }
+    }
+
+    private void free(long region) {
+        if (!Region.isInLog(region)) {
+            freed.add(region);
         }
     }
 
