@@ -58,7 +58,7 @@ public record StoreStats(
     }
 
     /**
-     * The heap's space, in bytes.
+     * The heap's space, in bytes. What was trimmed or deleted is neither used nor free until the next checkpoint.
      *
      * @param totalBytes sizes of the heap's files, which take up to so much of the disk
      * @param usedBytes of entries that are live, or that readers still have pinned, in the heap or still in the log

@@ -12,6 +12,7 @@ import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes and keeps checkpoints, without stopping writes.
@@ -92,17 +93,53 @@ final class Checkpoints {
         return state.locked(() -> queue.nextLsn() == newest.startLsn());
     }
 
+    /** Whether a write waits for the next checkpoint. */
+    boolean wanted() {
+        return space.wantsCheckpoint();
+    }
+
     /**
-     * Writes and publishes a checkpoint.
+     * Forces the log, then writes and publishes a checkpoint.
      *
      * @throws Tenuring.HeapForceFailed when the heap could not be forced
      */
     void publish() throws IOException {
+        String failure = null;
+        try {
+            publishNext();
+        } catch (IOException | RuntimeException failed) {
+            failure = String.valueOf(failed.getMessage());
+            throw failed;
+        } finally {
+            ended(failure);
+        }
+    }
+
+    private void ended(@Nullable String failure) {
+        state.locked(() -> space.checkpointEnded(failure));
+    }
+
+    private void publishNext() throws IOException {
         Start begun = begin();
         awaitForced(begun.tail());
         Start start = whereSpaceIs(begun);
-        tenuring.tenure(start.lsn(), new LogFirst(state, queue, gates.committed(), floorBytes));
+        try {
+            tenure(start);
+        } catch (Tenuring.HeapForceFailed failed) {
+            throw failed;
+        } catch (IOException noRoom) {
+            if (!state.locked(space::hasFreed)) {
+                throw noRoom;
+            }
+            // What was trimmed may be room enough, and is free after a checkpoint that leaves the rest in the log.
+            writeAndPublish(new Start(newest.startLsn(), newest.previousLsn(), begun.tail()), heapSegments());
+            tenure(start);
+        }
         writeAndPublish(start, heapSegments());
+    }
+
+    private void tenure(Start start) throws IOException {
+        tenuring.tenure(start.lsn(), new LogFirst(state, queue, gates.committed(), floorBytes));
     }
 
     private int heapSegments() {
@@ -140,6 +177,7 @@ final class Checkpoints {
     private void writeAndPublish(Start start, int heapSegments) throws IOException {
         long number = newest.number() + 1;
         try (CheckpointWriter writer = new CheckpointWriter(storage, number)) {
+            state.locked(space::beforeCapture);
             long endLsn = start.lsn();
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
                 endLsn = Math.max(endLsn, capture.capture(partition, writer));
@@ -163,11 +201,6 @@ final class Checkpoints {
         }
     }
 
-    /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
-    void forceLog() {
-        awaitForced(state.locked(() -> queue.nextLsn()));
-    }
-
     private void awaitForced(long lsn) {
         state.lock.lock();
         try {
@@ -184,6 +217,7 @@ final class Checkpoints {
         CheckpointHeader older = newest;
         newest = header;
         newestBytes = fileBytes;
+        reuseFreed();
         kept.add(header.number());
         while (kept.size() > 2) {
             storage.delete(FileNames.CHECKPOINT.of(kept.get(0)));
@@ -193,5 +227,17 @@ final class Checkpoints {
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
         provisioner.release(logGeometry.segmentOf(older.startLsn()));
         heapFile.dropFrom(Math.max(older.heapSegments(), header.heapSegments()));
+    }
+
+    private void reuseFreed() {
+        boolean more = true;
+        while (more) {
+            state.lock.lockForSlice();
+            try {
+                more = space.reuseSlice();
+            } finally {
+                state.lock.unlock();
+            }
+        }
     }
 }

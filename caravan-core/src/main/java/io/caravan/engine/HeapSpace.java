@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * trimmed lists. Everything here is called under the store's lock.
  *
  * <p>A trimmed region is freed only when the trim is forced and no reader has it pinned: so nothing that a crash could
- * bring back is overwritten, and nothing under a reader.
+ * bring back is counted as gone, and nothing is overwritten under a reader. Its place is taken again only after the next
+ * checkpoint, see {@link FreedPlaces}.
  */
 final class HeapSpace {
     /** Regions freed at a time: well under a tenth of a millisecond under the lock. */
@@ -24,12 +25,18 @@ final class HeapSpace {
     private final LsnGate forced;
     private final HeapGeometry geometry;
     private final long maxHeapBytes;
+    private final Provisioner.Wakes wakes;
     private final ReclaimQueue reclaims = new ReclaimQueue();
+    private final FreedPlaces freed;
     private int segments;
     /** Bytes that are allocated for entries that are still in the log. */
     private long movingBytes;
     /** Why the heap could not take what had to move there, the last time. */
     private @Nullable String problem;
+    /** Why the last checkpoint failed. */
+    private @Nullable String checkpointProblem;
+    /** Whether a write waits for the next checkpoint. */
+    private volatile boolean checkpointWanted;
 
     HeapSpace(
             StoreState state,
@@ -37,13 +44,17 @@ final class HeapSpace {
             LsnGate forced,
             HeapGeometry geometry,
             int segments,
-            long maxHeapBytes) {
+            FreedPlaces freed,
+            long maxHeapBytes,
+            Provisioner.Wakes wakes) {
         this.state = state;
         this.demand = demand;
         this.forced = forced;
         this.geometry = geometry;
         this.segments = segments;
+        this.freed = freed;
         this.maxHeapBytes = maxHeapBytes;
+        this.wakes = wakes;
     }
 
     /**
@@ -66,12 +77,12 @@ final class HeapSpace {
     }
 
     private boolean hasRoomFor(long bytes) {
-        return problem == null && usedBytes() + bytes <= maxUsableBytes();
+        return problem == null && usedBytes() + freed.bytes() + bytes <= maxUsableBytes();
     }
 
     /** Bytes of entries in the heap, and of those in the log that may have to move there. */
     long usedBytes() {
-        return state.heap.usedBytes() + state.index.logBytes() - movingBytes;
+        return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
     }
 
     private long maxUsableBytes() {
@@ -79,15 +90,33 @@ final class HeapSpace {
     }
 
     private void makeRoom(long bytes, boolean mayWait) {
-        if (reclaims.isEmpty()) {
-            throw new OutOfSpaceException(state.name() + " has no room for " + bytes + " bytes more: "
-                    + state.heap.usedBytes() + " bytes of its heap are used, " + state.index.logBytes()
-                    + " bytes in the log wait to move there, and it may have " + maxUsableBytes()
-                    + (problem == null ? "" : "; " + problem)
-                    + "; trim or delete lists, or make space; appends resume by themselves");
+        if (!reclaims.isEmpty()) {
+            demand.requireForce();
+        } else if (problem == null && usedBytes() + bytes <= maxUsableBytes() && checkpointProblem == null) {
+            checkpointWanted = true;
+            wakes.checkpointer().run();
+        } else {
+            throw new OutOfSpaceException(refusal(bytes));
         }
-        demand.requireForce();
         state.awaitRoom(mayWait);
+    }
+
+    private String refusal(long bytes) {
+        String use =
+                state.name() + " has no room for " + bytes + " bytes more: " + (usedBytes() - state.index.logBytes())
+                        + " bytes of its heap are used, " + state.index.logBytes()
+                        + " bytes in the log wait to move there, and it"
+                        + " may have " + maxUsableBytes();
+        if (problem != null) {
+            return use + "; what is to move there finds no room: " + problem
+                    + "; make space on its disk, or trim or delete lists; appends resume by themselves";
+        }
+        if (usedBytes() + bytes > maxUsableBytes()) {
+            return use + "; trim or delete lists, or allow it more; appends resume by themselves";
+        }
+        return use + "; " + freed.bytes()
+                + " bytes of what was trimmed can be used after the next checkpoint, and the last" + " one failed: "
+                + checkpointProblem + "; make space on its disk; appends resume by themselves";
     }
 
     /** Allocates a region for entries that move to the heap, or returns {@link Heap#NONE}. */
@@ -105,7 +134,7 @@ final class HeapSpace {
     /** Frees a region that was allocated for an entry which has not moved there. */
     void giveBack(long region) {
         moved(region);
-        free(region);
+        reuse(region);
     }
 
     /** Whether the heap may have another segment. */
@@ -125,9 +154,44 @@ final class HeapSpace {
         state.changed.signalAll();
     }
 
+    /** Whether a write waits for the next checkpoint, because what was freed since the last would be room enough. */
+    boolean wantsCheckpoint() {
+        return checkpointWanted;
+    }
+
+    /** Whether there are places that only a checkpoint can make free. */
+    boolean hasFreed() {
+        return freed.bytes() > 0;
+    }
+
+    /** A checkpoint is about to be captured: it names no place that is freed by now. */
+    void beforeCapture() {
+        freed.beforeCapture();
+    }
+
+    /**
+     * The checkpoint that was captured last is published: makes a bounded number of the places free that it does not name.
+     *
+     * @return whether there are more
+     */
+    boolean reuseSlice() {
+        for (int i = 0; i < SLICE && freed.hasCaptured(); i++) {
+            reuse(freed.takeCaptured());
+        }
+        return freed.hasCaptured();
+    }
+
+    /** A checkpoint has succeeded, or failed for this reason; whoever waits for it looks again. */
+    void checkpointEnded(@Nullable String failure) {
+        checkpointProblem = failure;
+        checkpointWanted = false;
+        state.changed.signalAll();
+        wakes.flusher().run();
+    }
+
     /** Whether an append would probably find room, or be refused, without waiting. */
     boolean writable() {
-        return hasRoomFor(0) || reclaims.isEmpty();
+        return !checkpointWanted && (hasRoomFor(0) || reclaims.isEmpty());
     }
 
     int segments() {
@@ -178,7 +242,11 @@ final class HeapSpace {
 
     private void free(long region) {
         if (!Region.isInLog(region)) {
-            state.heap.free(Region.address(region), Region.entryBytes(region));
+            freed.add(region);
         }
+    }
+
+    private void reuse(long region) {
+        state.heap.free(Region.address(region), Region.entryBytes(region));
     }
 }

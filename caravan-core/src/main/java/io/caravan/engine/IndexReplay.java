@@ -1,6 +1,5 @@
 package io.caravan.engine;
 
-import io.caravan.StoreDirectoryException;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.InvalidRecordException;
 import io.caravan.format.RecordLayout;
@@ -18,16 +17,29 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     private static final int RECLAIM_ALL = Integer.MAX_VALUE;
 
     private final ListIndex index = new ListIndex();
+    private final FreedPlaces freed = new FreedPlaces();
     private final long[] captureLsns = new long[ListIndex.PARTITIONS];
     private final CheckpointReader checkpoint;
+    /**
+     * Whether it is of format version 1, where an entry had a place in the heap from its append on: what was appended
+     * behind the checkpoint's start may never have got there, and is taken from the log.
+     */
+    private final boolean placedInAdvance;
+
     private int partition;
 
     IndexReplay(CheckpointReader checkpoint) {
         this.checkpoint = checkpoint;
+        this.placedInAdvance = checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG;
     }
 
     ListIndex index() {
         return index;
+    }
+
+    /** Places of the checkpoint's entries that records behind it have dropped. */
+    FreedPlaces freed() {
+        return freed;
     }
 
     @Override
@@ -53,9 +65,8 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     /** A list has entries in the heap, and then those that were in the log since the checkpoint's start. */
     private void checkPlace(long id, long region, boolean inLogBefore) {
         if (Region.isInLog(region)) {
-            if (checkpoint.header().version() < FIRST_WITH_VALUES_IN_LOG) {
-                throw new StoreDirectoryException(checkpoint.path() + " has a value of 32 MiB in document " + id
-                        + ", one byte too long for this release; trim it with the release that wrote it");
+            if (placedInAdvance) {
+                throw RecordLayout.tooLong(id, checkpoint.path());
             }
             long captureLsn = captureLsns[partition];
             long lsn = Region.entryLsn(region, captureLsn);
@@ -72,7 +83,7 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
     public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
         int found = index.find(id);
         if (contained(lsn, id)) {
-            if (found != ListIndex.NONE && index.first(found) <= sequence && sequence < index.tenured(found)) {
+            if (placedInAdvance && has(found, lsn, sequence)) {
                 index.returnToLog(found, sequence, Region.inLog(entryLsn, length));
             }
             return;
@@ -84,12 +95,20 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
         index.append(list, Region.inLog(entryLsn, length), lsn);
     }
 
+    /** Whether a list has the entry that an append's record made, and not another list of the same id. */
+    private boolean has(int list, long lsn, long sequence) {
+        return list != ListIndex.NONE
+                && index.birth(list) <= lsn
+                && index.first(list) <= sequence
+                && sequence < index.next(list);
+    }
+
     @Override
     public void trim(long lsn, long id, long firstSequence) {
         if (!contained(lsn, id)) {
             int list = existing(lsn, id);
             index.trimTo(list, firstSequence, lsn);
-            index.reclaim(list, firstSequence, RECLAIM_ALL, region -> {});
+            index.reclaim(list, firstSequence, RECLAIM_ALL, this::free);
         }
     }
 
@@ -99,8 +118,14 @@ final class IndexReplay implements CheckpointReader.Visitor, RecordLayout.Visito
             int list = existing(lsn, id);
             index.remove(list, lsn);
             index.queued(list);
-            index.reclaim(list, index.next(list), RECLAIM_ALL, region -> {});
+            index.reclaim(list, index.next(list), RECLAIM_ALL, this::free);
             index.unqueued(list);
+        }
+    }
+
+    private void free(long region) {
+        if (!Region.isInLog(region)) {
+            freed.add(region);
         }
     }
 

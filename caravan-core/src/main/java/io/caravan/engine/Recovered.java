@@ -20,6 +20,7 @@ import java.util.Set;
  * @param neededLogSegment the oldest log segment that a good checkpoint needs
  * @param log the log's open segments
  * @param end where the log ends
+ * @param freed places in the heap that the replayed records freed, which nothing may take before the next checkpoint
  * @param cases what was found, see the table
  */
 public record Recovered(
@@ -33,6 +34,7 @@ public record Recovered(
         HeapFile heapFile,
         ListIndex index,
         IndexedHeap heap,
+        FreedPlaces freed,
         Set<RecoveryCase> cases)
         implements AutoCloseable {
 

@@ -22,6 +22,8 @@ import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,7 +125,8 @@ public final class Recovery {
             LogScanner.End end,
             HeapFile heapFile,
             ListIndex index,
-            IndexedHeap heap) {}
+            IndexedHeap heap,
+            FreedPlaces freed) {}
 
     private Recovered recovered(Replayed replayed, List<Long> good, List<Long> bad, long neededLogSegment) {
         return new Recovered(
@@ -137,6 +140,7 @@ public final class Recovery {
                 replayed.heapFile(),
                 replayed.index(),
                 replayed.heap(),
+                replayed.freed(),
                 cases);
     }
 
@@ -194,9 +198,9 @@ public final class Recovery {
             // The position behind a full segment lies in the next, which need not be finished.
             long lastLsn = end.frames() > 0 ? end.previousLsn() : header.startLsn();
             checkSegments(log, geometry.segmentOf(header.startLsn()), geometry.segmentOf(lastLsn));
-            IndexedHeap heap = rebuildFreeSpace(replay.index(), heapFile);
+            IndexedHeap heap = rebuildFreeSpace(replay.index(), replay.freed(), heapFile);
             noteEnd(end);
-            return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap);
+            return new Replayed(header, reader.fileBytes(), log, end, heapFile, replay.index(), heap, replay.freed());
         } catch (IOException | RuntimeException failed) {
             heapFile.close();
             log.close();
@@ -325,12 +329,16 @@ public final class Recovery {
         }
     }
 
-    private static IndexedHeap rebuildFreeSpace(ListIndex index, HeapFile heapFile) {
+    private static IndexedHeap rebuildFreeSpace(ListIndex index, FreedPlaces freed, HeapFile heapFile) {
         IndexedHeap heap = new IndexedHeap();
         // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
-            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), index::forEachHeapRegion, atOnce);
+            Consumer<LongConsumer> used = action -> {
+                index.forEachHeapRegion(action);
+                freed.forEach(action);
+            };
+            FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), used, atOnce);
             return heap;
         } catch (FreeSpace.OverlapException overlap) {
             throw new CorruptStoreException(

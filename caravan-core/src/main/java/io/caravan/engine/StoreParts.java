@@ -75,7 +75,9 @@ final class StoreParts {
                 forced,
                 recovered.heapFile().geometry(),
                 recovered.heapFile().segmentCount(),
-                config.maxHeapBytes());
+                recovered.freed(),
+                config.maxHeapBytes(),
+                wakes);
         provisioner = new Provisioner(state, recovered, wakes);
         LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
         queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
@@ -145,8 +147,8 @@ final class StoreParts {
      * everything, unless the store is of an older format; any other problem does.
      */
     private void settleReplayed() {
-        onCheckpointer(checkpoints::forceLog);
         try {
+            // Forces the log first, even if the disk has no room for a checkpoint.
             onCheckpointer(checkpointer::publish);
         } catch (StoreIoException noSpace) {
             if (state.failure() != null || recovered.newest().version() < FileHeader.NEWEST_VERSION) {

@@ -1,19 +1,16 @@
 package io.caravan.engine;
 
+import io.caravan.CorruptStoreException;
 import io.caravan.format.Region;
 import io.caravan.heap.Heap;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListCursor;
-import io.caravan.index.ListIndex;
-import io.caravan.index.Pins.Pin;
-import io.caravan.io.StoreFile;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Moves the values that have survived from the log to the heap, those of a list side by side. After that nothing in the
@@ -27,39 +24,27 @@ import org.jspecify.annotations.Nullable;
  * that were trimmed are freed when the pin is gone. Used by the checkpointer only.
  */
 final class Tenuring {
-    /** Bytes that are moved together, unless a single entry has more. */
-    private static final int BATCH_BYTES = 1 << 20;
-
-    private static final int BATCH_ENTRIES = 1 << 14;
-    /** Lists that are pinned at a time, about. */
-    private static final int PINNED_LISTS = 1 << 12;
-    /** Regions that are looked at, or replaced, under one hold of the lock. */
+    /** Regions that are replaced under one hold of the lock. */
     private static final int SLICE = 512;
+
+    private static final Logger LOG = LoggerFactory.getLogger(Tenuring.class);
 
     private final StoreState state;
     private final HeapSpace space;
     private final HeapFile heapFile;
-    private final LogSegments log;
-    private final ArrayDeque<Young> pinned = new ArrayDeque<>();
-    private final List<Young> finished = new ArrayList<>();
-    private final List<Move> moves = new ArrayList<>();
-    /** Of the batch: where its entries lie, then where they are moved to. */
-    private final long[] regions = new long[BATCH_ENTRIES];
-
-    private final long[] places = new long[BATCH_ENTRIES];
-    private int batchEntries;
-    private long batchBytes;
-    /** So many entries of the batch have places. */
+    private final Survivors batch;
+    private final EntryMove entries;
+    /** Where the batch's entries are moved to. */
+    private final long[] places = new long[Survivors.BATCH_ENTRIES];
+    /** So many of them have places. */
     private int placed;
-
-    private final ByteBuffer written = ByteBuffer.allocateDirect(StoreFile.CACHED_TOGETHER_BYTES);
-    private long writtenAddress;
 
     Tenuring(StoreState state, HeapSpace space, HeapFile heapFile, LogSegments log) {
         this.state = state;
         this.space = space;
         this.heapFile = heapFile;
-        this.log = log;
+        this.batch = new Survivors(state, space);
+        this.entries = new EntryMove(heapFile, log);
     }
 
     /** A force of the heap has failed, which is final for the open store. */
@@ -71,21 +56,6 @@ final class Tenuring {
         }
     }
 
-    /** A pinned list, and how far its entries have been looked at. */
-    private static final class Young {
-        final Pin pin;
-        final ListCursor cursor = new ListCursor();
-        long next;
-
-        Young(Pin pin) {
-            this.pin = pin;
-            this.next = pin.from();
-        }
-    }
-
-    /** Entries of a list that a batch has, from index {@code at} of it on. */
-    private record Move(int list, long from, int at, int count) {}
-
     /**
      * Moves all entries before an LSN that are retained or pinned.
      *
@@ -96,20 +66,17 @@ final class Tenuring {
         try {
             long position = 0;
             do {
-                position = pinLists(position);
+                position = batch.pinLists(position);
                 moveBatches(untilLsn, logFirst);
             } while (position != 0);
-            // Readers may have pinned lists that were removed before the walk came to them.
-            pinReaders();
+            batch.pinReaders();
             moveBatches(untilLsn, logFirst);
             report(null);
         } catch (IOException refused) {
             report(refused.getMessage());
             throw refused;
         } finally {
-            finished.addAll(pinned);
-            pinned.clear();
-            unpinFinished();
+            batch.unpinAll();
         }
     }
 
@@ -117,131 +84,36 @@ final class Tenuring {
         state.locked(() -> space.tenured(failure));
     }
 
-    /** Goes on with the walk through all lists until many are pinned. Returns where the next goes on. */
-    private long pinLists(long from) {
-        long position = from;
-        do {
-            state.lock.lockForSlice();
-            try {
-                position = state.index.visit(position, this::pinIfYoung);
-            } finally {
-                state.lock.unlock();
-            }
-        } while (position != 0 && pinned.size() < PINNED_LISTS);
-        return position;
-    }
-
-    private void pinReaders() {
-        state.lock.lockForSlice();
-        try {
-            state.index.pinnedLists().forEach(this::pinIfYoung);
-        } finally {
-            state.lock.unlock();
-        }
-    }
-
-    private void pinIfYoung(int list) {
-        ListIndex index = state.index;
-        if (index.tenured(list) < index.next(list)) {
-            pinned.add(new Young(index.pin(list, Math.max(index.tenured(list), index.firstKept(list)))));
-        }
-    }
-
-    private void unpinFinished() {
-        int next = 0;
-        while (next < finished.size()) {
-            state.lock.lockForSlice();
-            try {
-                for (int end = Math.min(next + SLICE, finished.size()); next < end; next++) {
-                    space.unpin(finished.get(next).pin);
-                }
-            } finally {
-                state.lock.unlock();
-            }
-        }
-        finished.clear();
-    }
-
     private void moveBatches(long untilLsn, LogFirst logFirst) throws IOException {
-        while (!pinned.isEmpty()) {
-            gather(untilLsn);
+        while (!batch.isEmpty()) {
+            batch.gather(untilLsn);
             move(untilLsn);
-            unpinFinished();
-            if (batchEntries > 0) {
-                logFirst.afterWriting(batchBytes);
+            batch.unpinFinished();
+            if (batch.count() > 0) {
+                logFirst.afterWriting(batch.bytes());
             }
         }
-    }
-
-    /** Fills the batch. */
-    private void gather(long untilLsn) {
-        moves.clear();
-        batchEntries = 0;
-        batchBytes = 0;
-        while (!pinned.isEmpty() && hasRoom()) {
-            state.lock.lockForSlice();
-            try {
-                int looked = 0;
-                while (looked < SLICE && !pinned.isEmpty() && hasRoom()) {
-                    looked += gatherFrom(pinned.element(), untilLsn);
-                }
-            } finally {
-                state.lock.unlock();
-            }
-        }
-    }
-
-    private boolean hasRoom() {
-        return batchEntries < regions.length && batchBytes < BATCH_BYTES;
-    }
-
-    /** Adds the next entries of a list to the batch, or finds that there are no more. Returns how much work it was. */
-    private int gatherFrom(Young young, long untilLsn) {
-        ListIndex index = state.index;
-        int list = young.pin.list();
-        if (!index.seek(list, young.next, young.cursor, StoreState.SEEK_CHUNKS)) {
-            return SLICE;
-        }
-        int first = batchEntries;
-        int copied = (int) Math.min(Math.min(SLICE, regions.length - first), index.next(list) - young.next);
-        index.copyRegions(young.cursor, regions, first, copied);
-        while (batchEntries < first + copied && hasRoom() && isYoung(regions[batchEntries], untilLsn)) {
-            batchBytes += Region.entryBytes(regions[batchEntries]);
-            batchEntries++;
-        }
-        int added = batchEntries - first;
-        if (added > 0) {
-            moves.add(new Move(list, young.next, first, added));
-            young.next += added;
-        } else {
-            finished.add(pinned.remove());
-        }
-        return copied + 1;
-    }
-
-    private static boolean isYoung(long region, long untilLsn) {
-        return Region.isInLog(region) && Region.entryLsn(region, untilLsn) < untilLsn;
-    }
-
-    private long entryBytes(int from, int to) {
-        long bytes = 0;
-        for (int i = from; i < to; i++) {
-            bytes += Region.entryBytes(regions[i]);
-        }
-        return bytes;
     }
 
     private void move(long untilLsn) throws IOException {
+        List<CorruptStoreException> damaged;
         placed = 0;
         try {
-            place(batchEntries);
-            copyAll(untilLsn);
+            place(batch.count());
+            damaged = copy(untilLsn);
             force();
         } catch (IOException | RuntimeException failed) {
             giveBack(placed);
             throw failed;
         }
         swap();
+        damaged.forEach(this::tell);
+    }
+
+    /** Once: a batch that fails is copied again, and its damage found again. */
+    private void tell(CorruptStoreException damaged) {
+        LOG.error("{}: a value has rotted in the log, and can no longer be read", state.name(), damaged);
+        state.locked(() -> state.counters.failures++);
     }
 
     /**
@@ -255,7 +127,7 @@ final class Tenuring {
         boolean single = to - placed == 1;
         long address = allocate(entryBytes(placed, to), single);
         if (address == Heap.NONE && single) {
-            throw new IOException("the heap has no hole for the " + Region.entryBytes(regions[placed])
+            throw new IOException("the heap has no hole for the " + Region.entryBytes(batch.region(placed))
                     + " bytes of an entry that is to move there from the log");
         }
         if (address == Heap.NONE) {
@@ -264,8 +136,8 @@ final class Tenuring {
             return;
         }
         for (; placed < to; placed++) {
-            places[placed] = Region.pack(address, Region.length(regions[placed]));
-            address += Region.entryBytes(regions[placed]);
+            places[placed] = Region.pack(address, Region.length(batch.region(placed)));
+            address += Region.entryBytes(batch.region(placed));
         }
     }
 
@@ -303,48 +175,29 @@ final class Tenuring {
         }
     }
 
-    private void copyAll(long untilLsn) throws IOException {
-        written.clear();
-        for (int i = 0; i < batchEntries; i++) {
-            copy(Region.entryLsn(regions[i], untilLsn), Region.address(places[i]), Region.entryBytes(regions[i]));
+    private long entryBytes(int from, int to) {
+        long bytes = 0;
+        for (int i = from; i < to; i++) {
+            bytes += Region.entryBytes(batch.region(i));
         }
-        writeOut();
+        return bytes;
     }
 
-    private void copy(long lsn, long address, int bytes) throws IOException {
-        if (address != writtenAddress + written.position()) {
-            writeOut();
-            writtenAddress = address;
-        }
-        for (int done = 0; done < bytes; ) {
-            if (!written.hasRemaining()) {
-                writeOut();
+    private List<CorruptStoreException> copy(long untilLsn) throws IOException {
+        entries.start();
+        for (Survivors.Run run : batch.runs()) {
+            for (int i = 0; i < run.count(); i++) {
+                long region = batch.region(run.at() + i);
+                entries.copy(
+                        Region.entryLsn(region, untilLsn),
+                        Region.length(region),
+                        Region.address(places[run.at() + i]),
+                        run.id(),
+                        run.birth(),
+                        run.from() + i);
             }
-            int part = Math.min(bytes - done, written.remaining());
-            copyPart(lsn + done, part);
-            done += part;
         }
-    }
-
-    private void copyPart(long lsn, int bytes) throws IOException {
-        try {
-            if (!log.copy(lsn, written, bytes)) {
-                throw new IllegalStateException(
-                        "the index has an entry at LSN " + lsn + ", which is no longer in the log");
-            }
-        } catch (InternalError unreadable) {
-            // This is how the JVM reports that the disk could not read a mapped page.
-            throw new IOException(log.describe(log.geometry().segmentOf(lsn)) + " cannot be read", unreadable);
-        }
-    }
-
-    private void writeOut() throws IOException {
-        int bytes = written.flip().remaining();
-        if (bytes > 0) {
-            heapFile.write(writtenAddress, written);
-        }
-        writtenAddress += bytes;
-        written.clear();
+        return entries.finish();
     }
 
     private void force() throws IOException {
@@ -357,13 +210,14 @@ final class Tenuring {
 
     /** Points the index to the new places of the batch's entries, those that were trimmed meanwhile too. */
     private void swap() {
+        List<Survivors.Run> runs = batch.runs();
         int next = 0;
-        while (next < moves.size()) {
+        while (next < runs.size()) {
             state.lock.lockForSlice();
             try {
-                for (int swapped = 0; next < moves.size() && swapped < SLICE; next++) {
-                    swap(moves.get(next));
-                    swapped += moves.get(next).count();
+                for (int swapped = 0; next < runs.size() && swapped < SLICE; next++) {
+                    swap(runs.get(next));
+                    swapped += runs.get(next).count();
                 }
             } finally {
                 state.lock.unlock();
@@ -371,11 +225,11 @@ final class Tenuring {
         }
     }
 
-    private void swap(Move move) {
+    private void swap(Survivors.Run run) {
         ListCursor cursor = new ListCursor();
-        state.seek(move.list(), move.from(), cursor);
-        state.index.tenure(move.list(), cursor, places, move.at(), move.count());
-        for (int i = move.at(); i < move.at() + move.count(); i++) {
+        state.seek(run.list(), run.from(), cursor);
+        state.index.tenure(run.list(), cursor, places, run.at(), run.count());
+        for (int i = run.at(); i < run.at() + run.count(); i++) {
             space.moved(places[i]);
         }
     }

@@ -1,5 +1,6 @@
 package io.caravan.format;
 
+import io.caravan.StoreDirectoryException;
 import java.nio.ByteBuffer;
 
 /**
@@ -37,6 +38,8 @@ public final class RecordLayout {
 
     public static final int ENTRY = SEQUENCE + Long.BYTES;
     private static final int ENTRY_IN_VERSION_1 = ENTRY + Long.BYTES;
+
+    private static final int MAX_LENGTH_IN_VERSION_1 = Region.MAX_LENGTH + 1;
 
     private static final int APPEND_IN_VERSION_1 = 1;
     public static final int TRIM = 2;
@@ -150,7 +153,7 @@ public final class RecordLayout {
         return switch (type) {
             case APPEND, APPEND_IN_VERSION_1 -> {
                 int entry = entryOf(type);
-                yield entry + EntryLayout.entryBytes(checkedLength(buffer, index + entry, end, lsn));
+                yield entry + EntryLayout.entryBytes(checkedLength(buffer, index, index + entry, end, lsn));
             }
             case TRIM -> TRIM_BYTES;
             case DELETE -> DELETE_BYTES;
@@ -162,12 +165,25 @@ public final class RecordLayout {
         return type == APPEND ? ENTRY : ENTRY_IN_VERSION_1;
     }
 
-    private static int checkedLength(ByteBuffer buffer, int entryAt, int end, long lsn) {
+    private static int checkedLength(ByteBuffer buffer, int index, int entryAt, int end, long lsn) {
         int room = end - entryAt - EntryLayout.VALUE;
         int length = room < 0 ? -1 : buffer.getInt(entryAt + EntryLayout.LENGTH);
+        if (length == MAX_LENGTH_IN_VERSION_1 && length <= room && entryAt == index + ENTRY_IN_VERSION_1) {
+            throw tooLong(buffer.getLong(index + ID), "LSN " + lsn);
+        }
         if (length < 0 || length > Math.min(room, Region.MAX_LENGTH)) {
             throw new InvalidRecordException(lsn, "an append's value does not fit its frame");
         }
         return length;
+    }
+
+    /**
+     * The refusal of a store of version 1 that has a value of the one length that later versions have no room for.
+     *
+     * @param where the file or the position where it was found
+     */
+    public static StoreDirectoryException tooLong(long id, String where) {
+        return new StoreDirectoryException(where + ": document " + id + " has a value of 32 MiB, one byte too long for"
+                + " this release; trim it with the release that wrote it, and close the store");
     }
 }

@@ -17,9 +17,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.Durability;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.format.EntryLayout;
 import io.caravan.testing.Eventually;
 import io.caravan.testing.FaultStorage.Hold;
 import io.caravan.testing.FaultStorage.Kind;
+import io.caravan.testing.MemoryStorage;
 import io.caravan.testing.Patient;
 import io.caravan.testing.StoreCalls;
 import io.caravan.testing.Value;
@@ -32,7 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Invariant 2: the heap holds only values of durable frames, no region names heap bytes that are not durable, and none is
- * overwritten before the trim or deletion that freed it is durable.
+ * overwritten before a checkpoint that knows of the trim or deletion that freed it is published.
  */
 @Patient
 class Invariant02HeapHoldsOnlyDurableFramesTest {
@@ -213,6 +216,58 @@ class Invariant02HeapHoldsOnlyDurableFramesTest {
             }));
             assertThat(read).isEqualTo(before);
             assertThat(await(store.engine.append(1, bytes(FULL_LENGTH, 99)))).isEqualTo(0);
+        }
+    }
+
+    /**
+     * The log's last frame rots, which passes for a torn tail. It had the trim of values whose places a checkpoint, cut off
+     * before it was published, would have been glad to use.
+     */
+    @Test
+    void aTrimThatTheLogLosesBringsBackWhatItDropped() throws Exception {
+        try (FaultyStore store = FaultyStore.open(oneHeapSegment().build())) {
+            store.appendMany(1, 4, FULL_LENGTH);
+            store.engine.checkpoint();
+            List<Value> before = values(store.engine, 1);
+            store.appendMany(2, 4, FULL_LENGTH);
+            List<Value> young = values(store.engine, 2);
+            told(told -> store.engine.write(
+                    WriteBatch.create().append(3, bytes("the last frame")).trimTo(1, 4), told));
+            store.awaitIdleFlusher();
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            try (Hold publication = store.faults.hold(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT))) {
+                new Thread(checkpoint, "checkpoint").start();
+                publication.awaitReached();
+                MemoryStorage cut = store.disk.powerCut();
+                FaultyStore.Place last = store.find(LOG, bytes("the last frame"));
+                cut.bytes(last.file()).put(last.offset(), (byte) '-');
+                try (FaultyStore opened = FaultyStore.open(store.config, cut)) {
+                    assertThat(values(opened.engine, 1)).isEqualTo(before);
+                    assertThat(values(opened.engine, 2)).isEqualTo(young);
+                    assertThat(opened.engine.info(3)).isNull();
+                }
+            }
+            checkpoint.get();
+            store.closeAndVerify();
+        }
+    }
+
+    /** The same for what was dropped when the store is opened, until the checkpoint of that is published. */
+    @Test
+    void whatReplayDropsKeepsItsPlaceUntilTheNextCheckpoint() throws Exception {
+        try (FaultyStore store = FaultyStore.open()) {
+            store.appendMany(1, 4, FULL_LENGTH);
+            store.engine.checkpoint();
+            told(told -> store.engine.trim(1, 3, told));
+            try (Recovered recovered = new Recovery(store.disk.powerCut()).recover()) {
+                assertThat(recovered.heap().usedBytes()).isEqualTo(4 * EntryLayout.entryBytes(FULL_LENGTH));
+                assertThat(recovered.freed().bytes()).isEqualTo(3 * EntryLayout.entryBytes(FULL_LENGTH));
+            }
+            try (FaultyStore opened = store.afterPowerCut()) {
+                assertThat(opened.engine.stats().heap().freeBytes())
+                        .as("the opening has published one")
+                        .isGreaterThan(FaultyStore.HEAP_SEGMENT_BYTES / 2);
+            }
         }
     }
 }

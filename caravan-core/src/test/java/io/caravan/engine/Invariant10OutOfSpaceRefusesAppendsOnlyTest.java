@@ -193,6 +193,47 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
         }
     }
 
+    /** The heap cannot grow, and what was trimmed is room enough: the checkpoint makes it free before it gives up. */
+    @Test
+    void whatWasTrimmedMakesRoomForWhatIsToMoveThere() {
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(2 * HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            int count = 12;
+            store.appendMany(1, count, 1000);
+            store.engine.checkpoint();
+            store.faults.fail(on(Kind.CREATE, "heap-.*"));
+            told(told -> store.engine.trim(1, count - 1, told));
+            store.appendMany(2, count - 1, 1000);
+            store.engine.checkpoint();
+            assertThat(store.files(HEAP)).hasSize(1);
+            assertThat(store.engine.stats().heap().usedBytes()).isGreaterThan(count * 1000L);
+            store.closeAndVerify();
+        }
+    }
+
+    /** An append that only a checkpoint can make room for waits for it, and is refused when it fails. */
+    @Test
+    void atTheLimitAnAppendWaitsForTheCheckpointThatMakesRoom() {
+        StoreConfig config =
+                FaultyStore.small().maxHeapBytes(HEAP_SEGMENT_BYTES).build();
+        try (FaultyStore store = FaultyStore.open(config)) {
+            fill(store, 1, 1000);
+            store.engine.checkpoint();
+            told(told -> store.engine.trim(1, 3, told));
+            store.awaitIdleFlusher();
+            store.faults.fail(on(Kind.CREATE, FaultyStore.UNFINISHED_CHECKPOINT));
+            assertThat(refusal(store, 1000))
+                    .hasMessageContainingAll(
+                            "can be used after the next checkpoint", "made to fail: CREATE of checkpoint-");
+            assertThat(store.engine.writable()).as("it is refused again").isTrue();
+            store.faults.heal();
+            Eventually.await("the checkpoint is tried again", () -> refusal(store, 1000) == null);
+            assertThat(fill(store, 1, 1000)).isEqualTo(2);
+            store.closeAndVerify();
+        }
+    }
+
     /** A store with an index of so little room. */
     private static StoreParts withIndex(ListIndex index, StoreConfig config, MemoryStorage disk) throws IOException {
         StoreFactory.create(disk, config, StoreFactory.newStoreId());
@@ -208,6 +249,7 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
                 created.heapFile(),
                 index,
                 created.heap(),
+                created.freed(),
                 created.cases());
         return new StoreParts(config, disk, limited, System::nanoTime, Threading.THREADS);
     }

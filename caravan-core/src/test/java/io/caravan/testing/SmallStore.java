@@ -65,6 +65,8 @@ public record SmallStore(
         }
         append(store, 4, 700);
         store.checkpoint();
+        append(store, 102, 3_600);
+        store.checkpoint();
         told(callback -> store.trim(100, 8, callback));
     }
 

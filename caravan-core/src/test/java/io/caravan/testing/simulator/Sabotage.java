@@ -18,19 +18,22 @@ enum Sabotage {
             "storage.rename(temporary, FileNames.LOG.of(segment));\n        storage.forceDirectory();",
             "storage.rename(temporary, FileNames.LOG.of(segment));")),
     REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE(
-            edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", "")),
+            edit("engine/HeapSpace", "&& forced.position() > reclaims.lsn()", ""),
+            edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
+    REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES(
+            edit("engine/HeapSpace", "            freed.add(region);\n", "            reuse(region);\n")),
     TENURE_AN_ENTRY_WHOSE_FRAME_IS_NOT_FORCED(
-            edit("engine/Tenuring", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
+            edit("engine/Survivors", " && Region.entryLsn(region, untilLsn) < untilLsn;", ";")),
     NAME_HEAP_BYTES_THAT_ARE_NOT_FORCED(edit(
             "engine/Tenuring",
-            "            copyAll(untilLsn);\n            force();\n",
-            "            copyAll(untilLsn);\n")),
+            "            damaged = copy(untilLsn);\n            force();\n",
+            "            damaged = copy(untilLsn);\n")),
     SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE(edit(
             "engine/Tenuring",
-            "            move(untilLsn);\n            unpinFinished();\n",
-            "            unpinFinished();\n            move(untilLsn);\n")),
+            "            move(untilLsn);\n            batch.unpinFinished();\n",
+            "            batch.unpinFinished();\n            move(untilLsn);\n")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_INDEX_STILL_NAMES(edit(
-            "engine/Tenuring",
+            "engine/Survivors",
             "if (index.tenured(list) < index.next(list)) {",
             "if (index.tenured(list) < index.next(list) && list % 2 == 0) {")),
     RECYCLE_A_LOG_SEGMENT_THAT_THE_OLDER_CHECKPOINT_NEEDS(edit(
@@ -71,9 +74,7 @@ enum Sabotage {
             edit("engine/Recovery", "            log.finishAnew(log.last());\n", "")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
-            "engine/HeapSpace",
-            "            state.heap.free(Region.address(region), Region.entryBytes(region));\n",
-            "")),
+            "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
     FREE_WHAT_A_READER_HAS_PINNED(
             edit("index/ListIndex", "Math.min(Math.min(to, first(list)), pinned);", "Math.min(to, first(list));")),
     UNMAP_THE_HEAP_UNDER_ITS_READERS(edit("heap/HeapFile", "        references.incrementAndGet();\n", "")),

@@ -26,6 +26,7 @@ class SabotageTest {
     /** Seeds that have caught what takes many cuts from {@link #SEED} on. */
     private static final Map<Sabotage, Long> FIRST_SEEDS = Map.of(
             Sabotage.REUSE_A_REGION_BEFORE_THE_FREEING_FRAME_IS_DURABLE, 37L,
+            Sabotage.REUSE_A_REGION_THAT_THE_NEWEST_CHECKPOINT_NAMES, 5L,
             Sabotage.SWAP_REGIONS_THAT_MAY_HAVE_BEEN_FREED_MEANWHILE, 16L,
             Sabotage.TRUNCATE_AT_THE_FIRST_BAD_FRAME_THOUGH_VALID_ONES_FOLLOW, 3L,
             Sabotage.RETRY_A_FAILED_FORCE_AND_ACKNOWLEDGE, 6L,

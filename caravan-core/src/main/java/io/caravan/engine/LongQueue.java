@@ -1,0 +1,91 @@
+package io.caravan.engine;
+
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue of longs: a chain of pages, so that it grows and shrinks without copying. Those that belong together, three at
+ * most, are never apart in two pages when all of the queue comes in such groups.
+ */
+final class LongQueue {
+    private static final int PAGE_LONGS = 3 << 10;
+
+    private static final class Page {
+        final long[] longs = new long[PAGE_LONGS];
+
+        @Nullable
+        Page next;
+    }
+
+    private Page first = new Page();
+    private Page last = first;
+    private int head;
+    private int tail;
+    private long added;
+    private long removed;
+
+    boolean isEmpty() {
+        return added == removed;
+    }
+
+    /** How many were ever added. */
+    long added() {
+        return added;
+    }
+
+    /** How many were ever removed. */
+    long removed() {
+        return removed;
+    }
+
+    void add(long value) {
+        if (tail == PAGE_LONGS) {
+            Page page = new Page();
+            last.next = page;
+            last = page;
+            tail = 0;
+        }
+        last.longs[tail++] = value;
+        added++;
+    }
+
+    /** The first, or one that belongs to it and is so many behind. */
+    long first(int behind) {
+        return first.longs[head + behind];
+    }
+
+    /** The one that was added last; there must be one. */
+    long last() {
+        return last.longs[tail - 1];
+    }
+
+    /** Puts another in the place of the one that was added last. */
+    void replaceLast(long value) {
+        last.longs[tail - 1] = value;
+    }
+
+    /** Removes the first, and those that belong to it. */
+    void remove(int count) {
+        head += count;
+        removed += count;
+        if (isEmpty()) {
+            head = 0;
+            tail = 0;
+        } else if (head == PAGE_LONGS && first.next != null) {
+            first = first.next;
+            head = 0;
+        }
+    }
+
+    /** Calls the action with each, from the first on. */
+    void forEach(LongConsumer action) {
+        int at = head;
+        for (Page page = first; page != null; page = page.next) {
+            int end = page == last ? tail : PAGE_LONGS;
+            for (; at < end; at++) {
+                action.accept(page.longs[at]);
+            }
+            at = 0;
+        }
+    }
+}
