@@ -141,6 +141,11 @@ public final class DurableListStore implements ListStore {
     }
 
     @Override
+    public StoreLayout layout() {
+        return engine.layout();
+    }
+
+    @Override
     public Group group() {
         return engine.group();
     }

@@ -231,6 +231,14 @@ public interface ListStore extends AutoCloseable {
         return entries.isEmpty() ? null : entries.get(0);
     }
 
+    /**
+     * How the store lies on disk. Takes as long as there are holes in the heap, in small steps between which others go
+     * on: not for every request.
+     */
+    default StoreLayout layout() {
+        return StoreLayout.EMPTY;
+    }
+
     /** Writes that follow each other at once, from {@link #group()} until it is closed. */
     interface Group extends AutoCloseable {
 

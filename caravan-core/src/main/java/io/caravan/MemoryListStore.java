@@ -328,6 +328,7 @@ public final class MemoryListStore implements ListStore {
                     StoreStats.Distribution.EMPTY,
                     StoreStats.Distribution.EMPTY,
                     StoreStats.Distribution.EMPTY,
+                    StoreStats.Distribution.EMPTY,
                     lists.size(),
                     StoreStats.HeapUse.EMPTY,
                     0,

@@ -15,6 +15,7 @@ package io.caravan;
  * @param batchRecords records per flush
  * @param forceNanos duration of one write and force of the log, in nanoseconds
  * @param ackNanos from a flush's first accepted write to its acknowledgement, in nanoseconds
+ * @param recentAckNanos the same of the last five to ten seconds
  * @param lists lists that exist
  * @param heap the heap's space
  * @param logBytesSinceCheckpoint about how many log bytes a recovery would have to replay
@@ -37,6 +38,7 @@ public record StoreStats(
         Distribution batchRecords,
         Distribution forceNanos,
         Distribution ackNanos,
+        Distribution recentAckNanos,
         long lists,
         HeapUse heap,
         long logBytesSinceCheckpoint,

@@ -204,6 +204,11 @@ final class Checkpointer {
         return Math.max(0, committed.position() - checkpoints.newest().startLsn());
     }
 
+    /** What {@link #logBytesSince} will be when the next checkpoint begins. */
+    long logBytesAtNext() {
+        return Math.max(0, dueAtLsn - checkpoints.newest().startLsn());
+    }
+
     /** Publishes a checkpoint. On the checkpointer's thread only. */
     void publish() throws IOException {
         long startNanos = clock.getAsLong();

@@ -16,4 +16,9 @@ final class Counters {
     final Histogram batchRecords = new Histogram();
     final Histogram forceNanos = new Histogram();
     final Histogram ackNanos = new Histogram();
+    final RecentHistogram recentAckNanos;
+
+    Counters(long nowNanos) {
+        recentAckNanos = new RecentHistogram(nowNanos);
+    }
 }

@@ -6,6 +6,7 @@ import io.caravan.ListInfo;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
 import io.caravan.StoreDirectoryException;
+import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -270,6 +271,7 @@ public final class Engine implements ListStore {
                     c.batchRecords.read(),
                     c.forceNanos.read(),
                     c.ackNanos.read(),
+                    c.recentAckNanos.read(state.nowNanos()),
                     state.index.listCount(),
                     parts.heapUse(),
                     parts.checkpointer.logBytesSince(),
@@ -280,6 +282,11 @@ public final class Engine implements ListStore {
         } finally {
             state.lock.unlock();
         }
+    }
+
+    @Override
+    public StoreLayout layout() {
+        return parts.layout();
     }
 
     @Override

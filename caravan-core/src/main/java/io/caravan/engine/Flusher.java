@@ -230,7 +230,9 @@ final class Flusher {
                 counters.forceNanos.record(durableNanos - startNanos);
             }
             if (commit.count() > 0) {
-                counters.ackNanos.record(durableNanos - commit.firstNanos());
+                long ackNanos = durableNanos - commit.firstNanos();
+                counters.ackNanos.record(ackNanos);
+                counters.recentAckNanos.record(ackNanos, durableNanos);
             }
         } finally {
             state.lock.unlock();

@@ -85,6 +85,11 @@ final class HeapSpace {
         return state.heap.usedBytes() - freed.bytes() + state.index.logBytes() - movingBytes;
     }
 
+    /** Bytes of entries in the log that may have to move to the heap. */
+    long movingBytes() {
+        return state.index.logBytes();
+    }
+
     private long maxUsableBytes() {
         return Math.max(segments, maxHeapBytes / geometry.segmentBytes()) * geometry.usableBytes();
     }

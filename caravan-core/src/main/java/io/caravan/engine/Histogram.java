@@ -39,6 +39,23 @@ final class Histogram {
         return ((long) (bucket - shift * SPLITS) + 1 << shift) - 1;
     }
 
+    /** What this and another have recorded. */
+    Distribution readWith(Histogram other) {
+        Histogram both = new Histogram();
+        both.add(this);
+        both.add(other);
+        return both.read();
+    }
+
+    private void add(Histogram other) {
+        for (int bucket = 0; bucket < counts.length; bucket++) {
+            counts[bucket] += other.counts[bucket];
+        }
+        count += other.count;
+        sum += other.sum;
+        max = Math.max(max, other.max);
+    }
+
     Distribution read() {
         return count == 0
                 ? Distribution.EMPTY

@@ -53,6 +53,11 @@ final class Provisioner {
         }
     }
 
+    /** The segment in which frames are placed now. */
+    long currentSegment() {
+        return enteredSegment;
+    }
+
     long lastReadySegment() {
         return lastReadySegment;
     }

@@ -3,6 +3,7 @@ package io.caravan.engine;
 import io.caravan.StoreConfig;
 import io.caravan.StoreFailedException;
 import io.caravan.StoreIoException;
+import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.WriteCallback;
 import io.caravan.format.FileHeader;
@@ -190,6 +191,13 @@ final class StoreParts {
             }
             throw failed;
         }
+    }
+
+    /** See {@link io.caravan.ListStore#layout()}. */
+    StoreLayout layout() {
+        LayoutSurvey survey =
+                new LayoutSurvey(state, space, recovered.heapFile().geometry());
+        return survey.look(recovered.log().geometry(), provisioner, checkpointer);
     }
 
     StoreStats.HeapUse heapUse() {

@@ -37,7 +37,9 @@ final class StoreState {
     final IndexedHeap heap;
 
     /** Guarded by {@link #lock}. */
-    final Counters counters = new Counters();
+    final Counters counters;
+
+    private final LongSupplier clock;
 
     private final String name;
     private final Threading threading;
@@ -50,10 +52,17 @@ final class StoreState {
     StoreState(String name, ListIndex index, IndexedHeap heap, Threading threading, LongSupplier clock) {
         this.name = name;
         this.lock = new StoreLock(clock);
+        this.clock = clock;
+        this.counters = new Counters(clock.getAsLong());
         this.changed = lock.newCondition();
         this.threading = threading;
         this.index = index;
         this.heap = heap;
+    }
+
+    /** The clock's nanoseconds. */
+    long nowNanos() {
+        return clock.getAsLong();
     }
 
     String name() {

@@ -257,6 +257,19 @@ public final class IndexedHeap implements Heap {
         }
     }
 
+    /**
+     * One step of a walk through all holes, which goes on while the heap changes: holes that come, go or merge meanwhile
+     * may be visited or not. A walk starts at position 0, and is through when a step returns 0 again.
+     *
+     * @return the position of the next step
+     */
+    public long visitHoles(long position, HoleVisitor visitor) {
+        if (position == 0 && frontierUnits > 0) {
+            visitor.hole(frontierStart << UNIT_SHIFT, frontierUnits << UNIT_SHIFT);
+        }
+        return byStart.visit(position, slot -> visitor.hole(start(slot) << UNIT_SHIFT, holeUnits(slot) << UNIT_SHIFT));
+    }
+
     private static long units(long bytes) {
         return bytes + (1 << UNIT_SHIFT) - 1 >>> UNIT_SHIFT;
     }

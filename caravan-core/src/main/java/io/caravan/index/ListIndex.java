@@ -339,6 +339,11 @@ public final class ListIndex {
         return pins.lists();
     }
 
+    /** Sequence of the first entry of a list that is pinned; the list has a pin. */
+    public long firstPinned(int list) {
+        return pins.first(list);
+    }
+
     /** Copies {@code count} regions, which must be held and pinned, and moves the cursor behind them. */
     public void copyRegions(ListCursor cursor, long[] target, int targetAt, int count) {
         int copied = 0;

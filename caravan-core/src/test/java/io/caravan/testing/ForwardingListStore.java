@@ -3,6 +3,7 @@ package io.caravan.testing;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.WriteBatch;
 import io.caravan.WriteCallback;
@@ -86,6 +87,11 @@ public class ForwardingListStore implements ListStore {
     @Override
     public Group group() {
         return store.group();
+    }
+
+    @Override
+    public StoreLayout layout() {
+        return store.layout();
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.config.Setting;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
@@ -17,12 +18,14 @@ import io.caravan.server.metrics.StoreMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.protocol.http.HttpProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -38,6 +41,7 @@ public final class Server implements AutoCloseable {
     private static final Duration READERS_PATIENCE = Duration.ofSeconds(1);
 
     private final ServerConfig config;
+    private final List<Setting> settings;
     private final Network network;
     private final ExecutorService readers;
     private final ServerMetrics metrics = new ServerMetrics();
@@ -53,7 +57,13 @@ public final class Server implements AutoCloseable {
      * Throws {@link IOException} when it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
+        this(config, List.of());
+    }
+
+    /** The same, which tells operators these settings. */
+    public Server(ServerConfig config, List<Setting> settings) throws IOException {
         this.config = config;
+        this.settings = List.copyOf(settings);
         this.network = new Network(config.network());
         NetworkMetrics.register(metrics, network, config.authenticator());
         this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
@@ -99,7 +109,7 @@ public final class Server implements AutoCloseable {
                 config.limits(), opened, archiver, restoring, status, readers, config.authenticator(), metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         if (http != null) {
-            http.serve(opened, archiver);
+            http.serve(new Served(opened, archiver, restores, resp::clients, settings));
         }
     }
 

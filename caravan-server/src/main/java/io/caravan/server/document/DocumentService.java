@@ -3,6 +3,7 @@ package io.caravan.server.document;
 import io.caravan.CaravanException;
 import io.caravan.ListInfo;
 import io.caravan.ListStore;
+import io.caravan.StoreLayout;
 import io.caravan.StoreStats;
 import io.caravan.catalog.Catalog;
 import io.caravan.catalog.DocumentName;
@@ -383,6 +384,11 @@ public final class DocumentService implements AutoCloseable {
     /** See {@link ListStore#stats()}. */
     public StoreStats stats() {
         return store.stats();
+    }
+
+    /** See {@link ListStore#layout()}. */
+    public StoreLayout layout() {
+        return store.layout();
     }
 
     /** Stops deleting expired documents. The store stays open. */

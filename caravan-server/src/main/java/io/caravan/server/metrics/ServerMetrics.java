@@ -12,6 +12,7 @@ import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -107,12 +108,35 @@ public final class ServerMetrics implements AutoCloseable {
                 .record(nanos, TimeUnit.NANOSECONDS);
     }
 
+    /**
+     * How many requests of a kind there were.
+     *
+     * @param seconds how long they took together
+     */
+    public record RequestCount(String protocol, String operation, String outcome, long count, double seconds) {}
+
+    /** The requests so far, by kind, of which there are a few. */
+    public List<RequestCount> requests() {
+        return requests.entrySet().stream()
+                .map(each -> new RequestCount(
+                        each.getKey().protocol(),
+                        each.getKey().operation(),
+                        label(each.getKey()),
+                        each.getValue().count(),
+                        each.getValue().totalTime(TimeUnit.SECONDS)))
+                .toList();
+    }
+
+    private static String label(Request request) {
+        return request.outcome().name().toLowerCase(Locale.ROOT);
+    }
+
     private Timer timer(Request request) {
         return Timer.builder("caravan.requests")
                 .description("Requests, timed from when one has come in whole to its answer")
                 .tag("protocol", request.protocol())
                 .tag("operation", request.operation())
-                .tag("outcome", request.outcome().name().toLowerCase(Locale.ROOT))
+                .tag("outcome", label(request))
                 .serviceLevelObjectives(BUCKETS)
                 .register(registry);
     }

@@ -25,6 +25,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -91,6 +92,33 @@ class ArchiveServerTest {
             Eventually.await(
                     "it is archived all the same",
                     () -> !call(resp, "CARAVAN.ARCHIVE", "k").startsWith("-"));
+        }
+    }
+
+    private static String post(ServerFixture server, String path) throws Exception {
+        URI uri = URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + path);
+        HttpRequest request =
+                HttpRequest.newBuilder(uri).POST(BodyPublishers.noBody()).build();
+        return HttpClient.newHttpClient().send(request, BodyHandlers.ofString()).body();
+    }
+
+    @Test
+    void overHttpGenerationsAreListedAndRestored() throws Exception {
+        try (ServerFixture server = server(false);
+                RespClient resp = server.connect()) {
+            archivedByCommand(resp, "k");
+            assertThat(get(server, "/v1/archive")).contains("\"state\":\"OWNER\"", "\"drills\":null");
+            assertThat(get(server, "/v1/archive/stream/k"))
+                    .contains("\"name\":\"k\",\"deletedAt\":null", "\"number\":1,");
+            assertThat(get(server, "/v1/archive/stream/never")).contains("not_archived");
+            assertThat(post(server, "/v1/archive/stream/k")).contains("\"added\":0");
+            assertThat(post(server, "/v1/archive/stream/k?as=another%20one"))
+                    .contains("\"path\":\"/v1/stream/another%20one\"");
+            assertThat(resp.call("LRANGE", "another one", "0", "1")).isEqualTo("[$a, $b]");
+            assertThat(post(server, "/v1/archive/stream/k?as=k")).contains("invalid_parameter");
+            assertThat(post(server, "/v1/archive/stream/k?generation=99")).contains("\"status\":404");
+            resp.call("DEL", "k");
+            assertThat(post(server, "/v1/archive/stream/k")).contains("\"status\":409,\"code\":\"deleted\"");
         }
     }
 

@@ -18,6 +18,7 @@ import io.caravan.server.document.Waiting;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -83,11 +84,24 @@ public final class RestoreService implements AutoCloseable {
      */
     public void restoreApart(
             DocumentName name, OptionalLong number, @Nullable DocumentName as, Outcome<Restored> outcome) {
+        apart(name, () -> restore(name, number, as), outcome);
+    }
+
+    /**
+     * Looks what the archive has of a document; as {@link #restoreApart}.
+     *
+     * @throws ObjectStoreException when too many wait already
+     */
+    public void manifestApart(DocumentName name, Outcome<Optional<Manifest>> outcome) {
+        apart(name, () -> Optional.ofNullable(archive.get().manifest(name)).map(KeptManifest::manifest), outcome);
+    }
+
+    private <T> void apart(DocumentName name, Supplier<T> work, Outcome<T> outcome) {
         try {
             threads.execute(() -> {
-                Restored restored;
+                T result;
                 try {
-                    restored = restore(name, number, as);
+                    result = work.get();
                 } catch (RuntimeException refused) {
                     outcome.failure(refused);
                     return;
@@ -95,7 +109,7 @@ public final class RestoreService implements AutoCloseable {
                     outcome.failure(new IllegalStateException("restoring has failed: " + broken, broken));
                     throw broken;
                 }
-                outcome.success(restored);
+                outcome.success(result);
             });
         } catch (RejectedExecutionException full) {
             throw new ObjectStoreException(

@@ -140,7 +140,8 @@ public final class ServeCommand implements Callable<Integer> {
     }
 
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
-        Server server = new Server(serverConfig);
+        Server server =
+                new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings));
         ListStore store = open(config, server);
         startWatches();
         Runtime.getRuntime()

@@ -1,7 +1,9 @@
 package io.caravan.server.cli.serve;
 
+import io.caravan.server.config.Setting;
 import io.caravan.server.config.Settings;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -16,18 +18,24 @@ final class SettingsTable {
 
     /** Name, value and source, a line each; secrets are not shown. */
     static void print(ParseResult parsed, Settings settings, PrintWriter out) {
-        List<OptionSpec> options = parsed.commandSpec().options().stream()
+        rows(parsed, settings).forEach(row -> out.printf(Locale.ROOT, ROW, row.name(), row.value(), row.source()));
+        out.flush();
+    }
+
+    /** Every setting, with the word {@code hidden} for secrets. */
+    static List<Setting> rows(ParseResult parsed, Settings settings) {
+        List<Setting> rows = new ArrayList<>();
+        parsed.commandSpec().options().stream()
                 .filter(option -> !Settings.notASetting(option))
                 .sorted(Comparator.comparing(Settings::fileName))
-                .toList();
-        for (OptionSpec option : options) {
-            String source = parsed.hasMatchedOption(option) ? "command line" : settings.source(option);
-            out.printf(Locale.ROOT, ROW, Settings.fileName(option), text(option, parsed, settings), source);
-        }
+                .forEach(option -> {
+                    String source = parsed.hasMatchedOption(option) ? "command line" : settings.source(option);
+                    rows.add(new Setting(Settings.fileName(option), text(option, parsed, settings), source));
+                });
         if (settings.environment().containsKey(SecurityOptions.PASSWORD_VARIABLE)) {
-            out.printf(Locale.ROOT, ROW, "password", "(hidden)", "environment " + SecurityOptions.PASSWORD_VARIABLE);
+            rows.add(new Setting("password", "(hidden)", "environment " + SecurityOptions.PASSWORD_VARIABLE));
         }
-        out.flush();
+        return rows;
     }
 
     /** The value as it was written, so that it can be written again. */

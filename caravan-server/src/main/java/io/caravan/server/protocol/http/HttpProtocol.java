@@ -1,9 +1,9 @@
 package io.caravan.server.protocol.http;
 
-import io.caravan.server.archive.push.Archiver;
-import io.caravan.server.document.DocumentService;
+import io.caravan.server.config.HostPort;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
@@ -14,6 +14,7 @@ import io.caravan.server.protocol.http.connection.HttpConnection;
 import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -21,12 +22,15 @@ import io.netty.channel.Channel;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.handler.codec.http.HttpResponseEncoder;
+import io.netty.util.AttributeKey;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}. */
 public final class HttpProtocol implements WireProtocol {
@@ -35,6 +39,8 @@ public final class HttpProtocol implements WireProtocol {
 
     /** Longer than the minute for which proxies keep unused connections, so that it is they who close them. */
     private static final Duration IDLE_TIMEOUT = Duration.ofMinutes(2);
+
+    private static final AttributeKey<Long> OPENED_NANOS = AttributeKey.valueOf("caravan.opened");
 
     private final HttpService service;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -45,11 +51,12 @@ public final class HttpProtocol implements WireProtocol {
         Gate gate = new Gate(authenticator);
         metrics.connections("http", connections::size);
         service = new HttpService(
-                config, Routes.all(config, gate, readiness, readers, metrics, connections), gate, readiness, metrics);
+                config, Routes.all(config, gate, readiness, readers, metrics, this::clients), gate, readiness, metrics);
     }
 
     @Override
     public Connection connect(Channel channel, InFlight inFlight, AnswerMemory answers) {
+        channel.attr(OPENED_NANOS).set(System.nanoTime());
         connections.add(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight, answers);
         channel.pipeline().addLast(connection.decoder(), new HttpResponseEncoder(), connection);
@@ -70,9 +77,23 @@ public final class HttpProtocol implements WireProtocol {
                 (TOO_MANY_CONNECTIONS + body.length + "\r\n\r\n").getBytes(StandardCharsets.US_ASCII), body);
     }
 
-    /** Serves documents from now on; {@code archiver} is null when they are not archived. */
-    public void serve(DocumentService documents, @Nullable Archiver archiver) {
-        service.readiness().serve(documents, archiver);
+    /** Serves documents from now on. */
+    public void serve(Served served) {
+        service.readiness().serve(served);
+    }
+
+    private Stream<ClientInfo> clients() {
+        long now = System.nanoTime();
+        return connections.stream().map(channel -> {
+            long opened = channel.attr(OPENED_NANOS).get();
+            return new ClientInfo("http", address(channel), "", "", "", TimeUnit.NANOSECONDS.toSeconds(now - opened));
+        });
+    }
+
+    private static String address(Channel channel) {
+        return channel.remoteAddress() instanceof InetSocketAddress internet
+                ? HostPort.format(internet)
+                : String.valueOf(channel.remoteAddress());
     }
 
     /** From now on every request is refused because the server stops. */

@@ -10,27 +10,35 @@ import static io.netty.handler.codec.http.HttpMethod.POST;
 import static io.netty.handler.codec.http.HttpMethod.PUT;
 
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.StreamName;
 import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.endpoint.ArchivePages;
+import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.DocumentList;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
+import io.caravan.server.protocol.http.endpoint.OperatorPages;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
-import io.netty.channel.group.ChannelGroup;
+import io.caravan.server.protocol.http.endpoint.ValuePages;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /** The table of all routes. A new endpoint goes here, and into {@code openapi.json}. */
 final class Routes {
     private static final String STREAM = StreamName.PREFIX + Route.REST;
+    private static final String VALUES = "/v1/values/" + Route.REST;
+    private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
 
     private Routes() {}
 
@@ -40,13 +48,16 @@ final class Routes {
             Readiness readiness,
             Executor readers,
             ServerMetrics metrics,
-            ChannelGroup connections) {
+            Supplier<Stream<ClientInfo>> clients) {
         Cursors cursors = new Cursors(
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
         Endpoints endpoints = new Endpoints(readiness, readers, config, cursors, !gate.closed());
         StreamReads reads = new StreamReads(endpoints);
         StreamWrites writes = new StreamWrites(endpoints);
-        ServerPages pages = new ServerPages(endpoints, metrics, connections);
+        ServerPages pages = new ServerPages(endpoints, metrics, clients);
+        OperatorPages operators = new OperatorPages(endpoints, clients);
+        ArchivePages archive = new ArchivePages(endpoints);
+        ConsoleFiles console = new ConsoleFiles();
         return List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 507), writes::create),
                 new Route(POST, STREAM, "appendToStream", WRITE, Set.of(200, 204, 404, 409, 410, 507), writes::append),
@@ -54,6 +65,22 @@ final class Routes {
                 new Route(HEAD, STREAM, "describeStream", READ, Set.of(200, 404, 410), reads::describe),
                 new Route(DELETE, STREAM, "deleteStream", WRITE, Set.of(204, 404, 409, 410, 507), writes::delete),
                 new Route(GET, "/v1/documents", "listDocuments", READ, Set.of(200), new DocumentList(endpoints)),
+                new Route(
+                        GET, VALUES, "readValues", READ, Set.of(200, 404, 409, 410), new ValuePages(endpoints)::values),
+                new Route(GET, "/v1/store", "store", ADMIN, Set.of(200), operators::store),
+                new Route(GET, "/v1/clients", "clients", ADMIN, Set.of(200), operators::clients),
+                new Route(GET, "/v1/settings", "settings", ADMIN, Set.of(200), operators::settings),
+                new Route(GET, "/v1/archive", "archive", ADMIN, Set.of(200), archive::status),
+                new Route(GET, ARCHIVED, "generations", READ, Set.of(200, 404), archive::generations),
+                new Route(POST, ARCHIVED, "restoreStream", WRITE, Set.of(200, 404, 409, 410, 507), archive::restore),
+                new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
+                new Route(
+                        GET,
+                        ConsoleFiles.PREFIX + Route.REST,
+                        "consoleFile",
+                        null,
+                        Set.of(200, 304, 404),
+                        console::file),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats),
                 new Route(GET, "/metrics", "metrics", ADMIN, Set.of(200), pages::metrics),
                 new Route(GET, "/healthz", "alive", null, Set.of(200), ServerPages::alive),

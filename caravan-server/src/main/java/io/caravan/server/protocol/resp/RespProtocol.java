@@ -5,6 +5,7 @@ import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
+import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
@@ -42,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** RESP, for listeners: what all of its connections share. */
@@ -149,6 +151,11 @@ public final class RespProtocol implements WireProtocol {
         Session session = new Session(clients.newId(), remote, channel.localAddress(), authenticator);
         clients.add(session, channel::close);
         return session;
+    }
+
+    /** The open connections, oldest first. */
+    public Stream<ClientInfo> clients() {
+        return clients.all().stream().map(ClientCommands::info);
     }
 
     void forget(Session session) {

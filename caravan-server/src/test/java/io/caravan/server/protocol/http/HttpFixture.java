@@ -14,6 +14,7 @@ import io.caravan.server.net.TestLimits;
 import io.caravan.server.net.Transport;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Origins;
+import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.Authenticator;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.io.IOException;
@@ -103,7 +104,7 @@ final class HttpFixture implements AutoCloseable {
     }
 
     void serve() {
-        server.serve(documents, null);
+        server.serve(Served.of(documents));
     }
 
     URI uri(String path) {

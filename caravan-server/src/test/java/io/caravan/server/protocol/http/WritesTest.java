@@ -17,6 +17,7 @@ import io.caravan.server.protocol.http.codec.ResponseWriter;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
+import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.security.Principal;
@@ -73,7 +74,7 @@ class WritesTest {
                 });
         documents = new DocumentService(store, Catalog.open(store, 0));
         Readiness readiness = new Readiness();
-        readiness.serve(documents, null);
+        readiness.serve(Served.of(documents));
         endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
     }
 

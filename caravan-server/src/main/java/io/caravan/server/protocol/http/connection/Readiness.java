@@ -10,20 +10,19 @@ import org.jspecify.annotations.Nullable;
 
 /** Whether the server is ready to serve, and if not, why. Thread-safe. */
 public final class Readiness {
-    private volatile @Nullable DocumentService documents;
-    private volatile @Nullable Archiver archiver;
+    private volatile @Nullable Served served;
     private volatile boolean draining;
 
     /** Serves documents from now on. */
-    public void serve(DocumentService opened, @Nullable Archiver archives) {
-        archiver = archives;
-        documents = opened;
+    public void serve(Served opened) {
+        served = opened;
     }
 
     /** The status of the archive, or null when there is none. */
     public @Nullable ArchiveStatus archive() {
-        Archiver archives = archiver;
-        return archives == null ? null : archives.status();
+        Served opened = served;
+        Archiver archiver = opened == null ? null : opened.archiver();
+        return archiver == null ? null : archiver.status();
     }
 
     public void drain() {
@@ -36,11 +35,16 @@ public final class Readiness {
 
     /** The documents. Throws {@link Problem} when the store is still being opened, or the server stops. */
     public DocumentService documents() {
-        DocumentService served = documents;
-        if (served == null || draining) {
+        return served().documents();
+    }
+
+    /** All that is served; as {@link #documents}. */
+    public Served served() {
+        Served opened = served;
+        if (opened == null || draining) {
             throw notServing();
         }
-        return served;
+        return opened;
     }
 
     private Problem notServing() {
@@ -51,11 +55,11 @@ public final class Readiness {
 
     /** Why the server is not ready, or null; {@code inFull} gives the store's own message, which may name files. */
     public @Nullable Problem problem(boolean inFull) {
-        DocumentService served = documents;
-        if (served == null || draining) {
+        Served opened = served;
+        if (opened == null || draining) {
             return notServing();
         }
-        CaravanException trouble = served.trouble();
+        CaravanException trouble = opened.documents().trouble();
         if (trouble == null) {
             return null;
         }

@@ -15,10 +15,14 @@ import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lists documents, in no order, a page at a time. A document that exists throughout is on exactly one page. Those that
@@ -43,16 +47,45 @@ public final class DocumentList implements Route.Endpoint {
         if (limit < 1) {
             throw Problem.badRequest("invalid_parameter", "limit must be 1 or more");
         }
-        String prefix = query.get("prefix");
-        byte[] start = prefix == null ? new byte[0] : prefix.getBytes(StandardCharsets.UTF_8);
+        Wanted wanted = new Wanted(
+                bytes(query.get("prefix")), bytes(query.get("delimiter")), "true".equals(query.get("sizes")));
         DocumentService documents = endpoints.readiness().documents();
         endpoints.read(
                 exchange,
-                () -> exchange.answer(
-                        Answer.json(200, page(exchange.principal(), documents.scan(cursor, limit), start))));
+                () -> exchange.answer(Answer.json(200, page(exchange.principal(), documents, cursor, limit, wanted))));
     }
 
-    private static long number(Query query, String name, long otherwise) {
+    /**
+     * What is listed.
+     *
+     * @param prefix what names begin with
+     * @param delimiter names that have it behind the prefix are counted by what they begin with up to it; empty for none
+     * @param sizes whether the bytes of each document are told
+     */
+    private record Wanted(byte[] prefix, byte[] delimiter, boolean sizes) {
+        /** The common beginning that a name is counted by, or null when it is listed itself. */
+        @Nullable
+        String group(DocumentName name) {
+            if (delimiter.length == 0) {
+                return null;
+            }
+            byte[] bytes = name.toBytes();
+            for (int at = prefix.length; at + delimiter.length <= bytes.length; at++) {
+                int end = at + delimiter.length;
+                if (Arrays.equals(bytes, at, end, delimiter, 0, delimiter.length)) {
+                    return DocumentName.of(Arrays.copyOf(bytes, end)).text();
+                }
+            }
+            return null;
+        }
+    }
+
+    private static byte[] bytes(@Nullable String text) {
+        return text == null ? new byte[0] : text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A parameter's number from 0 on, or another when it is absent. Throws {@link Problem} when it is none. */
+    static long number(Query query, String name, long otherwise) {
         String value = query.get(name);
         if (value == null) {
             return otherwise;
@@ -67,24 +100,41 @@ public final class DocumentList implements Route.Endpoint {
         throw Problem.badRequest("invalid_parameter", name + " must be a number below 2^63");
     }
 
-    private static Map<String, Object> page(Principal principal, ScanPage page, byte[] prefix) {
-        List<Map<String, Object>> listed = page.documents().stream()
-                .filter(found -> found.name().startsWith(prefix) && principal.may(Permission.READ, found.name()))
-                .map(found -> entry(found.name(), found.info()))
-                .toList();
+    private static Map<String, Object> page(
+            Principal principal, DocumentService documents, long cursor, int limit, Wanted wanted) {
+        ScanPage page = documents.scan(cursor, limit);
+        List<Map<String, Object>> listed = new ArrayList<>();
+        Map<String, Long> groups = new TreeMap<>();
+        for (ScanPage.Found found : page.documents()) {
+            if (found.name().startsWith(wanted.prefix()) && principal.may(Permission.READ, found.name())) {
+                String group = wanted.group(found.name());
+                if (group != null) {
+                    groups.merge(group, 1L, Long::sum);
+                } else {
+                    listed.add(entry(documents, found.name(), found.info(), wanted.sizes()));
+                }
+            }
+        }
         Map<String, Object> answer = new LinkedHashMap<>();
         answer.put("documents", listed);
+        if (wanted.delimiter().length > 0) {
+            answer.put("prefixes", groups);
+        }
         answer.put("cursor", page.next() == 0 ? null : Long.toString(page.next()));
         return answer;
     }
 
-    private static Map<String, Object> entry(DocumentName name, DocumentInfo info) {
+    private static Map<String, Object> entry(
+            DocumentService documents, DocumentName name, DocumentInfo info, boolean sizes) {
         DocumentAttributes attributes = info.attributes();
         Map<String, Object> entry = new LinkedHashMap<>();
         entry.put("name", name.text());
         entry.put("path", StreamName.path(name));
         entry.put("contentType", attributes.contentType());
         entry.put("values", info.count());
+        if (sizes) {
+            entry.put("bytes", documents.bytes(info));
+        }
         entry.put("firstOffset", Offset.of(info.firstSequence()));
         entry.put("nextOffset", Offset.of(info.nextSequence()));
         entry.put("closed", attributes.closed());

@@ -2,14 +2,15 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
+import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.codec.Answer;
 import io.caravan.server.protocol.http.codec.Problem;
 import io.caravan.server.protocol.http.connection.Exchange;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.security.Permission;
-import io.netty.channel.group.ChannelGroup;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -18,6 +19,9 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * Pages about the server: whether it is alive and ready, its statistics, for people and for Prometheus, and the
@@ -28,13 +32,14 @@ public final class ServerPages {
 
     private final Endpoints endpoints;
     private final ServerMetrics metrics;
-    private final ChannelGroup connections;
+    private final Supplier<Stream<ClientInfo>> clients;
+    private final long startedNanos = System.nanoTime();
     private final byte[] openApi;
 
-    public ServerPages(Endpoints endpoints, ServerMetrics metrics, ChannelGroup connections) {
+    public ServerPages(Endpoints endpoints, ServerMetrics metrics, Supplier<Stream<ClientInfo>> clients) {
         this.endpoints = endpoints;
         this.metrics = metrics;
-        this.connections = connections;
+        this.clients = clients;
         try (InputStream in = ServerPages.class.getResourceAsStream(OPEN_API)) {
             openApi = Objects.requireNonNull(in).readAllBytes();
         } catch (IOException problem) {
@@ -88,7 +93,13 @@ public final class ServerPages {
         Map<String, Object> stats = new LinkedHashMap<>();
         stats.put("documents", documents.documents());
         stats.put("tailedDocuments", documents.tailedDocuments());
-        stats.put("httpConnections", connections.size());
+        stats.put("httpConnections", clients.get().count());
+        stats.put(
+                "respConnections",
+                endpoints.readiness().served().otherClients().get().count());
+        stats.put("version", Version.current());
+        stats.put("uptimeSeconds", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startedNanos));
+        stats.put("requests", metrics.requests());
         stats.put("store", documents.stats());
         stats.put("archive", endpoints.readiness().archive());
         return stats;

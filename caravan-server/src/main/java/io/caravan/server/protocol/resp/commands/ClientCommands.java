@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp.commands;
 
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
 
+import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -202,6 +203,17 @@ public final class ClientCommands {
                 user(session),
                 session.library(),
                 session.libraryVersion());
+    }
+
+    /** What operators are told of a connection. */
+    public static ClientInfo info(Session session) {
+        return new ClientInfo(
+                "resp",
+                address(session.remote()),
+                session.name(),
+                user(session),
+                (session.library() + " " + session.libraryVersion()).strip(),
+                TimeUnit.NANOSECONDS.toSeconds(session.ageNanos()));
     }
 
     static String address(SocketAddress address) {

@@ -1,0 +1,152 @@
+package io.caravan.engine;
+
+import io.caravan.StoreLayout;
+import io.caravan.StoreLayout.HeapSegment;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.index.ListCursor;
+import io.caravan.index.ListIndex;
+import io.caravan.index.Pins.Pin;
+import io.caravan.wal.LogGeometry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * Looks at how the store lies on disk: walks through the heap's holes and the pinned entries, and takes the lock for one
+ * small step at a time. One walk; make another for the next.
+ */
+final class LayoutSurvey {
+    /** Of all that readers have pinned, so many lists and so many of their entries are looked at. */
+    private static final int MAX_PINNED_LISTS = 256;
+
+    private static final int MAX_PINNED_ENTRIES = 1 << 18;
+    /** Regions copied under one hold of the lock. */
+    private static final int SLICE = 512;
+
+    private final StoreState state;
+    private final HeapSpace space;
+    private final HeapGeometry geometry;
+    private final long[] freeBytes;
+    private final long[] holes;
+    private final long[] largest;
+    private final long[] pinnedBytes;
+    private boolean pinsComplete = true;
+
+    LayoutSurvey(StoreState state, HeapSpace space, HeapGeometry geometry) {
+        this.state = state;
+        this.space = space;
+        this.geometry = geometry;
+        int segments = state.locked(space::segments);
+        this.freeBytes = new long[segments];
+        this.holes = new long[segments];
+        this.largest = new long[segments];
+        this.pinnedBytes = new long[segments];
+    }
+
+    /** Takes a look; on a thread that may wait for the lock. */
+    StoreLayout look(LogGeometry log, Provisioner provisioner, Checkpointer checkpointer) {
+        walkHoles();
+        walkPins();
+        StoreLayout.Log logLayout = new StoreLayout.Log(
+                log.segmentBytes(),
+                provisioner.neededLogSegment(),
+                provisioner.currentSegment(),
+                provisioner.lastReadySegment(),
+                checkpointer.logBytesSince(),
+                checkpointer.logBytesAtNext(),
+                state.locked(space::movingBytes));
+        return new StoreLayout(logLayout, segments(), pinsComplete);
+    }
+
+    private void walkHoles() {
+        long position = 0;
+        do {
+            state.lock.lockForSlice();
+            try {
+                position = state.heap.visitHoles(position, this::countHole);
+            } finally {
+                state.lock.unlock();
+            }
+        } while (position != 0);
+    }
+
+    private void countHole(long address, long bytes) {
+        int segment = geometry.segmentOf(address);
+        if (segment < freeBytes.length) {
+            // Holes that merge or move meanwhile may be seen twice.
+            freeBytes[segment] = Math.min(geometry.usableBytes(), freeBytes[segment] + bytes);
+            holes[segment]++;
+            largest[segment] = Math.max(largest[segment], bytes);
+        }
+    }
+
+    private void walkPins() {
+        List<Pin> own = pinWithReaders();
+        int left = MAX_PINNED_ENTRIES;
+        for (Pin pin : own) {
+            try {
+                left -= countPinned(pin, left);
+            } finally {
+                state.locked(() -> space.unpin(pin));
+            }
+        }
+    }
+
+    /** Pins what readers have pinned, so that it stays while it is looked at. */
+    private List<Pin> pinWithReaders() {
+        List<Pin> own = new ArrayList<>();
+        state.lock.lockForSlice();
+        try {
+            ListIndex index = state.index;
+            int[] lists = index.pinnedLists().limit(MAX_PINNED_LISTS + 1L).toArray();
+            pinsComplete = lists.length <= MAX_PINNED_LISTS;
+            IntStream.of(lists)
+                    .limit(MAX_PINNED_LISTS)
+                    .forEach(list -> own.add(index.pin(list, index.firstPinned(list))));
+        } finally {
+            state.lock.unlock();
+        }
+        return own;
+    }
+
+    /** Returns how many entries were counted. */
+    private int countPinned(Pin pin, int most) {
+        long from = pin.from();
+        // Those behind it are in the log.
+        long to = state.locked(() -> state.index.tenured(pin.list()));
+        long end = Math.min(to, from + most);
+        pinsComplete &= end == to || to <= from;
+        long[] regions = new long[SLICE];
+        ListCursor cursor = new ListCursor();
+        for (long next = from; next < end; next += SLICE) {
+            int count = (int) Math.min(SLICE, end - next);
+            state.copyRegions(pin.list(), next, cursor, regions, 0, count);
+            for (int i = 0; i < count; i++) {
+                countPinned(regions[i]);
+            }
+        }
+        return (int) Math.max(0, end - from);
+    }
+
+    private void countPinned(long region) {
+        if (!Region.isInLog(region)) {
+            int segment = geometry.segmentOf(Region.address(region));
+            if (segment < pinnedBytes.length) {
+                pinnedBytes[segment] += Region.entryBytes(region);
+            }
+        }
+    }
+
+    private List<HeapSegment> segments() {
+        return IntStream.range(0, freeBytes.length)
+                .mapToObj(number -> new HeapSegment(
+                        number,
+                        geometry.usableBytes(),
+                        freeBytes[number],
+                        holes[number],
+                        largest[number],
+                        Math.min(pinnedBytes[number], geometry.usableBytes() - freeBytes[number])))
+                .toList();
+    }
+}

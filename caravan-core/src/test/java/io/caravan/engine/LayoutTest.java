@@ -1,0 +1,80 @@
+package io.caravan.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.EntryStream;
+import io.caravan.StoreLayout;
+import io.caravan.StoreLayout.HeapSegment;
+import io.caravan.StoreStats.Distribution;
+import io.caravan.testing.MemoryStorage;
+import java.nio.ByteBuffer;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/** What a store tells of how it lies on disk, and of its last seconds. */
+class LayoutTest {
+    private static final int VALUE_BYTES = 1_000;
+
+    @Test
+    void valuesAreInTheLogUntilACheckpointMovesThem() throws Exception {
+        try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime)) {
+            store.engine.append(1, new byte[VALUE_BYTES]).join();
+            StoreLayout young = store.engine.layout();
+            assertThat(young.log().movingBytes()).isGreaterThan(VALUE_BYTES);
+            assertThat(young.log().replayBytes()).isPositive();
+            assertThat(young.log().checkpointAtBytes()).isGreaterThan(0);
+            assertThat(young.heap()).hasSize(1);
+            assertThat(young.heap().get(0).usedBytes()).isZero();
+
+            store.engine.checkpoint();
+            StoreLayout moved = store.engine.layout();
+            assertThat(moved.log().movingBytes()).isZero();
+            assertThat(moved.log().replayBytes()).isZero();
+            HeapSegment segment = moved.heap().get(0);
+            assertThat(segment.usedBytes()).isEqualTo(young.log().movingBytes());
+            assertThat(segment.holes()).isEqualTo(1);
+            assertThat(segment.largestHoleBytes()).isEqualTo(segment.freeBytes());
+            assertThat(segment.pinnedBytes()).isZero();
+            assertThat(moved.log().lastSegment()).isGreaterThan(moved.log().currentSegment());
+        }
+    }
+
+    @Test
+    void whatAReaderKeepsIsPinned() throws Exception {
+        try (FaultyStore store = FaultyStore.open(FaultyStore.small().build(), new MemoryStorage(), System::nanoTime)) {
+            store.engine.append(1, new byte[VALUE_BYTES]).join();
+            store.engine.append(2, new byte[VALUE_BYTES]).join();
+            store.engine.checkpoint();
+            AtomicReference<StoreLayout> during = new AtomicReference<>();
+            store.engine.get(1, new EntryStream() {
+                @Override
+                public boolean next(long sequence, ByteBuffer value) {
+                    during.set(store.engine.layout());
+                    return true;
+                }
+
+                @Override
+                public void finished() {}
+            });
+            HeapSegment segment = during.get().heap().get(0);
+            assertThat(segment.pinnedBytes())
+                    .as("one of two entries of the same size")
+                    .isEqualTo(segment.usedBytes() / 2);
+            assertThat(during.get().pinsComplete()).isTrue();
+            assertThat(store.engine.layout().heap().get(0).pinnedBytes()).isZero();
+            assertThat(store.engine.stats().pinnedReaders()).isZero();
+        }
+    }
+
+    @Test
+    void whatWasRecordedLatelyIsForgotten() {
+        RecentHistogram recent = new RecentHistogram(0);
+        recent.record(7, 1);
+        recent.record(9, RecentHistogram.WINDOW_NANOS);
+        Distribution both = recent.read(RecentHistogram.WINDOW_NANOS + 1);
+        assertThat(both.count()).isEqualTo(2);
+        assertThat(both.max()).isEqualTo(9);
+        assertThat(recent.read(2 * RecentHistogram.WINDOW_NANOS).count()).isEqualTo(1);
+        assertThat(recent.read(4 * RecentHistogram.WINDOW_NANOS)).isEqualTo(Distribution.EMPTY);
+    }
+}

@@ -1,0 +1,35 @@
+package io.caravan.server.protocol.http.connection;
+
+import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.config.Setting;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.ClientInfo;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is served, once the store is open.
+ *
+ * @param archiver null when documents are not archived
+ * @param restores null when there is no archive to restore from
+ * @param otherClients the connections of other protocols
+ * @param settings those in force, for operators
+ */
+public record Served(
+        DocumentService documents,
+        @Nullable Archiver archiver,
+        @Nullable ServerRestores restores,
+        Supplier<Stream<ClientInfo>> otherClients,
+        List<Setting> settings) {
+    public Served {
+        settings = List.copyOf(settings);
+    }
+
+    /** Documents alone. */
+    public static Served of(DocumentService documents) {
+        return new Served(documents, null, null, Stream::empty, List.of());
+    }
+}

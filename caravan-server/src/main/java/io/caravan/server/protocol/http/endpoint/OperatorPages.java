@@ -1,0 +1,55 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.StoreLayout;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.net.ClientInfo;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.connection.Exchange;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** What an operator asks a server: how its store lies on disk, who its clients are, with which settings it runs. */
+public final class OperatorPages {
+    /** The most connections that are listed; of more, so many of each protocol. */
+    private static final int MAX_CLIENTS = 1_000;
+
+    private static final Duration LAYOUT_AGE = Duration.ofSeconds(2);
+
+    private final Endpoints endpoints;
+    private final Supplier<Stream<ClientInfo>> httpClients;
+    private final Shared<StoreLayout> layout = new Shared<>(LAYOUT_AGE, System::nanoTime);
+
+    public OperatorPages(Endpoints endpoints, Supplier<Stream<ClientInfo>> httpClients) {
+        this.endpoints = endpoints;
+        this.httpClients = httpClients;
+    }
+
+    /** The log, what is in it and not yet in the heap, and the heap by segment. */
+    public void store(Exchange exchange) {
+        DocumentService documents = endpoints.readiness().documents();
+        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, layout.get(documents::layout))));
+    }
+
+    public void clients(Exchange exchange) {
+        Supplier<Stream<ClientInfo>> others = endpoints.readiness().served().otherClients();
+        endpoints.read(exchange, () -> exchange.answer(Answer.json(200, listed(others.get()))));
+    }
+
+    private Map<String, Object> listed(Stream<ClientInfo> others) {
+        List<ClientInfo> listed = Stream.concat(
+                        others.limit(MAX_CLIENTS), httpClients.get().limit(MAX_CLIENTS))
+                .toList();
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("clients", listed);
+        return answer;
+    }
+
+    public void settings(Exchange exchange) {
+        exchange.answer(Answer.json(
+                200, Map.of("settings", endpoints.readiness().served().settings())));
+    }
+}

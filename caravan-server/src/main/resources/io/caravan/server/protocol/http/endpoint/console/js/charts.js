@@ -1,0 +1,83 @@
+/** Charts of figures over time. */
+
+import uPlot from '../vendor/uplot/uPlot.esm.js';
+
+const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** A canvas that draws `series` of a history; it takes the colours of the page, and its width. */
+class CaravanChart extends HTMLElement {
+  #plot = null;
+  #spec = null;
+  #data = [[]];
+  #watch = new ResizeObserver(() => this.#resize());
+  #scheme = matchMedia('(prefers-color-scheme: dark)');
+  #redraw = () => this.#build();
+
+  set spec(spec) {
+    if (this.#spec !== spec) {
+      this.#spec = spec;
+      this.#build();
+    }
+  }
+
+  set data(data) {
+    this.#data = data;
+    this.#plot?.setData(data);
+  }
+
+  connectedCallback() {
+    this.#watch.observe(this);
+    this.#scheme.addEventListener('change', this.#redraw);
+    this.#build();
+  }
+
+  disconnectedCallback() {
+    this.#watch.disconnect();
+    this.#scheme.removeEventListener('change', this.#redraw);
+    this.#plot?.destroy();
+    this.#plot = null;
+  }
+
+  #size() {
+    return {width: Math.max(200, this.clientWidth), height: 170};
+  }
+
+  #resize() {
+    this.#plot?.setSize(this.#size());
+  }
+
+  #build() {
+    if (!this.isConnected || !this.#spec) return;
+    this.#plot?.destroy();
+    const ink = style('--muted');
+    const grid = {stroke: style('--line'), width: 1};
+    const axis = {stroke: ink, grid, ticks: {show: false}, font: '11px system-ui, sans-serif'};
+    const {series, format} = this.#spec;
+    this.#plot = new uPlot(
+      {
+        ...this.#size(),
+        legend: {show: false},
+        cursor: {drag: {x: false, y: false}, points: {size: 6}, sync: {key: 'caravan'}},
+        scales: {y: {range: (_, __, max) => [0, max > 0 ? max * 1.12 : 1]}},
+        axes: [
+          {...axis, space: 70, size: 26},
+          {...axis, size: 62, space: 32, values: (_, ticks) => ticks.map(format)},
+        ],
+        series: [
+          {},
+          ...series.map(({label, colour, fill}) => ({
+            label,
+            stroke: style(colour),
+            fill: fill ? style(colour) + '22' : undefined,
+            width: 1.75,
+            points: {show: false},
+          })),
+        ],
+      },
+      this.#data,
+      this,
+    );
+  }
+}
+
+customElements.define('caravan-chart', CaravanChart);

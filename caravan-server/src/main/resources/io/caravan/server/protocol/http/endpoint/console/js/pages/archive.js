@@ -1,0 +1,165 @@
+/** The archive: how far it is, whether its drills succeed, and what it has of a document. */
+
+import {html, nothing} from '../../vendor/lit-html/lit-html.js';
+import {call, json, nameOf, query, streamPath, under} from '../api.js';
+import {confirm} from '../dialogs.js';
+import {bytes, count, moment, plural, seconds} from '../format.js';
+
+export const title = 'Archive';
+
+let status = null;
+let problem = '';
+let path = '';
+let found = null;
+let foundProblem = '';
+let note = '';
+let timer = 0;
+let redraw = () => {};
+
+export function enter(parameters, update) {
+  redraw = update;
+  const asked = parameters.get('path') ?? '';
+  if (asked !== path) {
+    path = asked;
+    found = null;
+    note = '';
+  }
+  foundProblem = '';
+  timer = -1;
+  ask();
+  if (path) look();
+}
+
+export function leave() {
+  clearTimeout(timer);
+  timer = 0;
+}
+
+async function ask() {
+  try {
+    if (!document.hidden) status = await json('/v1/archive');
+    problem = '';
+  } catch (refused) {
+    problem = refused.message;
+  }
+  redraw();
+  if (timer !== 0) timer = setTimeout(ask, 3000);
+}
+
+async function look() {
+  try {
+    found = await json(under('/v1/archive/stream/', path));
+    foundProblem = '';
+  } catch (refused) {
+    found = null;
+    foundProblem = refused.message;
+  }
+  redraw();
+}
+
+function choose(event) {
+  event.preventDefault();
+  const next = '#/archive?' + query({path: streamPath(new FormData(event.target).get('document'))});
+  if (location.hash === next) look();
+  else location.hash = next;
+}
+
+async function restore(generation) {
+  const name = nameOf(path);
+  let as = name;
+  const done = await confirm({
+    title: `Restore generation ${generation.number}?`,
+    text: html`<p>
+        It has ${plural(generation.values, 'value')}, ${bytes(generation.valueBytes)}, as they were at ${moment(generation.takenAt)}.
+      </p>
+      <label for="as">Restore as</label>
+      <input id="as" .value=${as} @input=${(event) => (as = event.target.value)} required autocomplete="off" spellcheck="false" />
+      <p>
+        Under its own name, a document that is there gets only what it lacks behind its end; the server refuses to take
+        anything away. Under another name, a new document is made.
+      </p>`,
+    verb: 'Restore',
+    danger: false,
+    act: async () => {
+      const parameters = {generation: generation.number, as: as === name ? '' : as};
+      return (await call('POST', under('/v1/archive/stream/', path) + '?' + query(parameters))).json();
+    },
+  });
+  if (done) {
+    note = html`${plural(done.added, 'value')} restored:
+      <a href=${'#/document?' + query({path: done.path})}>${nameOf(done.path)}</a>`;
+    redraw();
+  }
+}
+
+export function view() {
+  return html`<div class="head"><h1 tabindex="-1">Archive</h1></div>
+    ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
+    ${status ? (status.archive ? state(status) : none()) : nothing}
+    ${!status || status.archive ? generations() : nothing}`;
+}
+
+const none = () => html`<div class="card">
+  <p>This server archives nothing: what is lost with its disk is lost. <code>--archive</code> says where copies go.</p>
+</div>`;
+
+const tile = (label, value, text = '') => html`<div class="tile"><dt>${label}</dt><dd>${value}<small>${text}</small></dd></div>`;
+
+function state({archive, drills, hydration}) {
+  const last = drills?.last;
+  return html`<dl class="tiles">
+      ${tile('State', archive.state.toLowerCase(), archive.location)}
+      ${tile('Lag', seconds(archive.oldestUnarchivedSeconds), 'the oldest change that is not archived')}
+      ${tile('Waiting', count(archive.backlog), 'changes')}
+      ${tile('Archived', count(archive.documents), `snapshots, ${bytes(archive.bytes)} since the start`)}
+      ${tile('Last success', archive.lastSuccessMillis ? moment(archive.lastSuccessMillis) : 'none', 'since the start')}
+      ${tile(
+        'Last drill',
+        drills ? (last ? (last.failures.length ? 'failed' : 'passed') : 'none yet') : 'off',
+        last
+          ? `${plural(last.documents, 'document')}, ${moment(last.finishedMillis)}`
+          : drills ? 'since the start' : '--drill turns them on',
+      )}
+      ${hydration ? tile('Fetched on demand', count(hydration.documents), `${count(hydration.failures)} failed`) : nothing}
+    </dl>
+    ${archive.lastError
+      ? html`<p class="problem">Last failure, ${moment(archive.lastError.atMillis)}: ${archive.lastError.message}</p>`
+      : nothing}
+    ${last?.failures.map((failure) => html`<p class="problem">${failure}</p>`)}`;
+}
+
+const generations = () => html`<section class="card">
+  <h2>Generations of a document</h2>
+  <form class="inline" @submit=${choose}>
+    <div class="grow">
+      <label for="document">Its whole name</label>
+      <input id="document" name="document" required .value=${path ? nameOf(path) : ''} autocomplete="off" spellcheck="false" />
+    </div>
+    <button class="primary">Look</button>
+  </form>
+  ${foundProblem ? html`<p class="problem" role="alert">${foundProblem}</p>` : nothing}
+  <p role="status">${note}</p>
+  ${found ? table() : nothing}
+</section>`;
+
+const table = () => html`${found.deletedAt ? html`<p>It was deleted at ${moment(found.deletedAt)}.</p>` : nothing}
+  <div class="scroll" tabindex="0" role="region" aria-label="Generations">
+    <table>
+      <thead>
+        <tr><th scope="col">Generation</th><th scope="col">Taken</th><th scope="col">Values</th><th scope="col">Size</th>
+        <th scope="col">In the archive</th><th scope="col"><span class="unseen">Actions</span></th></tr>
+      </thead>
+      <tbody>
+        ${found.generations.map(
+          (each) => html`<tr>
+            <th scope="row">${each.number}</th>
+            <td>${moment(each.takenAt)}</td>
+            <td>${count(each.values)}</td>
+            <td>${bytes(each.valueBytes)}</td>
+            <td>${bytes(each.objectBytes)}</td>
+            <td><button @click=${() => restore(each)} aria-label=${`Restore generation ${each.number}`}>Restore…</button></td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;

@@ -1,0 +1,40 @@
+/** The settings in force, and where they come from. */
+
+import {html, nothing} from '../../vendor/lit-html/lit-html.js';
+import {json} from '../api.js';
+
+export const title = 'Settings';
+
+let settings = null;
+let problem = '';
+
+export async function enter(_, update) {
+  try {
+    settings = (await json('/v1/settings')).settings;
+    problem = '';
+  } catch (refused) {
+    problem = refused.message;
+  }
+  update();
+}
+
+export const view = () => html`<div class="head"><h1 tabindex="-1">Settings</h1></div>
+  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${settings ? table() : nothing}`;
+
+const table = () => html`<p class="muted">Without secrets. They are set on the command line, in the environment or in the config file, and read at the start.</p>
+  <div class="card scroll" tabindex="0" role="region" aria-label="Settings">
+    <table>
+      <thead>
+        <tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr>
+      </thead>
+      <tbody>
+        ${settings.map(
+          (each) => html`<tr class=${each.source === 'default' ? 'muted' : ''}>
+            <th scope="row"><code>${each.name}</code></th>
+            <td><code>${each.value}</code></td>
+            <td>${each.source}</td>
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;

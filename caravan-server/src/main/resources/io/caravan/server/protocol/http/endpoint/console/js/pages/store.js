@@ -1,0 +1,146 @@
+/** How the store lies on disk: its log, what is young, and its heap by segment. */
+
+import {html, nothing, svg} from '../../vendor/lit-html/lit-html.js';
+import {json} from '../api.js';
+import {bytes, count, plural} from '../format.js';
+
+export const title = 'Store';
+
+/** Segments in the picture; of more, the table tells. */
+const MAX_CELLS = 2000;
+const MAX_ROWS = 500;
+let layout = null;
+let problem = '';
+let timer = 0;
+
+export function enter(_, update) {
+  const ask = async () => {
+    try {
+      if (!document.hidden) layout = await json('/v1/store');
+      problem = '';
+    } catch (refused) {
+      problem = refused.message;
+    }
+    update();
+    if (timer !== 0) timer = setTimeout(ask, 2500);
+  };
+  timer = -1;
+  ask();
+}
+
+export function leave() {
+  clearTimeout(timer);
+  timer = 0;
+}
+
+export function view() {
+  return html`<div class="head"><h1 tabindex="-1">Store</h1></div>
+    ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing}
+    ${layout ? (layout.log.segmentBytes ? picture(layout) : html`<p>This store keeps nothing on disk.</p>`) : nothing}`;
+}
+
+const picture = (found) => html`${log(found.log)}${nursery(found.log)}${heap(found)}`;
+
+const bar = (parts, total, label) => {
+  let at = 0;
+  return html`<svg class="bar" viewBox="0 0 1000 28" preserveAspectRatio="none" role="img" aria-label=${label}>
+    <rect class="free" width="1000" height="28"></rect>
+    ${parts.map(([kind, size]) => {
+      const width = total ? Math.min(1000 - at, (1000 * size) / total) : 0;
+      const drawn = svg`<rect class=${kind} x=${at} width=${width} height="28"></rect>`;
+      at += width;
+      return drawn;
+    })}
+  </svg>`;
+};
+
+function log(found) {
+  const cells = [];
+  for (let n = found.firstSegment; n <= found.lastSegment && cells.length < 200; n++) {
+    const kind = n < found.currentSegment ? 'kept' : n === found.currentSegment ? 'current' : 'ready';
+    cells.push(html`<li class=${'segment ' + kind}><b>${n}</b>${kind === 'current' ? 'written to' : kind}</li>`);
+  }
+  const share = Math.round((100 * found.replayBytes) / Math.max(1, found.checkpointAtBytes));
+  return html`<section class="card">
+    <h2>Log</h2>
+    <p>
+      ${plural(found.lastSegment - found.firstSegment + 1, 'segment')} of ${bytes(found.segmentBytes)}. A recovery would replay
+      <b>${bytes(found.replayBytes)}</b>; the next checkpoint begins at ${bytes(found.checkpointAtBytes)}.
+    </p>
+    ${bar([['live', found.replayBytes]], found.checkpointAtBytes, `${share} percent of the way to the next checkpoint`)}
+    <ul class="segments">${cells}</ul>
+  </section>`;
+}
+
+const nursery = (found) => html`<section class="card">
+  <h2>Nursery</h2>
+  <p>
+    Values stay in the log while they are young. A checkpoint now would move <b>${bytes(found.movingBytes)}</b> at most to the
+    heap${found.replayBytes ? html`, of ${bytes(found.replayBytes)} of log behind the last one` : nothing}. What is trimmed until
+    then is never moved.
+  </p>
+  ${bar(
+    [['young', found.movingBytes]],
+    Math.max(found.replayBytes, found.movingBytes, 1),
+    `${bytes(found.movingBytes)} would move to the heap`,
+  )}
+</section>`;
+
+function heap({heap: segments, pinsComplete}) {
+  const sum = (figure) => segments.reduce((all, each) => all + figure(each), 0);
+  const total = sum((each) => each.totalBytes);
+  const free = sum((each) => each.freeBytes);
+  const pinned = sum((each) => each.pinnedBytes);
+  return html`<section class="card">
+    <h2>Heap</h2>
+    <p class="legend">
+      <span class="key live">live</span> <b>${bytes(total - free - pinned)}</b> <span class="key pinned">pinned</span>
+      <b>${pinsComplete ? '' : 'over '}${bytes(pinned)}</b> <span class="key free">free</span> <b>${bytes(free)}</b> in
+      ${plural(sum((each) => each.holes), 'hole')}
+    </p>
+    ${bar(
+      [
+        ['live', total - free - pinned],
+        ['pinned', pinned],
+      ],
+      total,
+      `live ${bytes(total - free - pinned)}, pinned ${bytes(pinned)}, free ${bytes(free)}`,
+    )}
+    <div class="cells" aria-hidden="true">${segments.slice(0, MAX_CELLS).map(cell)}</div>
+    <details>
+      <summary>The segments as a table</summary>
+      <div class="scroll" tabindex="0" role="region" aria-label="Segments of the heap">
+        <table>
+          <thead>
+            <tr><th scope="col">Segment</th><th scope="col">Live</th><th scope="col">Pinned</th><th scope="col">Free</th>
+            <th scope="col">Holes</th><th scope="col">Largest hole</th></tr>
+          </thead>
+          <tbody>${segments.slice(0, MAX_ROWS).map(row)}</tbody>
+        </table>
+      </div>
+      ${segments.length > MAX_ROWS ? html`<p class="muted">and ${count(segments.length - MAX_ROWS)} more</p>` : nothing}
+    </details>
+  </section>`;
+}
+
+const live = (each) => each.totalBytes - each.freeBytes - each.pinnedBytes;
+
+function cell(each) {
+  const liveHeight = (40 * live(each)) / each.totalBytes;
+  const pinnedHeight = (40 * each.pinnedBytes) / each.totalBytes;
+  return html`<svg viewBox="0 0 26 40" class="cell">
+    <title>segment ${each.number}: live ${bytes(live(each))}, pinned ${bytes(each.pinnedBytes)}, free ${bytes(each.freeBytes)}</title>
+    <rect class="free" width="26" height="40"></rect>
+    <rect class="live" y=${40 - liveHeight} width="26" height=${liveHeight}></rect>
+    <rect class="pinned" y=${40 - liveHeight - pinnedHeight} width="26" height=${pinnedHeight}></rect>
+  </svg>`;
+}
+
+const row = (each) => html`<tr>
+  <th scope="row">${each.number}</th>
+  <td>${bytes(live(each))}</td>
+  <td>${bytes(each.pinnedBytes)}</td>
+  <td>${bytes(each.freeBytes)}</td>
+  <td>${count(each.holes)}</td>
+  <td>${bytes(each.largestHoleBytes)}</td>
+</tr>`;

@@ -1,0 +1,284 @@
+// Uses the console as an operator does, in a real browser and against a real server under load: every page in light, dark
+// and on a phone, everything that changes a document, the keyboard, a sub-path, and axe-core's rules. Screenshots are kept
+// in the folder that the first argument names.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import http from 'node:http';
+import {createRequire} from 'node:module';
+import net from 'node:net';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {chromium} from 'playwright-core';
+
+const SECRET = 'a token for the check of the console';
+const PREFIX = '/below/a/proxy';
+const PAGES = ['live', 'store', 'documents', 'archive', 'clients', 'settings'];
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const shots = process.argv[2];
+const work = mkdtempSync(join(tmpdir(), 'console-'));
+const ends = [];
+const complaints = [];
+mkdirSync(shots, {recursive: true});
+
+const say = (text) => console.log(`console: ${text}`);
+
+async function startServer() {
+  const args = ['serve', '--data', join(work, 'data'), '--archive', 'file:' + join(work, 'archive'), '--archive-after', '1s',
+    '--drill', '2s', '--max-value', '512KiB',
+    '--checkpoint-floor', '16MiB', '--resp', '127.0.0.1:0', '--http', '127.0.0.1:0'];
+  const server = spawn(process.env.CARAVAN, args, {
+    env: {...process.env, CARAVAN_PASSWORD: SECRET, CARAVAN_JAVA_OPTS: '-Dcaravan.warm-up=false'},
+    stdio: ['ignore', 'pipe', process.env.VERBOSE ? 'inherit' : 'ignore'],
+  });
+  ends.push(() => new Promise((done) => (server.on('exit', done), server.kill())));
+  let out = '';
+  for await (const chunk of server.stdout) {
+    out += chunk;
+    const found = /RESP on \S+:(\d+), HTTP on \S+:(\d+)/.exec(out);
+    if (found) return {resp: Number(found[1]), port: Number(found[2])};
+  }
+  throw new Error('the server has not started');
+}
+
+/** Passes on what is below a prefix, without it. */
+async function startProxy(port) {
+  const proxy = http.createServer((request, response) => {
+    if (!request.url.startsWith(PREFIX + '/')) return response.writeHead(404).end();
+    const path = request.url.slice(PREFIX.length);
+    const passed = http.request({port, host: '127.0.0.1', path, method: request.method, headers: request.headers}, (answer) => {
+      response.writeHead(answer.statusCode, answer.headers);
+      answer.pipe(response);
+    });
+    passed.on('error', () => response.destroy());
+    response.on('close', () => passed.destroy());
+    request.pipe(passed);
+  });
+  await new Promise((done) => proxy.listen(0, '127.0.0.1', done));
+  ends.push(() => (proxy.closeAllConnections(), proxy.close()));
+  return proxy.address().port;
+}
+
+const word = (text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+const command = (...words) => `*${words.length}\r\n${words.map(word).join('')}`;
+
+/** Editors that append, and now and then replace what was by a snapshot. */
+function load(resp, editor) {
+  const socket = net.connect(resp, '127.0.0.1');
+  let turn = 0;
+  const go = () => {
+    turn++;
+    const document = `drafts/team-${editor}/chapter-${turn % 40}`;
+    const edit = JSON.stringify({by: ['ann', 'bob', 'cyd'][turn % 3], at: turn, text: 'a few words that were typed. '.repeat(turn % 30)});
+    let commands = command('RPUSH', document, edit);
+    if (turn % 100 === 0) commands += command('LRANGE', document, '0', '-1');
+    if (turn % 400 < 40) commands += command('LTRIM', document, '-20', '-1');
+    socket.write(commands);
+  };
+  socket.on('data', () => setTimeout(go, 1));
+  socket.write(command('AUTH', SECRET) + command('CLIENT', 'SETNAME', `editor-${editor}`));
+  ends.push(() => socket.destroy());
+}
+
+async function fill(port) {
+  const send = (method, path, body, type = 'application/json') =>
+    fetch(`http://127.0.0.1:${port}/v1/stream/${path}`, {
+      method, body, headers: {Authorization: `Bearer ${SECRET}`, 'Content-Type': type},
+    }).then((answer) => assert.ok(answer.ok, `${method} ${path}: ${answer.status}`));
+  await send('PUT', 'notes/letter');
+  await send('POST', 'notes/letter', JSON.stringify([{by: 'ann', text: 'Dear Ada,'}, {by: 'bob', text: 'how are you?'}]));
+  await send('PUT', 'pictures/sun.bin', undefined, 'application/octet-stream');
+  await send('POST', 'pictures/sun.bin', Buffer.from(Array.from({length: 300}, (_, i) => (i * 7) % 256)), 'application/octet-stream');
+  await send('PUT', 'ends', undefined, 'text/plain');
+  for (let i = 0; i < 5; i++) await send('POST', 'ends', `<b>line ${i}</b> & more`, 'text/plain');
+  await send('PUT', 'markup/<img src=x onerror=alert(1)>'.replace(/[<> =]/g, encodeURIComponent), '["x"]');
+}
+
+async function open(browser, base, options) {
+  const context = await browser.newContext({viewport: {width: 1280, height: 900}, acceptDownloads: true, ...options});
+  const page = await context.newPage();
+  page.on('pageerror', (problem) => complaints.push(`an exception: ${problem.message}`));
+  page.on('console', (message) => {
+    // A refusal that the page deals with is reported as one that failed to load.
+    if (['error', 'warning'].includes(message.type()) && !/^Failed to load resource/.test(message.text())) {
+      complaints.push(message.text());
+    }
+  });
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(base).origin) && !/^(data|blob):/.test(request.url())) complaints.push(`a foreign address: ${request.url()}`);
+  });
+  await page.goto(`${base}/console`);
+  await page.getByLabel('Token').fill('wrong');
+  await page.getByRole('button', {name: 'Sign in'}).click();
+  await page.getByText('The server does not know this token.').waitFor();
+  await page.getByLabel('Token').fill(SECRET);
+  await page.getByRole('button', {name: 'Sign in'}).click();
+  await page.getByRole('heading', {name: 'Live', level: 1}).waitFor();
+  return page;
+}
+
+const heading = (page, name) => page.getByRole('heading', {name, level: 1}).waitFor();
+
+async function visit(page, hash, title) {
+  await page.evaluate((to) => (location.hash = to), hash);
+  await heading(page, title);
+}
+
+async function accessible(page, what) {
+  await page.evaluate(axe);
+  const {violations} = await page.evaluate(() => window.axe.run());
+  for (const {id, help, nodes} of violations) complaints.push(`${what}: ${id}: ${help}: ${nodes[0].html.slice(0, 200)}`);
+}
+
+async function tour(page, look) {
+  for (const name of PAGES) {
+    await visit(page, `#/${name}`, name[0].toUpperCase() + name.slice(1));
+    await page.locator('main .card, main .tile').first().waitFor();
+    if (name === 'live') await page.waitForFunction(() => document.querySelectorAll('caravan-chart canvas').length === 8);
+    if (name === 'documents') await page.getByText('all that there are').waitFor();
+    await accessible(page, `${name}, ${look}`);
+    await page.screenshot({path: join(shots, `${name}-${look}.png`), fullPage: true});
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 0, `${name}, ${look}, is ${wide} pixels wider than the window`);
+  }
+  await visit(page, '#/document?path=/v1/stream/notes%252Fletter', 'notes/letter');
+  await page.getByText('how are you?').waitFor();
+  await accessible(page, `document, ${look}`);
+  await page.screenshot({path: join(shots, `document-${look}.png`), fullPage: true});
+}
+
+async function change(page) {
+  await visit(page, '#/document?path=/v1/stream/ends', 'ends');
+  await page.getByRole('button', {name: 'Follow'}).click();
+  await page.getByLabel('Append a value').fill('{"a new one": true}');
+  await page.getByRole('button', {name: 'Append'}).click();
+  await page.getByText('Appended: it is durable.').waitFor();
+  await page.locator('.value').nth(5).waitFor();
+  assert.match(await page.locator('.value pre').nth(5).textContent(), /"a new one": true/);
+  assert.match(await page.locator('.value pre').first().textContent(), /^<b>line 0<\/b> & more$/);
+  await page.getByLabel('Show as').selectOption('hex');
+  assert.match(await page.locator('.value pre').first().textContent(), /^000000 {2}3c 62 3e/);
+  await page.getByLabel('Show as').selectOption('base64');
+  assert.match(await page.locator('.value pre').first().textContent(), /^PGI\+/);
+  await page.getByLabel('Show as').selectOption('auto');
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', {name: 'Download value 0'}).click(),
+  ]);
+  assert.equal(readFileSync(await file.path(), 'utf8'), '<b>line 0</b> & more');
+  await page.getByRole('button', {name: 'Following'}).click();
+  say('followed, appended, shown, downloaded');
+
+  await archived(page, 'ends');
+  await visit(page, '#/document?path=/v1/stream/ends', 'ends');
+  await page.getByLabel('Drop values before sequence').fill('4');
+  await page.getByRole('button', {name: 'Trim…'}).click();
+  await page.getByText('This drops the 4 oldest values, sequences 0 to 3, and keeps 2.').waitFor();
+  await accessible(page, 'question');
+  await page.screenshot({path: join(shots, 'question.png')});
+  await page.getByRole('button', {name: 'Drop 4 values'}).click();
+  await page.getByText('4 values dropped.').waitFor();
+  await page.getByRole('button', {name: 'Delete the document…'}).click();
+  await page.getByRole('button', {name: 'Delete 2 values'}).click();
+  await heading(page, 'Documents');
+  say('trimmed, deleted');
+
+  await restore(page);
+}
+
+/** Waits until the archive has a generation of a document. */
+async function archived(page, name) {
+  await visit(page, `#/archive?path=/v1/stream/${name}`, 'Archive');
+  const row = page.getByRole('button', {name: /^Restore generation/});
+  for (let tries = 0; tries < 60 && !(await row.count()); tries++) {
+    await page.getByRole('button', {name: 'Look', exact: true}).click();
+    await page.waitForTimeout(250);
+  }
+  await row.first().waitFor();
+}
+
+async function restore(page) {
+  await archived(page, 'ends');
+  await page.screenshot({path: join(shots, 'generations.png'), fullPage: true});
+  await page.getByRole('button', {name: /^Restore generation/}).last().click();
+  await page.getByLabel('Restore as').fill('ends again');
+  await page.getByRole('button', {name: 'Restore', exact: true}).click();
+  await page.getByRole('link', {name: 'ends again'}).click();
+  await heading(page, 'ends again');
+  await page.getByText('line 0').waitFor();
+  say('restored');
+}
+
+/** Without a mouse: over the link to the page, to a menu entry, to a document and its values. */
+async function keyboard(page) {
+  await page.reload();
+  await heading(page, 'ends again');
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), 'To the page');
+  for (let i = 0; i < 20 && (await focused(page)) !== 'Documents'; i++) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await heading(page, 'Documents');
+  assert.equal(await focused(page), 'Documents', 'the heading has the focus');
+  await page.getByText('all that there are').waitFor();
+  for (let i = 0; i < 40 && (await focused(page)) !== 'ends again'; i++) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await heading(page, 'ends again');
+  await page.getByRole('button', {name: 'Delete the document…'}).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({state: 'detached'});
+  say('used by the keyboard');
+}
+
+const focused = (page) => page.evaluate(() => document.activeElement.textContent.trim());
+
+async function markup(page) {
+  await visit(page, '#/documents?prefix=markup/', 'Documents');
+  await page.getByRole('link', {name: '<img src=x onerror=alert(1)>'}).first().click();
+  await heading(page, 'markup/<img src=x onerror=alert(1)>');
+  assert.equal(await page.locator('main img').count(), 0, 'a name is not markup');
+}
+
+async function check() {
+  const {resp, port} = await startServer();
+  const proxy = await startProxy(port);
+  await fill(port);
+  for (let editor = 1; editor <= 6; editor++) load(resp, editor);
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync'],
+  });
+  ends.push(() => browser.close());
+  const direct = `http://127.0.0.1:${port}`;
+  const page = await open(browser, direct, {colorScheme: 'light'});
+  await page.waitForTimeout(Number(process.env.SETTLE_MS || 4000));
+  await tour(page, 'light');
+  await page.emulateMedia({colorScheme: 'dark'});
+  await tour(page, 'dark');
+  say('every page in light and dark');
+  await change(page);
+  await keyboard(page);
+  await markup(page);
+  await page.context().close();
+  const phone = await open(browser, `http://127.0.0.1:${proxy}${PREFIX}`, {viewport: {width: 390, height: 844}, colorScheme: 'light', hasTouch: true});
+  assert.ok(phone.url().includes(`${PREFIX}/console/`), phone.url());
+  await phone.waitForTimeout(2500);
+  await tour(phone, 'phone');
+  say('every page on a phone, below a sub-path');
+}
+
+let failed = false;
+try {
+  await check();
+} catch (problem) {
+  failed = true;
+  console.error(problem);
+} finally {
+  for (const end of ends.reverse()) await end();
+  rmSync(work, {recursive: true, force: true});
+}
+for (const complaint of new Set(complaints)) console.error(`console: ${complaint}`);
+if (failed || complaints.length) process.exit(1);
+say(`all well; screenshots are in ${shots}`);
