@@ -30,6 +30,7 @@ final class Checkpoints {
     private final FlushDemand demand;
     private final HeapSpace space;
     private final Provisioner provisioner;
+    private final FileLeases leases;
     private final Flusher.Gates gates;
     private final Storage storage;
     private final HeapFile heapFile;
@@ -49,6 +50,7 @@ final class Checkpoints {
             FlushDemand demand,
             HeapSpace space,
             Provisioner provisioner,
+            FileLeases leases,
             Flusher.Gates gates,
             Storage storage,
             Recovered recovered,
@@ -58,6 +60,7 @@ final class Checkpoints {
         this.demand = demand;
         this.space = space;
         this.provisioner = provisioner;
+        this.leases = leases;
         this.gates = gates;
         this.storage = storage;
         this.heapFile = recovered.heapFile();
@@ -192,6 +195,6 @@ final class Checkpoints {
         storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
         provisioner.release(logGeometry.segmentOf(older.startLsn()));
-        heapFile.dropFrom(Math.max(older.heapSegments(), header.heapSegments()));
+        heapFile.dropFrom(leases.heapSegments(Math.max(older.heapSegments(), header.heapSegments())));
     }
 }
