@@ -1,9 +1,11 @@
 package io.caravan;
 
 import io.caravan.engine.Engine;
+import io.caravan.format.FileNames;
 import io.caravan.inspect.Repairer;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
+import io.caravan.io.NewDirectory;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
@@ -73,6 +75,28 @@ public final class DurableListStore implements ListStore {
      */
     public VerifyReport verify(VerifyReport.Progress progress) {
         return Verifier.verifyOpen(engine, progress);
+    }
+
+    /**
+     * Copies this open store to a folder while it is used. The copy is a store that opens: what was durable at one moment
+     * after this was called, and nothing else. Until it is whole and durable the folder's name ends with {@code
+     * .partial}; a backup that fails leaves nothing. Writes and checkpoints go on, and the log behind the backup's
+     * checkpoint is kept meanwhile.
+     *
+     * @param target a folder that does not exist, or is empty; on any disk
+     * @throws StoreDirectoryException when it exists and is not empty
+     * @throws StoreLockedException when another backup to the same folder is under way
+     * @throws StoreIoException when the operating system refuses, or the log has no space to grow
+     * @throws StoreClosedException when the store is closed meanwhile
+     */
+    public BackupReport backup(Path target, BackupReport.Progress progress) {
+        return OwnThread.call("back up to " + target, () -> {
+            try (NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
+                BackupReport report = engine.backup(folder.storage(), progress);
+                folder.publish();
+                return report;
+            }
+        });
     }
 
     @Override

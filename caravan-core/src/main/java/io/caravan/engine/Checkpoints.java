@@ -31,6 +31,7 @@ final class Checkpoints {
     private final FlushDemand demand;
     private final HeapSpace space;
     private final Provisioner provisioner;
+    private final FileLeases leases;
     private final Flusher.Gates gates;
     private final Storage storage;
     private final HeapFile heapFile;
@@ -50,6 +51,7 @@ final class Checkpoints {
             FlushDemand demand,
             HeapSpace space,
             Provisioner provisioner,
+            FileLeases leases,
             Flusher.Gates gates,
             Storage storage,
             Recovered recovered,
@@ -59,6 +61,7 @@ final class Checkpoints {
         this.demand = demand;
         this.space = space;
         this.provisioner = provisioner;
+        this.leases = leases;
         this.gates = gates;
         this.storage = storage;
         this.heapFile = recovered.heapFile();
@@ -201,6 +204,11 @@ final class Checkpoints {
         }
     }
 
+    /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
+    void forceLog() {
+        awaitForced(state.locked(() -> queue.nextLsn()));
+    }
+
     private void awaitForced(long lsn) {
         state.lock.lock();
         try {
@@ -226,7 +234,7 @@ final class Checkpoints {
         storage.forceDirectory();
         // Last, so that no crash leaves a checkpoint whose log or heap segments are gone.
         provisioner.release(logGeometry.segmentOf(older.startLsn()));
-        heapFile.dropFrom(Math.max(older.heapSegments(), header.heapSegments()));
+        heapFile.dropFrom(leases.heapSegments(Math.max(older.heapSegments(), header.heapSegments())));
     }
 
     private void reuseFreed() {

@@ -1,5 +1,6 @@
 package io.caravan.engine;
 
+import io.caravan.BackupReport;
 import io.caravan.CommitLog;
 import io.caravan.EntryStream;
 import io.caravan.ListInfo;
@@ -251,6 +252,13 @@ public final class Engine implements ListStore {
     public long force() {
         parts.onCheckpointer(parts.checkpoints::forceLog);
         return forcedLsn();
+    }
+
+    /** Copies the store to an empty storage while it is used; see {@link Backup}. */
+    public BackupReport backup(Storage target, BackupReport.Progress progress) throws IOException {
+        StoreState.checkMayWait("backup");
+        state.checkWritable();
+        return new Backup(parts, target, progress).run();
     }
 
     @Override

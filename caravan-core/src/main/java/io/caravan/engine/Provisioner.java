@@ -22,6 +22,7 @@ final class Provisioner {
 
     private final StoreState state;
     private final LogSegments log;
+    private final FileLeases leases;
     private final Wakes wakes;
 
     private volatile long enteredSegment;
@@ -29,8 +30,9 @@ final class Provisioner {
     private volatile long neededLogSegment;
     private volatile @Nullable IOException logProblem;
 
-    Provisioner(StoreState state, Recovered recovered, Wakes wakes) {
+    Provisioner(StoreState state, Recovered recovered, FileLeases leases, Wakes wakes) {
         this.state = state;
+        this.leases = leases;
         this.wakes = wakes;
         this.log = recovered.log();
         this.enteredSegment = log.geometry().segmentOf(recovered.end().position());
@@ -109,7 +111,7 @@ final class Provisioner {
     }
 
     private void provide() throws IOException {
-        log.retireBefore(neededLogSegment, enteredSegment + KEPT_AHEAD);
+        log.retireBefore(leases.firstLogSegment(neededLogSegment), enteredSegment + KEPT_AHEAD);
         lastReadySegment = log.last();
         while (log.last() < enteredSegment + READY_AHEAD) {
             log.prepareNext(survivorBytes());

@@ -43,6 +43,7 @@ final class StoreParts {
     final Checkpoints checkpoints;
     final Checkpointer checkpointer;
     final LsnGate forced;
+    final FileLeases leases = new FileLeases();
     final Executor futureExecutor;
     private final SerialThread futureThread;
     private final PressureWatch pressure;
@@ -79,7 +80,7 @@ final class StoreParts {
                 recovered.freed(),
                 config.maxHeapBytes(),
                 wakes);
-        provisioner = new Provisioner(state, recovered, wakes);
+        provisioner = new Provisioner(state, recovered, leases, wakes);
         LogTail tail = new LogTail(state.name(), provisioner, logGeometry, end);
         queue = new CommitQueue(state, demand, tail, first, new Commit(config.logBufferBytes()));
         writability = new Writability(state, queue, demand, space);
@@ -91,7 +92,16 @@ final class StoreParts {
         flusher = new Flusher(
                 state, queue, demand, space, writability, recovered, gates, config, clock, this::afterFlush);
         checkpoints = new Checkpoints(
-                state, queue, demand, space, provisioner, gates, storage, recovered, config.checkpointFloorBytes());
+                state,
+                queue,
+                demand,
+                space,
+                provisioner,
+                leases,
+                gates,
+                storage,
+                recovered,
+                config.checkpointFloorBytes());
         checkpointer = new Checkpointer(
                 state,
                 checkpoints,

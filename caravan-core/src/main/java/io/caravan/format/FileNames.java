@@ -45,9 +45,17 @@ public enum FileNames {
         if (!name.endsWith(TEMPORARY_ENDING)) {
             return false;
         }
-        String finished = name.substring(0, name.length() - TEMPORARY_ENDING.length());
-        return LOG.number(finished).isPresent()
-                || HEAP.number(finished).isPresent()
-                || CHECKPOINT.number(finished).isPresent();
+        return isFinished(name.substring(0, name.length() - TEMPORARY_ENDING.length()));
+    }
+
+    /** Whether this is the name of a store's file, finished or not. */
+    public static boolean isOurs(String name) {
+        return isFinished(name) || isTemporary(name);
+    }
+
+    private static boolean isFinished(String name) {
+        return LOG.number(name).isPresent()
+                || HEAP.number(name).isPresent()
+                || CHECKPOINT.number(name).isPresent();
     }
 }

@@ -153,7 +153,7 @@ public final class FileStorage implements Storage {
         force(directory);
     }
 
-    private static void force(Path directory) throws IOException {
+    static void force(Path directory) throws IOException {
         try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
             channel.force(true);
         }

@@ -1,0 +1,114 @@
+package io.caravan.io;
+
+import io.caravan.StoreDirectoryException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.function.Predicate;
+
+/**
+ * A directory that gets its name when everything in it is there: until then its name ends with {@value #ENDING}, and a
+ * crash leaves no more than that, which the next attempt clears away.
+ */
+public final class NewDirectory implements AutoCloseable {
+    public static final String ENDING = ".partial";
+
+    private final Path name;
+    private final Path partial;
+    private final FileStorage storage;
+    private boolean published;
+
+    private NewDirectory(Path name, Path partial, FileStorage storage) {
+        this.name = name;
+        this.partial = partial;
+        this.storage = storage;
+    }
+
+    /**
+     * Begins a directory.
+     *
+     * @param name must not exist, or be empty
+     * @param ours whether a file of this name may be a leftover of an attempt that was cut off, and be deleted
+     * @throws StoreDirectoryException when it exists and is not empty
+     * @throws io.caravan.StoreLockedException when somebody else is making it
+     */
+    public static NewDirectory begin(Path name, Predicate<String> ours) throws IOException {
+        Path absolute = name.toAbsolutePath().normalize();
+        requireNothing(absolute);
+        Path partial = parentOf(absolute).resolve(absolute.getFileName() + ENDING);
+        FileStorage storage = FileStorage.openOrCreate(partial);
+        try {
+            clear(storage, ours);
+            return new NewDirectory(absolute, partial, storage);
+        } catch (IOException | RuntimeException failed) {
+            storage.close();
+            throw failed;
+        }
+    }
+
+    private static Path parentOf(Path name) {
+        Path parent = name.getParent();
+        if (parent == null) {
+            throw new StoreDirectoryException(name + " is not the name of a folder");
+        }
+        return parent;
+    }
+
+    private static void clear(Storage storage, Predicate<String> ours) throws IOException {
+        List<String> leftovers = storage.list();
+        for (String name : leftovers) {
+            if (!ours.test(name)) {
+                throw new StoreDirectoryException(
+                        storage.describe(name) + " is in the way, and no leftover; move it, or name another folder");
+            }
+        }
+        for (String name : leftovers) {
+            storage.delete(name);
+        }
+    }
+
+    private static void requireNothing(Path name) throws IOException {
+        if (!Files.exists(name)) {
+            return;
+        }
+        if (!Files.isDirectory(name)) {
+            throw new StoreDirectoryException(name + " is a file; name a folder that does not exist yet");
+        }
+        try (var files = Files.newDirectoryStream(name)) {
+            if (files.iterator().hasNext()) {
+                throw new StoreDirectoryException(name + " exists and is not empty; name a new folder");
+            }
+        }
+    }
+
+    /** Where its files go. */
+    public Storage storage() {
+        return storage;
+    }
+
+    /** Gives it its name, durably. Its files must be durable, and closed. */
+    public void publish() throws IOException {
+        storage.close();
+        // Refuses one that somebody has filled meanwhile.
+        Files.deleteIfExists(name);
+        Files.move(partial, name, StandardCopyOption.ATOMIC_MOVE);
+        published = true;
+        FileStorage.force(parentOf(name));
+    }
+
+    /** Removes it if it was not published. */
+    @Override
+    public void close() throws IOException {
+        if (published) {
+            return;
+        }
+        for (String file : storage.list()) {
+            storage.delete(file);
+        }
+        storage.close();
+        Files.deleteIfExists(partial.resolve(DirectoryLock.FILE_NAME));
+        Files.deleteIfExists(partial);
+    }
+}
