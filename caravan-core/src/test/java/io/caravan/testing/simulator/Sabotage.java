@@ -50,8 +50,8 @@ enum Sabotage {
                     "wal/LogScanner",
                     "if (validAt(position) && previousOf(position) == previous)",
                     "if (validAt(position))")),
-    REWRITE_AN_ACKNOWLEDGED_BLOCK(edit("wal/LogWriter", "        int count = bytes.remaining();\n", """
-                    int count = bytes.remaining();
+    REWRITE_AN_ACKNOWLEDGED_BLOCK(edit("wal/LogWriter", "        int count = sealed.remaining();\n", """
+                    int count = sealed.remaining();
                     if (previousLsn >= 0 && geometry.segmentOf(previousLsn) == segment) {
                         ByteBuffer block = ByteBuffer.allocate(4096);
                         segments.file(segment).read(block, geometry.offsetOf(previousLsn));
