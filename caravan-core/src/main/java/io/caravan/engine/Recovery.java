@@ -11,6 +11,7 @@ import io.caravan.heap.FreeSpace;
 import io.caravan.heap.HeapFile;
 import io.caravan.heap.HeapGeometry;
 import io.caravan.heap.IndexedHeap;
+import io.caravan.index.HeapRegions;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
 import io.caravan.wal.LogGeometry;
@@ -334,8 +335,9 @@ public final class Recovery {
         // A store that ran in this Java memory must open in it: at most a byte an entry beside the index.
         long atOnce = Math.max(MIN_REGIONS_AT_ONCE, index.entryCount() / Long.BYTES);
         try {
+            HeapRegions live = new HeapRegions(index);
             Consumer<LongConsumer> used = action -> {
-                index.forEachHeapRegion(action);
+                live.forEach(action);
                 freed.forEach(action);
             };
             FreeSpace.rebuild(heap, heapFile.geometry(), heapFile.segmentCount(), used, atOnce);

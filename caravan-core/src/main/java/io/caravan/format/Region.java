@@ -45,8 +45,12 @@ public final class Region {
         return (region & IN_LOG) != 0;
     }
 
-    /** First byte in the heap's address space. */
+    /** First byte in the heap's address space, of a value there. */
     public static long address(long region) {
+        return position(region);
+    }
+
+    private static long position(long region) {
         return region >>> POSITION_SHIFT << UNIT_SHIFT;
     }
 
@@ -56,7 +60,7 @@ public final class Region {
      * @param near a position in the log, less than 1 TiB from the entry
      */
     public static long entryLsn(long region, long near) {
-        return near - (near - address(region) << UNUSED_BITS >> UNUSED_BITS);
+        return near - (near - position(region) << UNUSED_BITS >> UNUSED_BITS);
     }
 
     /** Length of the value, in bytes. */

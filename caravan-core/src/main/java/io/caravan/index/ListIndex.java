@@ -1,7 +1,6 @@
 package io.caravan.index;
 
 import io.caravan.collections.LongPages;
-import io.caravan.collections.RecordPages;
 import io.caravan.collections.SlotTable;
 import io.caravan.format.Region;
 import io.caravan.index.Pins.Pin;
@@ -12,7 +11,7 @@ import java.util.stream.IntStream;
 /**
  * All lists: document id to sequences, regions, pins and last change. Not thread-safe; the store's lock guards it.
  *
- * <p>A list is a record of ten longs (80 bytes) and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
+ * <p>A list is a record in {@link ListRecords} and a chain of {@link RegionChunks}; a hash table in 1,024 partitions
  * finds it. Three sequences tell where a list stands:
  *
  * <pre>
@@ -34,32 +33,8 @@ public final class ListIndex {
 
     public static final int NONE = -1;
 
-    private static final int ID = 0;
-    private static final int BIRTH = 1;
-    private static final int FIRST = 2;
-    private static final int NEXT = 3;
-    private static final int HELD = 4;
-    private static final int LAST_LSN = 5;
-    private static final int HELD_BYTES = 6;
-    private static final int CHUNKS = 7;
-    private static final int PLACES = 8;
-    private static final int LIFE = 9;
-    private static final int RECORD_LONGS = 10;
-
-    /*
-     * Of PLACES, from the lowest bit on: how many regions the tail chunk has, how many of the head chunk are freed, and
-     * how many entries at the list's end lie in the log.
-     */
-    private static final int COUNT_BITS = 12;
-    private static final int COUNT_MASK = (1 << COUNT_BITS) - 1;
-    private static final int YOUNG_SHIFT = 2 * COUNT_BITS;
-    private static final long ONE_YOUNG = 1L << YOUNG_SHIFT;
-
-    /** Regions that a walk through all of them copies at a time. */
-    private static final int SLICE = 512;
-
     private final int maxLists;
-    private final RecordPages records = new RecordPages(RECORD_LONGS);
+    private final ListRecords records = new ListRecords();
     private final RegionChunks chunks;
     private final SlotTable table = new SlotTable(PARTITIONS, this::id);
     private final PartitionSnapshot snapshot = new PartitionSnapshot(this, table);
@@ -68,7 +43,7 @@ public final class ListIndex {
     private final Pins pins = new Pins();
 
     public ListIndex() {
-        this(RecordPages.maxRecords(RECORD_LONGS), LongPages.MAX_PAGES);
+        this(ListRecords.MAX_LISTS, LongPages.MAX_PAGES);
     }
 
     /**
@@ -104,51 +79,36 @@ public final class ListIndex {
 
     /** Adds an empty list that starts at sequence {@code first}; there must be room for it, see {@link #listsLeft}. */
     public int create(long id, long birth, long first) {
-        int list = records.allocate();
-        set(list, ID, id);
-        set(list, BIRTH, birth);
-        set(list, FIRST, first);
-        set(list, NEXT, first);
-        set(list, HELD, first);
-        set(list, LAST_LSN, birth);
-        set(list, HELD_BYTES, 0);
-        set(list, CHUNKS, 0);
-        set(list, PLACES, 0);
-        set(list, LIFE, ListLife.LISTED);
+        int list = records.create(id, birth, first);
         table.add(list);
         return list;
     }
 
-    /** Adds a region at the list's end. It finds the record once, as millions of these happen. */
+    /** Adds a region at the list's end. */
     public void append(int list, long region, long lsn) {
         snapshot.beforeChange(list);
-        long[] page = records.page(list);
-        int record = records.at(list);
-        int tail = (int) page[record + CHUNKS];
-        if (tail == RegionChunks.NONE || ((int) page[record + PLACES] & COUNT_MASK) == chunks.capacity(tail)) {
+        int tail = records.tailChunk(list);
+        int count = records.tailCount(list);
+        if (tail == RegionChunks.NONE || count == chunks.capacity(tail)) {
             tail = addChunk(list, tail);
+            count = 0;
         }
-        chunks.setRegion(tail, (int) page[record + PLACES] & COUNT_MASK, region);
-        page[record + PLACES]++;
-        page[record + NEXT]++;
-        page[record + LAST_LSN] = lsn;
-        page[record + HELD_BYTES] += Region.length(region);
-        if (Region.isInLog(region)) {
-            page[record + PLACES] += ONE_YOUNG;
-            logBytes += Region.entryBytes(region);
-        }
+        chunks.setRegion(tail, count, region);
+        boolean inLog = Region.isInLog(region);
+        records.countAppended(list, lsn, Region.length(region), inLog);
+        logBytes += inLog ? Region.entryBytes(region) : 0;
         entries++;
     }
 
     private int addChunk(int list, int tail) {
         int added = chunks.allocate(next(list) - held(list));
         if (tail == RegionChunks.NONE) {
-            setChunks(list, added, added);
-            setPlaces(list, 0, 0);
+            records.setChunks(list, added, added);
+            records.setPlaces(list, 0, 0);
         } else {
             chunks.setNext(tail, added);
-            setChunks(list, headChunk(list), added);
-            setPlaces(list, headOffset(list), 0);
+            records.setChunks(list, records.headChunk(list), added);
+            records.setPlaces(list, records.headOffset(list), 0);
         }
         return added;
     }
@@ -158,8 +118,8 @@ public final class ListIndex {
         snapshot.beforeChange(list);
         long now = Math.max(first(list), Math.min(first, next(list)));
         entries -= now - first(list);
-        set(list, FIRST, now);
-        set(list, LAST_LSN, lsn);
+        records.setFirst(list, now);
+        records.setLastLsn(list, lsn);
         return now;
     }
 
@@ -167,7 +127,7 @@ public final class ListIndex {
     public void remove(int list, long lsn) {
         trimTo(list, next(list), lsn);
         table.remove(list);
-        set(list, LIFE, ListLife.removed(get(list, LIFE)));
+        records.setLife(list, ListLife.removed(records.life(list)));
     }
 
     /** Keeps the regions of the list's entries from a sequence on, which must be held, until {@link #unpin}. */
@@ -178,23 +138,23 @@ public final class ListIndex {
     /** Removes a pin. Returns whether regions waited for just this one, which the caller now queues for reclaiming. */
     public boolean unpin(Pin pin) {
         pins.remove(pin);
-        long life = get(pin.list(), LIFE);
+        long life = records.life(pin.list());
         boolean waited = ListLife.isWaiting(life) && pins.first(pin.list()) > pin.from();
         if (waited) {
-            set(pin.list(), LIFE, ListLife.notWaiting(life));
+            records.setLife(pin.list(), ListLife.notWaiting(life));
         }
         return waited;
     }
 
     /** Counts a place in the queue of lists to reclaim; the record stays as long as there is one. */
     public void queued(int list) {
-        set(list, LIFE, ListLife.queued(get(list, LIFE)));
+        records.setLife(list, ListLife.queued(records.life(list)));
     }
 
     /** A place in the queue has been used up. Frees the record if the list's life is over. */
     public void unqueued(int list) {
-        long life = ListLife.unqueued(get(list, LIFE));
-        set(list, LIFE, life);
+        long life = ListLife.unqueued(records.life(list));
+        records.setLife(list, life);
         boolean over = ListLife.isIdleAndRemoved(life) && pins.first(list) == Pins.NONE;
         if (over && held(list) == next(list)) {
             records.free(list);
@@ -214,32 +174,32 @@ public final class ListIndex {
             freed.accept(takeHead(list));
         }
         if (pinned != Pins.NONE) {
-            set(list, LIFE, ListLife.waiting(get(list, LIFE)));
+            records.setLife(list, ListLife.waiting(records.life(list)));
             pins.countFreed(list, bytesBefore - heldBytes(list));
         }
         return held(list) < until;
     }
 
     private long takeHead(int list) {
-        int head = headChunk(list);
-        int at = headOffset(list);
+        int head = records.headChunk(list);
+        int at = records.headOffset(list);
         long region = chunks.region(head, at);
         if (held(list) == tenured(list)) {
-            set(list, PLACES, get(list, PLACES) - ONE_YOUNG);
+            records.setYoung(list, records.young(list) - 1);
         }
-        set(list, HELD, held(list) + 1);
-        set(list, HELD_BYTES, get(list, HELD_BYTES) - Region.length(region));
+        records.setHeld(list, held(list) + 1);
+        records.setHeldBytes(list, heldBytes(list) - Region.length(region));
         logBytes -= Region.isInLog(region) ? Region.entryBytes(region) : 0;
         if (held(list) == next(list)) {
-            setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
-            setPlaces(list, 0, 0);
+            records.setChunks(list, RegionChunks.NONE, RegionChunks.NONE);
+            records.setPlaces(list, 0, 0);
             chunks.free(head);
         } else if (at + 1 == chunks.capacity(head)) {
-            setChunks(list, chunks.next(head), tailChunk(list));
-            setPlaces(list, 0, tailCount(list));
+            records.setChunks(list, chunks.next(head), records.tailChunk(list));
+            records.setPlaces(list, 0, records.tailCount(list));
             chunks.free(head);
         } else {
-            setPlaces(list, at + 1, tailCount(list));
+            records.setPlaces(list, at + 1, records.tailCount(list));
         }
         return region;
     }
@@ -258,16 +218,16 @@ public final class ListIndex {
      */
     public boolean seek(int list, long sequence, ListCursor cursor, int limit) {
         long fromEnd = next(list) - sequence;
-        if (fromEnd <= tailCount(list)) {
-            cursor.chunk = tailChunk(list);
-            cursor.at = (int) (tailCount(list) - fromEnd);
+        if (fromEnd <= records.tailCount(list)) {
+            cursor.chunk = records.tailChunk(list);
+            cursor.at = (int) (records.tailCount(list) - fromEnd);
             cursor.sequence = sequence;
             return true;
         }
         // What lies before the pinned entries may have been freed since the last call, and the cursor's chunk with it.
         if (cursor.sequence < held(list) || cursor.sequence > sequence) {
-            cursor.chunk = headChunk(list);
-            cursor.at = headOffset(list);
+            cursor.chunk = records.headChunk(list);
+            cursor.at = records.headOffset(list);
             cursor.sequence = held(list);
         }
         for (int passed = 0; passed < limit; passed++) {
@@ -286,7 +246,7 @@ public final class ListIndex {
 
     /** Sequence of the first entry that lies in the log, as do all behind it. Of those before it none does that is kept. */
     public long tenured(int list) {
-        return next(list) - young(list);
+        return next(list) - records.young(list);
     }
 
     /** Sequence of the first entry that a checkpoint must keep: retained, or pinned by a reader. */
@@ -311,7 +271,7 @@ public final class ListIndex {
             chunks.setRegion(cursor.chunk, cursor.at++, places[i]);
             logBytes -= Region.entryBytes(places[i]);
         }
-        setYoung(list, next(list) - to);
+        records.setYoung(list, next(list) - to);
     }
 
     private void skipChunkEnd(ListCursor cursor) {
@@ -331,7 +291,7 @@ public final class ListIndex {
         skipChunkEnd(cursor);
         chunks.setRegion(cursor.chunk, cursor.at, region);
         logBytes += Region.entryBytes(region);
-        setYoung(list, Math.max(young(list), next(list) - sequence));
+        records.setYoung(list, Math.max(records.young(list), next(list) - sequence));
     }
 
     /** The lists that readers have pinned. */
@@ -362,33 +322,6 @@ public final class ListIndex {
         cursor.sequence += count;
     }
 
-    /**
-     * Calls the action with the regions of all entries in the heap, partition by partition. A checkpoint has the lists in the same
-     * order, so those that were loaded from one are walked in the order of their memory.
-     */
-    public void forEachHeapRegion(LongConsumer action) {
-        ListCursor cursor = new ListCursor();
-        long[] slice = new long[SLICE];
-        for (int partition = 0; partition < PARTITIONS; partition++) {
-            forEachList(partition, list -> forEachRegion(list, cursor, slice, action));
-        }
-    }
-
-    private void forEachRegion(int list, ListCursor cursor, long[] slice, LongConsumer action) {
-        long left = tenured(list) - first(list);
-        if (left > 0) {
-            seek(list, first(list), cursor);
-        }
-        while (left > 0) {
-            int count = (int) Math.min(left, SLICE);
-            copyRegions(cursor, slice, 0, count);
-            for (int i = 0; i < count; i++) {
-                action.accept(slice[i]);
-            }
-            left -= count;
-        }
-    }
-
     /** The index's one snapshot, of one partition at a time. */
     public PartitionSnapshot snapshot() {
         return snapshot;
@@ -415,35 +348,35 @@ public final class ListIndex {
     }
 
     public long id(int list) {
-        return get(list, ID);
+        return records.id(list);
     }
 
     /** LSN of the record that created the list. */
     public long birth(int list) {
-        return get(list, BIRTH);
+        return records.birth(list);
     }
 
     public long first(int list) {
-        return get(list, FIRST);
+        return records.first(list);
     }
 
     public long next(int list) {
-        return get(list, NEXT);
+        return records.next(list);
     }
 
     /** Sequence of the first entry whose region is not freed yet. */
     public long held(int list) {
-        return get(list, HELD);
+        return records.held(list);
     }
 
     /** LSN of the list's last change. */
     public long lastLsn(int list) {
-        return get(list, LAST_LSN);
+        return records.lastLsn(list);
     }
 
     /** Bytes of all values held, trimmed ones included. */
     public long heldBytes(int list) {
-        return get(list, HELD_BYTES);
+        return records.heldBytes(list);
     }
 
     public int listCount() {
@@ -457,48 +390,5 @@ public final class ListIndex {
 
     public long memoryBytes() {
         return records.memoryBytes() + chunks.memoryBytes() + table.memoryBytes();
-    }
-
-    private long get(int list, int field) {
-        return records.get(list, field);
-    }
-
-    private void set(int list, int field, long value) {
-        records.set(list, field, value);
-    }
-
-    private int headChunk(int list) {
-        return (int) (get(list, CHUNKS) >>> Integer.SIZE);
-    }
-
-    private int tailChunk(int list) {
-        return (int) get(list, CHUNKS);
-    }
-
-    private void setChunks(int list, int head, int tail) {
-        set(list, CHUNKS, (long) head << Integer.SIZE | tail);
-    }
-
-    /** Entries of the head chunk that are freed already. */
-    private int headOffset(int list) {
-        return (int) get(list, PLACES) >>> COUNT_BITS & COUNT_MASK;
-    }
-
-    /** Entries that the tail chunk has. */
-    private int tailCount(int list) {
-        return (int) get(list, PLACES) & COUNT_MASK;
-    }
-
-    /** Entries at the list's end that lie in the log. */
-    private long young(int list) {
-        return get(list, PLACES) >>> YOUNG_SHIFT;
-    }
-
-    private void setYoung(int list, long count) {
-        set(list, PLACES, count << YOUNG_SHIFT | get(list, PLACES) & ONE_YOUNG - 1);
-    }
-
-    private void setPlaces(int list, int headOffset, int tailCount) {
-        set(list, PLACES, young(list) << YOUNG_SHIFT | (long) headOffset << COUNT_BITS | tailCount);
     }
 }
