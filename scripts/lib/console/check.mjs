@@ -24,10 +24,11 @@ mkdirSync(shots, {recursive: true});
 const say = (text) => console.log(`console: ${text}`);
 
 async function startServer() {
-  const args = ['serve', '--data', join(work, 'data'), '--archive', 'file:' + join(work, 'archive'), '--archive-after', '1s',
+  const args = ['serve', '--data', 'data', '--archive', 'file:archive', '--archive-after', '1s',
     '--drill', '2s', '--max-value', '512KiB',
     '--checkpoint-floor', '16MiB', '--resp', '127.0.0.1:0', '--http', '127.0.0.1:0'];
   const server = spawn(process.env.CARAVAN, args, {
+    cwd: work,
     env: {...process.env, CARAVAN_PASSWORD: SECRET, CARAVAN_JAVA_OPTS: '-Dcaravan.warm-up=false'},
     stdio: ['ignore', 'pipe', process.env.VERBOSE ? 'inherit' : 'ignore'],
   });
@@ -94,6 +95,25 @@ async function fill(port) {
   await send('PUT', 'markup/<img src=x onerror=alert(1)>'.replace(/[<> =]/g, encodeURIComponent), '["x"]');
 }
 
+/** Values that survive: they fill some segments of the heap, and some of them are then deleted. */
+function grow(resp) {
+  return new Promise((done, failed) => {
+    const socket = net.connect(resp, '127.0.0.1');
+    const value = 'v'.repeat(500_000);
+    let sent = 0;
+    const next = () => {
+      sent++;
+      if (sent <= 300) socket.write(command('RPUSH', `library/book-${sent % 60}`, value));
+      else if (sent === 301) socket.write(command('SAVE'));
+      else if (sent === 302) socket.write(command('DEL', ...Array.from({length: 20}, (_, i) => `library/book-${i * 3}`)));
+      else socket.destroy(), done();
+    };
+    socket.on('error', failed);
+    socket.on('data', next);
+    socket.write(command('AUTH', SECRET));
+  });
+}
+
 async function open(browser, base, options) {
   const context = await browser.newContext({viewport: {width: 1280, height: 900}, acceptDownloads: true, ...options});
   const page = await context.newPage();
@@ -109,6 +129,7 @@ async function open(browser, base, options) {
   });
   await page.goto(`${base}/console`);
   await page.getByLabel('Token').fill('wrong');
+  await page.screenshot({path: join(shots, 'sign-in.png')});
   await page.getByRole('button', {name: 'Sign in'}).click();
   await page.getByText('The server does not know this token.').waitFor();
   await page.getByLabel('Token').fill(SECRET);
@@ -147,6 +168,13 @@ async function tour(page, look) {
   await page.screenshot({path: join(shots, `document-${look}.png`), fullPage: true});
 }
 
+/** Waits until a value is shown so; pages are drawn with the browser's next frame. */
+const shown = (page, index, text) =>
+  page.waitForFunction(
+    ([at, pattern]) => new RegExp(pattern).test(document.querySelectorAll('.value pre')[at]?.textContent ?? ''),
+    [index, text.source],
+  );
+
 async function change(page) {
   await visit(page, '#/document?path=/v1/stream/ends', 'ends');
   await page.getByRole('button', {name: 'Follow'}).click();
@@ -154,12 +182,12 @@ async function change(page) {
   await page.getByRole('button', {name: 'Append'}).click();
   await page.getByText('Appended: it is durable.').waitFor();
   await page.locator('.value').nth(5).waitFor();
-  assert.match(await page.locator('.value pre').nth(5).textContent(), /"a new one": true/);
-  assert.match(await page.locator('.value pre').first().textContent(), /^<b>line 0<\/b> & more$/);
+  await shown(page, 5, /"a new one": true/);
+  await shown(page, 0, /^<b>line 0<\/b> & more$/);
   await page.getByLabel('Show as').selectOption('hex');
-  assert.match(await page.locator('.value pre').first().textContent(), /^000000 {2}3c 62 3e/);
+  await shown(page, 0, /^000000 {2}3c 62 3e/);
   await page.getByLabel('Show as').selectOption('base64');
-  assert.match(await page.locator('.value pre').first().textContent(), /^PGI\+/);
+  await shown(page, 0, /^PGI\+/);
   await page.getByLabel('Show as').selectOption('auto');
   const [file] = await Promise.all([
     page.waitForEvent('download'),
@@ -233,6 +261,14 @@ async function keyboard(page) {
 
 const focused = (page) => page.evaluate(() => document.activeElement.textContent.trim());
 
+async function extremes(page) {
+  await visit(page, '#/documents?delimiter=', 'Documents');
+  await page.getByText('all that there are').waitFor();
+  const largest = page.locator('.card', {has: page.getByRole('heading', {name: 'Largest here'})});
+  assert.match(await largest.locator('li').first().textContent(), /^library\/book-\d+ /);
+  await page.screenshot({path: join(shots, 'extremes.png')});
+}
+
 async function markup(page) {
   await visit(page, '#/documents?prefix=markup/', 'Documents');
   await page.getByRole('link', {name: '<img src=x onerror=alert(1)>'}).first().click();
@@ -244,6 +280,8 @@ async function check() {
   const {resp, port} = await startServer();
   const proxy = await startProxy(port);
   await fill(port);
+  await grow(resp);
+  say('filled');
   for (let editor = 1; editor <= 6; editor++) load(resp, editor);
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
@@ -257,9 +295,14 @@ async function check() {
   await tour(page, 'light');
   await page.emulateMedia({colorScheme: 'dark'});
   await tour(page, 'dark');
+  await page.emulateMedia({colorScheme: 'light'});
+  await visit(page, '#/live', 'Live');
+  await page.waitForFunction(() => document.querySelectorAll('caravan-chart canvas').length === 8);
+  await page.screenshot({path: join(shots, 'console.png')});
   say('every page in light and dark');
   await change(page);
   await keyboard(page);
+  await extremes(page);
   await markup(page);
   await page.context().close();
   const phone = await open(browser, `http://127.0.0.1:${proxy}${PREFIX}`, {viewport: {width: 390, height: 844}, colorScheme: 'light', hasTouch: true});

@@ -20,7 +20,10 @@ import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.security.Permission;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -79,12 +82,13 @@ public final class ArchivePages {
         fields.put("name", name.text());
         Manifest.Tombstone tombstone = manifest.tombstone();
         fields.put("deletedAt", tombstone == null ? null : moment(tombstone.deletedAtMillis()));
-        int all = manifest.generations().size();
+        List<Generation> newestFirst = new ArrayList<>(manifest.generations());
+        Collections.reverse(newestFirst);
         fields.put(
                 "generations",
-                manifest.generations().subList(Math.max(0, all - MAX_GENERATIONS), all).stream()
+                newestFirst.stream()
+                        .limit(MAX_GENERATIONS)
                         .map(ArchivePages::described)
-                        .sorted((one, other) -> Long.compare((long) other.get("number"), (long) one.get("number")))
                         .toList());
         return fields;
     }

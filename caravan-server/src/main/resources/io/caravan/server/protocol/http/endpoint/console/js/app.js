@@ -99,6 +99,7 @@ async function trySignIn(event) {
   }
   stranger = false;
   signInProblem = '';
+  live.follow(update);
   navigate();
 }
 

@@ -2,6 +2,18 @@
 
 import uPlot from '../vendor/uplot/uPlot.esm.js';
 
+/** The shortest time that a chart shows, in seconds. */
+const SPAN = 60;
+const POWERS = Array.from({length: 50}, (_, power) => 2 ** power);
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600];
+
+const clock = (seconds) => new Date(seconds * 1000).toTimeString().slice(0, 8);
+
+function span(_, first, last) {
+  const to = last ?? Date.now() / 1000;
+  return [Math.min(first ?? to, to - SPAN), to];
+}
+
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /** A canvas that draws `series` of a history; it takes the colours of the page, and its width. */
@@ -52,16 +64,22 @@ class CaravanChart extends HTMLElement {
     const ink = style('--muted');
     const grid = {stroke: style('--line'), width: 1};
     const axis = {stroke: ink, grid, ticks: {show: false}, font: '11px system-ui, sans-serif'};
-    const {series, format} = this.#spec;
+    const {series, format, binary} = this.#spec;
     this.#plot = new uPlot(
       {
         ...this.#size(),
         legend: {show: false},
         cursor: {drag: {x: false, y: false}, points: {size: 6}, sync: {key: 'caravan'}},
-        scales: {y: {range: (_, __, max) => [0, max > 0 ? max * 1.12 : 1]}},
+        scales: {x: {range: span}, y: {range: (_, __, max) => [0, max > 0 ? max * 1.12 : 1]}},
         axes: [
-          {...axis, space: 70, size: 26},
-          {...axis, size: 62, space: 32, values: (_, ticks) => ticks.map(format)},
+          {...axis, space: 76, size: 26, incrs: STEPS, values: (_, ticks) => ticks.map(clock)},
+          {
+            ...axis,
+            size: 62,
+            space: 32,
+            ...(binary ? {incrs: POWERS} : {}),
+            values: (_, ticks) => ticks.map(format),
+          },
         ],
         series: [
           {},

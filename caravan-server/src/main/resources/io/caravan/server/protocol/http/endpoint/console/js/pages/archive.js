@@ -99,6 +99,11 @@ export function view() {
     ${!status || status.archive ? generations() : nothing}`;
 }
 
+function ago(millis) {
+  const past = (Date.now() - millis) / 1000;
+  return past < 1 ? 'just now' : `${seconds(past)} ago`;
+}
+
 const none = () => html`<div class="card">
   <p>This server archives nothing: what is lost with its disk is lost. <code>--archive</code> says where copies go.</p>
 </div>`;
@@ -112,7 +117,7 @@ function state({archive, drills, hydration}) {
       ${tile('Lag', seconds(archive.oldestUnarchivedSeconds), 'the oldest change that is not archived')}
       ${tile('Waiting', count(archive.backlog), 'changes')}
       ${tile('Archived', count(archive.documents), `snapshots, ${bytes(archive.bytes)} since the start`)}
-      ${tile('Last success', archive.lastSuccessMillis ? moment(archive.lastSuccessMillis) : 'none', 'since the start')}
+      ${tile('Last success', archive.lastSuccessMillis ? ago(archive.lastSuccessMillis) : 'none', archive.lastSuccessMillis ? moment(archive.lastSuccessMillis) : 'since the start')}
       ${tile(
         'Last drill',
         drills ? (last ? (last.failures.length ? 'failed' : 'passed') : 'none yet') : 'off',

@@ -130,8 +130,11 @@ function listing(mine) {
   const sorted = mine.documents.slice().sort((a, b) => (a.name < b.name ? -1 : 1));
   return html`${mine.problem ? html`<p class="problem" role="alert">${mine.problem}</p>` : nothing}
     <p role="status" class="muted">${progress(mine)}</p>
+    ${sorted.length > 1 ? extremes(mine) : nothing}
     ${names.length || sorted.length ? table(names, sorted) : nothing}
-    ${sorted.length > 1 ? extremes(mine) : nothing}`;
+    ${prefix === '' && delimiter
+      ? html`<p><a href=${here('', '')}>Look at all documents, undivided</a>, for the longest and largest of all.</p>`
+      : nothing}`;
 }
 
 function progress(mine) {
@@ -171,10 +174,7 @@ const table = (names, sorted) => html`<div class="card scroll" tabindex="0" role
 const extremes = (mine) => html`<div class="two">
   ${topList('Longest here', mine.longest, (each) => plural(each.values, 'value'))}
   ${topList('Largest here', mine.largest, (each) => bytes(each.bytes))}
-</div>
-${prefix === '' && delimiter
-  ? html`<p><a href=${here('', '')}>Look at all documents, undivided</a>, for the longest and largest of all.</p>`
-  : nothing}`;
+</div>`;
 
 const topList = (heading, list, figure) => html`<section class="card">
   <h2>${heading}</h2>

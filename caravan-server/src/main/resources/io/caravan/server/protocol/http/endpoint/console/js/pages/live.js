@@ -19,10 +19,12 @@ const history = [];
 let last = null;
 let problem = null;
 let redraw = () => {};
+let timer = 0;
 
-/** Asks for the figures from now on, as long as somebody can see them. */
+/** Asks for the figures, now and from now on, as long as somebody can see them. */
 export function follow(update) {
   redraw = update;
+  clearTimeout(timer);
   ask();
 }
 
@@ -37,7 +39,8 @@ async function ask() {
     redraw();
   }
   // One who may not see them asks seldom: another token may come.
-  setTimeout(ask, problem ? 3 * EVERY_MS : EVERY_MS);
+  clearTimeout(timer);
+  timer = setTimeout(ask, problem ? 3 * EVERY_MS : EVERY_MS);
 }
 
 function take(stats) {
@@ -72,7 +75,7 @@ function point(before, now) {
   };
 }
 
-const spec = (name, format, ...series) => ({name, format, series});
+const spec = (name, format, ...series) => ({name, format, series, binary: format === bytes});
 const line = (key, label, colour, fill = false) => ({key, label, colour, fill});
 
 const CHARTS = [
@@ -130,7 +133,7 @@ function figures(stats) {
   return html`<dl class="tiles">
       ${tile('Documents', count(stats.documents), stats.tailedDocuments ? `${count(stats.tailedDocuments)} followed` : '')}
       ${tile('Appends', now ? short(now.appends) + '/s' : '–', count(store.appends) + ' since the start')}
-      ${tile('Acknowledged, p99', store.recentAckNanos.count ? nanos(store.recentAckNanos.p99) : 'idle', 'last seconds')}
+      ${tile('Ack, p99', store.recentAckNanos.count ? nanos(store.recentAckNanos.p99) : 'idle', 'last seconds')}
       ${tile('Values', bytes(store.heap.usedBytes), `in ${bytes(store.heap.totalBytes)} of heap`)}
       ${tile('Checkpoints', count(store.checkpoints), store.checkpoints ? 'last took ' + nanos(store.lastCheckpointNanos) : '')}
       ${tile('Refused, failed', `${count(store.refusals)}, ${count(store.failures)}`, 'writes; store')}

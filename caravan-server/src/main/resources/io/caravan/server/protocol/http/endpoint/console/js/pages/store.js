@@ -9,6 +9,8 @@ export const title = 'Store';
 /** Segments in the picture; of more, the table tells. */
 const MAX_CELLS = 2000;
 const MAX_ROWS = 500;
+/** So few segments have room for a line each. */
+const MAX_BARS = 12;
 let layout = null;
 let problem = '';
 let timer = 0;
@@ -106,7 +108,11 @@ function heap({heap: segments, pinsComplete}) {
       total,
       `live ${bytes(total - free - pinned)}, pinned ${bytes(pinned)}, free ${bytes(free)}`,
     )}
-    <div class="cells" aria-hidden="true">${segments.slice(0, MAX_CELLS).map(cell)}</div>
+    ${segments.length > MAX_BARS
+      ? html`<div class="cells" aria-hidden="true">${segments.slice(0, MAX_CELLS).map(cell)}</div>`
+      : segments.length > 1
+        ? html`<ol class="bars" aria-hidden="true">${segments.map(segmentBar)}</ol>`
+        : nothing}
     <details>
       <summary>The segments as a table</summary>
       <div class="scroll" tabindex="0" role="region" aria-label="Segments of the heap">
@@ -124,6 +130,19 @@ function heap({heap: segments, pinsComplete}) {
 }
 
 const live = (each) => each.totalBytes - each.freeBytes - each.pinnedBytes;
+
+const segmentBar = (each) => html`<li>
+  <b>${each.number}</b>
+  ${bar(
+    [
+      ['live', live(each)],
+      ['pinned', each.pinnedBytes],
+    ],
+    each.totalBytes,
+    `segment ${each.number}`,
+  )}
+  <span>${bytes(each.freeBytes)} free in ${plural(each.holes, 'hole')}</span>
+</li>`;
 
 function cell(each) {
   const liveHeight = (40 * live(each)) / each.totalBytes;
