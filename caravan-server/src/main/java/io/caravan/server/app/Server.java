@@ -12,6 +12,7 @@ import io.caravan.server.config.Setting;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
+import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
@@ -101,10 +102,11 @@ public final class Server implements AutoCloseable {
         requireWhole(store);
         DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
         documents = opened;
-        StoreMetrics.register(metrics, opened::stats, opened::documents);
+        DiskSpace disk = new DiskSpace(config.restore().data());
+        StoreMetrics.register(metrics, opened, disk);
         ArchiveConfig archive = config.archive();
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver);
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk);
         RespProtocol resp = new RespProtocol(
                 config.limits(), opened, archiver, restoring, status, readers, config.authenticator(), metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);

@@ -8,6 +8,7 @@ import io.caravan.server.cli.client.ClientCommands;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.VerifyCommand;
@@ -46,6 +47,7 @@ public final class Main {
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand());
         ClientCommands.addTo(caravan, Console.system());
+        OperatorCommands.addTo(caravan, Console.system());
         return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))
                 .addSubcommand(new RestoreCommand(Console.system()))
                 .addSubcommand(new GenerateCompletion())
@@ -60,7 +62,7 @@ public final class Main {
         command.getErr()
                 .println("caravan: " + printable(wrong) + source(wrong, args, settings) + " (see "
                         + command.getCommandSpec().qualifiedName() + " --help)");
-        return CommandLine.ExitCode.USAGE;
+        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
     /** Where a value comes from that is not on the command line, where the person would look for it. */

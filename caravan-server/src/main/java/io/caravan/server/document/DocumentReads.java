@@ -16,6 +16,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +28,7 @@ final class DocumentReads {
     private final ListStore store;
     private final Catalog catalog;
     private final Expiry expiry;
+    private final LongAdder reads = new LongAdder();
     private volatile ColdDocuments cold = ColdDocuments.NONE;
 
     DocumentReads(ListStore store, Catalog catalog, Expiry expiry) {
@@ -37,6 +39,11 @@ final class DocumentReads {
 
     void coldDocuments(ColdDocuments documents) {
         cold = documents;
+    }
+
+    /** How many ranges were asked for since the start. */
+    long count() {
+        return reads.sum();
     }
 
     static DocumentInfo required(DocumentName name, @Nullable DocumentInfo info) {
@@ -104,6 +111,7 @@ final class DocumentReads {
             Function<DocumentName, @Nullable DocumentInfo> find,
             Function<DocumentInfo, SequenceRange> choice,
             DocumentReader reader) {
+        reads.increment();
         boolean done = false;
         while (!done) {
             DocumentInfo info = find.apply(name);

@@ -338,6 +338,11 @@ public final class DocumentService implements AutoCloseable {
         return catalog.size();
     }
 
+    /** Reads of values since the start, whatever their number. */
+    public long reads() {
+        return reads.count();
+    }
+
     /** Number of documents whose next change someone waits for. */
     public int tailedDocuments() {
         return tails.documents();

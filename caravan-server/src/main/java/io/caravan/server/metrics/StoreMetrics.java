@@ -3,9 +3,9 @@ package io.caravan.server.metrics;
 import io.caravan.StoreStats;
 import io.caravan.StoreStats.Distribution;
 import io.caravan.StoreStats.HeapUse;
+import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics.Figures;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 
@@ -23,9 +23,22 @@ public final class StoreMetrics {
         this.lastNanos = System.nanoTime();
     }
 
-    /** Registers the figures, and the number of documents. */
-    public static void register(ServerMetrics metrics, Supplier<StoreStats> source, LongSupplier documents) {
-        metrics.of(() -> documents).gauge("caravan.documents", "Documents", LongSupplier::getAsLong);
+    /** Registers the figures of the store, its documents and its disk. */
+    public static void register(ServerMetrics metrics, DocumentService served, DiskSpace space) {
+        Figures<DocumentService> documents = metrics.of(() -> served);
+        documents.gauge("caravan.documents", "Documents", DocumentService::documents);
+        documents.counter("caravan.reads", "Reads of values, whatever their number", DocumentService::reads);
+        documents.gauge(
+                "caravan.store.writable",
+                "1 while the store takes writes, 0 since it has failed or has no space",
+                each -> each.trouble() == null ? 1 : 0);
+        Figures<DiskSpace> disk = metrics.of(() -> space);
+        disk.gauge("caravan.disk.free.bytes", "Free bytes of the store's file system", DiskSpace::freeBytes);
+        disk.gauge("caravan.disk.total.bytes", "Size of the store's file system", DiskSpace::totalBytes);
+        register(metrics, served::stats);
+    }
+
+    private static void register(ServerMetrics metrics, Supplier<StoreStats> source) {
         Figures<StoreStats> store = metrics.of(new StoreMetrics(source)::fresh);
         store.counter("caravan.store.appends", "Values appended", StoreStats::appends);
         store.counter("caravan.store.appended.bytes", "Bytes of the values appended", StoreStats::appendedBytes);

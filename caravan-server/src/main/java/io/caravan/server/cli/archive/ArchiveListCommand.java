@@ -12,6 +12,7 @@ import io.caravan.server.archive.format.Generation;
 import io.caravan.server.archive.format.Manifest;
 import io.caravan.server.archive.format.Manifest.Tombstone;
 import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
 import java.time.Instant;

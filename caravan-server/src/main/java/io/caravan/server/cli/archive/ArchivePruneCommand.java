@@ -7,6 +7,7 @@ import io.caravan.server.archive.Pruning.PruneListener;
 import io.caravan.server.archive.Pruning.PruneReport;
 import io.caravan.server.archive.Pruning.Removal;
 import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;

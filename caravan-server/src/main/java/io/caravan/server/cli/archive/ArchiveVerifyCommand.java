@@ -5,6 +5,7 @@ import io.caravan.server.archive.Verification;
 import io.caravan.server.archive.Verification.VerificationListener;
 import io.caravan.server.archive.Verification.VerificationReport;
 import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Figures;
 import io.caravan.server.cli.common.Output;
 import io.caravan.server.cli.common.Progress;
 import java.io.IOException;

@@ -51,6 +51,9 @@ public abstract class ClientCommand implements Callable<Integer> {
             description = "How to print results: ${COMPLETION-CANDIDATES}. json prints one object per line.")
     private Output.Format format;
 
+    @Option(names = "--json", order = ConnectionOptions.ORDER - 1, description = "Short for --output json.")
+    private boolean json;
+
     @Option(
             names = {"-h", "--help"},
             order = LAST,
@@ -66,7 +69,7 @@ public abstract class ClientCommand implements Callable<Integer> {
     public Integer call() {
         try (Output output = new Output(console.out())) {
             run(output);
-            return CommandLine.ExitCode.OK;
+            return exitCode();
         } catch (ClientException problem) {
             tell(String.valueOf(problem.getMessage()));
             return problem.exitCode();
@@ -92,6 +95,11 @@ public abstract class ClientCommand implements Callable<Integer> {
      */
     protected abstract void run(Output output) throws IOException;
 
+    /** The exit code after a run that has not failed. */
+    protected int exitCode() {
+        return CommandLine.ExitCode.OK;
+    }
+
     protected final Console console() {
         return console;
     }
@@ -114,7 +122,7 @@ public abstract class ClientCommand implements Callable<Integer> {
     }
 
     protected final boolean json() {
-        return format == Output.Format.JSON;
+        return json || format == Output.Format.JSON;
     }
 
     /** Prints a message on the error stream. */

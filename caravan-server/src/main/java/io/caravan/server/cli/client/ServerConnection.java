@@ -1,10 +1,13 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -40,7 +43,7 @@ public final class ServerConnection implements AutoCloseable {
     private final int timeoutMillis;
 
     /** The server cannot be reached, or the connection was lost: a request may or may not have been executed. */
-    static final class LostException extends RuntimeException {
+    public static final class LostException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         LostException(String message, Throwable cause) {
@@ -58,6 +61,26 @@ public final class ServerConnection implements AutoCloseable {
         int timeoutMillis = config.getSocketTimeoutMillis();
         Connection connection = translated(server, timeoutMillis, () -> new Connection(address, config));
         return new ServerConnection(connection, server, timeoutMillis);
+    }
+
+    /** What the server tells of itself. */
+    public ServerInfo info() {
+        return ServerInfo.parse(text("INFO"));
+    }
+
+    /** The server's answer, as text, to a command of one word or several. */
+    public String text(String... words) {
+        return new String((byte[]) Objects.requireNonNull(ask(words)), UTF_8);
+    }
+
+    /** The server's answer to a command of one word or several; it may be null. */
+    public @Nullable Object ask(String... words) {
+        byte[] verb = words[0].getBytes(UTF_8);
+        CommandArguments request = new CommandArguments(() -> verb);
+        for (int i = 1; i < words.length; i++) {
+            request.add(words[i]);
+        }
+        return call(request);
     }
 
     /** Sends a request, or keeps it until the next {@link #receive}. */

@@ -1,12 +1,9 @@
 package io.caravan.server.cli.client;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
-import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
@@ -22,8 +19,6 @@ import picocli.CommandLine.Parameters;
         footer = {"  caravan stat", "  caravan stat letters/1 --output json"})
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class StatCommand extends ClientCommand {
-    private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
-
     @Parameters(paramLabel = "NAME", arity = "0..1", description = "The document.")
     private @Nullable String name;
 
@@ -64,37 +59,11 @@ final class StatCommand extends ClientCommand {
 
     private void printServer(String status, Output output) throws IOException {
         if (json()) {
-            output.object(json -> writeSections(status, json));
+            output.object(ServerInfo.parse(status)::write);
             return;
         }
         for (String line : (Iterable<String>) status.lines()::iterator) {
             output.line(line.startsWith("#") ? line : line.replaceFirst(":", ": "));
-        }
-    }
-
-    /** Writes the answer's lines as JSON: {@code # Section}, then a {@code name:value} for each of its statistics. */
-    private static void writeSections(String status, JsonGenerator json) throws IOException {
-        boolean inSection = false;
-        for (String line : (Iterable<String>) status.lines()::iterator) {
-            int colon = line.indexOf(':');
-            if (line.startsWith("# ")) {
-                if (inSection) {
-                    json.writeEndObject();
-                }
-                json.writeObjectFieldStart(line.substring(2).toLowerCase(Locale.ROOT));
-                inSection = true;
-            } else if (inSection && colon > 0) {
-                String value = line.substring(colon + 1);
-                json.writeFieldName(line.substring(0, colon));
-                if (NUMBER.matcher(value).matches()) {
-                    json.writeNumber(value);
-                } else {
-                    json.writeString(value);
-                }
-            }
-        }
-        if (inSection) {
-            json.writeEndObject();
         }
     }
 }

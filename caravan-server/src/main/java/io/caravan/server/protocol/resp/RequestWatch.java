@@ -45,6 +45,7 @@ final class RequestWatch implements PendingReply.Observer {
         this.session = session;
         this.spec = spec;
         this.command = command;
+        session.countCommand();
     }
 
     @Override

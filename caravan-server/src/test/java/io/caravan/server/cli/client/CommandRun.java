@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.operate.OperatorCommands;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStream;
@@ -41,7 +42,8 @@ public final class CommandRun {
     }
 
     static CommandLine caravan(Console console) {
-        return ClientCommands.addTo(new CommandLine(new Caravan()), console)
+        CommandLine caravan = ClientCommands.addTo(new CommandLine(new Caravan()), console);
+        return OperatorCommands.addTo(caravan, console)
                 .addSubcommand(ArchiveCommand.commands(console))
                 .addSubcommand(new RestoreCommand(console))
                 .setCaseInsensitiveEnumValuesAllowed(true);

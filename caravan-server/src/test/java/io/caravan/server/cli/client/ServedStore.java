@@ -16,7 +16,7 @@ public final class ServedStore implements AutoCloseable {
     private static final int MAX_VALUE_BYTES = 1024 * 1024;
     private static final int MAX_REQUEST_BYTES = 8 * 1024 * 1024;
 
-    final ListStore store = new MemoryListStore();
+    final ListStore store;
     private final UnaryOperator<ServerConfig> change;
     private Server server;
     private int port;
@@ -26,11 +26,17 @@ public final class ServedStore implements AutoCloseable {
     }
 
     public ServedStore(UnaryOperator<ServerConfig> change) throws IOException {
+        this(new MemoryListStore(), change);
+    }
+
+    /** Serves this store, and closes it at the end. */
+    public ServedStore(ListStore store, UnaryOperator<ServerConfig> change) throws IOException {
+        this.store = store;
         this.change = change;
         start();
     }
 
-    void start() throws IOException {
+    public void start() throws IOException {
         InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         server = Server.start(
                 store,
@@ -39,7 +45,7 @@ public final class ServedStore implements AutoCloseable {
         port = server.respAddress().getPort();
     }
 
-    void stop() {
+    public void stop() {
         server.close();
     }
 

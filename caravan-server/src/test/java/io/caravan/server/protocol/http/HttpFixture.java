@@ -4,6 +4,7 @@ import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.metrics.StoreMetrics;
@@ -27,6 +28,7 @@ import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -78,7 +80,7 @@ final class HttpFixture implements AutoCloseable {
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);
         NetworkMetrics.register(metrics, network, authenticator);
-        StoreMetrics.register(metrics, store::stats, documents::documents);
+        StoreMetrics.register(metrics, documents, new DiskSpace(Path.of(".")));
     }
 
     /** A server whose store is open. */

@@ -7,6 +7,7 @@ import io.caravan.catalog.Catalog;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.app.ServerFixture;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.Network;
 import io.caravan.server.net.NetworkConfig;
@@ -18,6 +19,7 @@ import io.caravan.server.security.Authenticator;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -53,7 +55,7 @@ final class RespFixture implements AutoCloseable {
         NetworkConfig defaults = NetworkConfig.defaults();
         this.network = new Network(new NetworkConfig(defaults.transport(), 1, limits, null));
         RespLimits requests = new RespLimits(ServerFixture.MAX_WORD_BYTES, maxRequestBytes);
-        ServerStatus status = new ServerStatus(documents, network, Durability.NONE, null);
+        ServerStatus status = new ServerStatus(documents, network, Durability.NONE, null, new DiskSpace(Path.of(".")));
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",

@@ -172,7 +172,7 @@ class ServerCommandsTest extends RespTestBase {
         client.call("CLIENT", "SETNAME", "me");
         assertThat(client.call("CLIENT", "INFO"))
                 .matches("\\$id=1 addr=127.0.0.1:[0-9]+ laddr=127.0.0.1:[0-9]+ name=me age=[0-9]+ db=0 resp=2"
-                        + " user=anyone lib-name=lib lib-ver=1.2\n");
+                        + " user=anyone lib-name=lib lib-ver=1.2 tot-cmds=6\n");
         try (RespClient other = fixture.connect()) {
             assertThat(other.call("HELLO", "3")).startsWith("{");
             assertThat(client.call("CLIENT", "LIST").lines()).hasSize(2);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.SharedAnswers;
@@ -16,6 +17,7 @@ import io.caravan.server.protocol.resp.reply.ReplyQueue;
 import io.caravan.server.security.Authenticator;
 import io.netty.channel.embedded.EmbeddedChannel;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -158,7 +160,8 @@ class SlowReaderTest extends RespTestBase {
                 fixture.documents,
                 null,
                 null,
-                new ServerStatus(fixture.documents, fixture.network, Durability.NONE, null),
+                new ServerStatus(
+                        fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of("."))),
                 readers::add,
                 Authenticator.open(),
                 metrics);

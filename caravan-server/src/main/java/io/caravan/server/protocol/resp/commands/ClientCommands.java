@@ -193,7 +193,7 @@ public final class ClientCommands {
     private static String describe(Session session) {
         return String.format(
                 Locale.ROOT,
-                "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s\n",
+                "id=%d addr=%s laddr=%s name=%s age=%d db=0 resp=%d user=%s lib-name=%s lib-ver=%s tot-cmds=%d\n",
                 session.id(),
                 address(session.remote()),
                 address(session.local()),
@@ -202,7 +202,8 @@ public final class ClientCommands {
                 session.protocol().version(),
                 user(session),
                 session.library(),
-                session.libraryVersion());
+                session.libraryVersion(),
+                session.commands());
     }
 
     /** What operators are told of a connection. */

@@ -1,6 +1,8 @@
 package io.caravan.server.protocol.resp.commands;
 
+import io.caravan.CaravanException;
 import io.caravan.Durability;
+import io.caravan.OutOfSpaceException;
 import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
@@ -8,6 +10,7 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
+import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.net.Network;
 import io.caravan.server.security.Permission;
 import io.caravan.server.security.Principal;
@@ -27,6 +30,7 @@ public final class ServerStatus {
     private final Network network;
     private final Durability durability;
     private final @Nullable Archiver archiver;
+    private final DiskSpace disk;
 
     /**
      * Reports on these parts.
@@ -34,11 +38,16 @@ public final class ServerStatus {
      * @param archiver null when the server has no archive
      */
     public ServerStatus(
-            DocumentService documents, Network network, Durability durability, @Nullable Archiver archiver) {
+            DocumentService documents,
+            Network network,
+            Durability durability,
+            @Nullable Archiver archiver,
+            DiskSpace disk) {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
         this.archiver = archiver;
+        this.disk = disk;
     }
 
     /** Settings by the names that Redis has for them. */
@@ -107,13 +116,17 @@ public final class ServerStatus {
     }
 
     private Map<String, Object> writes(StoreStats stats) {
+        Runtime memory = Runtime.getRuntime();
         return ordered(
                 "appends", stats.appends(),
                 "appended_bytes", stats.appendedBytes(),
+                "reads", documents.reads(),
                 "trims", stats.trims(),
                 "deletes", stats.deletes(),
                 "refusals", stats.refusals(),
                 "failures", stats.failures(),
+                "memory_used_bytes", memory.totalMemory() - memory.freeMemory(),
+                "memory_max_bytes", memory.maxMemory(),
                 "pinned_readers", stats.pinnedReaders(),
                 "in_flight_bytes", network.inFlightBytes(),
                 "maxclients", network.config().limits().maxConnections());
@@ -123,6 +136,16 @@ public final class ServerStatus {
         Map<String, Object> fields =
                 ordered("loading", 0, "durability", durability.name().toLowerCase(Locale.ROOT));
         if (stats != null) {
+            CaravanException trouble = documents.trouble();
+            fields.putAll(ordered(
+                    "store_state",
+                    trouble == null ? "ok" : trouble instanceof OutOfSpaceException ? "full" : "failed",
+                    "store_trouble",
+                    trouble == null ? "" : oneLine(String.valueOf(trouble.getMessage())),
+                    "disk_free_bytes",
+                    disk.freeBytes(),
+                    "disk_total_bytes",
+                    disk.totalBytes()));
             fields.putAll(figures(stats));
         }
         return fields;
@@ -143,6 +166,7 @@ public final class ServerStatus {
                 "lock_p99_us", micros(stats.lockNanos().p99()),
                 "lock_max_us", micros(stats.lockNanos().max()),
                 "checkpoints", stats.checkpoints(),
+                "checkpoint_last_ms", TimeUnit.NANOSECONDS.toMillis(stats.lastCheckpointNanos()),
                 "heap_total_bytes", stats.heap().totalBytes(),
                 "heap_used_bytes", stats.heap().usedBytes(),
                 "heap_free_bytes", stats.heap().freeBytes(),

@@ -4,6 +4,7 @@ import io.caravan.server.protocol.resp.codec.Protocol;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.Principal;
 import java.net.SocketAddress;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,7 @@ public final class Session {
     private final SocketAddress remote;
     private final SocketAddress local;
     private final Authenticator authenticator;
+    private final AtomicLong commands = new AtomicLong();
     private volatile String name = "";
     private volatile String library = "";
     private volatile String libraryVersion = "";
@@ -57,6 +59,15 @@ public final class Session {
 
     public long ageNanos() {
         return System.nanoTime() - startedNanos;
+    }
+
+    /** Commands that have come, for which the client has or will have an answer. */
+    public long commands() {
+        return commands.get();
+    }
+
+    public void countCommand() {
+        commands.incrementAndGet();
     }
 
     public String name() {

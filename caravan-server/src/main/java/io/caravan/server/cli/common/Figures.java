@@ -1,17 +1,17 @@
-package io.caravan.server.cli.archive;
+package io.caravan.server.cli.common;
 
 import java.time.Duration;
 import java.util.Locale;
 
 /** Sizes and ages as people read them. */
-final class Figures {
+public final class Figures {
     private static final String[] UNITS = {"B", "KiB", "MiB", "GiB", "TiB"};
     private static final int UNIT = 1024;
 
     private Figures() {}
 
     /** Such as {@code 17 B} and {@code 1.5 KiB}. */
-    static String size(long bytes) {
+    public static String size(long bytes) {
         double size = bytes;
         int unit = 0;
         while (size >= UNIT && unit < UNITS.length - 1) {
@@ -22,12 +22,13 @@ final class Figures {
     }
 
     /** Such as {@code 12s}, {@code 5m}, {@code 3h} and {@code 40d}; with a minus if it is still to come. */
-    static String age(long fromMillis, long nowMillis) {
+    public static String age(long fromMillis, long nowMillis) {
         Duration age = Duration.ofMillis(nowMillis - fromMillis);
         return age.isNegative() ? "-" + age(age.negated()) : age(age);
     }
 
-    private static String age(Duration age) {
+    /** Such as {@code 12s}, {@code 5m}, {@code 3h} and {@code 40d}. */
+    public static String age(Duration age) {
         if (age.toDays() >= 2) {
             return age.toDays() + "d";
         }
@@ -38,7 +39,7 @@ final class Figures {
     }
 
     /** A number of things, such as {@code 1 document} and {@code 2 documents}. */
-    static String count(long number, String thing) {
+    public static String count(long number, String thing) {
         return String.format(Locale.ROOT, "%,d %s%s", number, thing, number == 1 ? "" : "s");
     }
 }

@@ -1,0 +1,81 @@
+package io.caravan.server.cli.client;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.regex.Pattern;
+
+/**
+ * What a server tells of itself, as it was at one moment.
+ *
+ * @param sections the figures of each section, by the server's names; sections are in small letters
+ */
+public record ServerInfo(Map<String, Map<String, String>> sections) {
+    private static final Pattern NUMBER = Pattern.compile("-?(0|[1-9][0-9]{0,17})(\\.[0-9]{1,9})?");
+
+    /** Reads the server's answer: {@code # Section}, then a {@code name:value} for each of its figures. */
+    public static ServerInfo parse(String answer) {
+        Map<String, Map<String, String>> sections = new LinkedHashMap<>();
+        Map<String, String> section = new LinkedHashMap<>();
+        for (String line : (Iterable<String>) answer.lines()::iterator) {
+            int colon = line.indexOf(':');
+            if (line.startsWith("# ")) {
+                section = new LinkedHashMap<>();
+                sections.put(line.substring(2).toLowerCase(Locale.ROOT), section);
+            } else if (colon > 0) {
+                section.put(line.substring(0, colon), line.substring(colon + 1));
+            }
+        }
+        return new ServerInfo(sections);
+    }
+
+    /** A figure as the server wrote it; empty when it tells none, as to a user without the permission for it. */
+    public String text(String name) {
+        for (Map<String, String> section : sections.values()) {
+            String value = section.get(name);
+            if (value != null) {
+                return value;
+            }
+        }
+        return "";
+    }
+
+    /** A whole number; empty when the server tells none. */
+    public OptionalLong number(String name) {
+        String value = text(name);
+        return value.matches("-?[0-9]{1,18}") ? OptionalLong.of(Long.parseLong(value)) : OptionalLong.empty();
+    }
+
+    /** A whole number, or 0 when the server tells none. */
+    public long numberOrZero(String name) {
+        return number(name).orElse(0);
+    }
+
+    /** A time in seconds, which has a fraction; zero when the server tells none. */
+    public Duration seconds(String name) {
+        String value = text(name);
+        return NUMBER.matcher(value).matches()
+                ? Duration.ofMillis((long) (Double.parseDouble(value) * 1_000))
+                : Duration.ZERO;
+    }
+
+    /** Writes each section as a field, an object of its figures. */
+    public void write(JsonGenerator json) throws IOException {
+        for (Map.Entry<String, Map<String, String>> section : sections.entrySet()) {
+            json.writeObjectFieldStart(section.getKey());
+            for (Map.Entry<String, String> figure : section.getValue().entrySet()) {
+                json.writeFieldName(figure.getKey());
+                if (NUMBER.matcher(figure.getValue()).matches()) {
+                    json.writeNumber(figure.getValue());
+                } else {
+                    json.writeString(figure.getValue());
+                }
+            }
+            json.writeEndObject();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.caravan.server.cli.operate;
+
+import picocli.CommandLine.Option;
+
+/** From where on the figures of a server are bad. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class CheckOptions {
+    private static final String LABEL = "WARNING,CRITICAL";
+
+    @Option(
+            names = "--space",
+            paramLabel = LABEL,
+            defaultValue = "15%,5%",
+            converter = Thresholds.Percents.class,
+            description = "Least free part of the store's file system, or off.")
+    private Thresholds space;
+
+    @Option(
+            names = "--replay",
+            paramLabel = LABEL,
+            defaultValue = "1GiB,8GiB",
+            converter = Thresholds.Sizes.class,
+            description = "Most log since the last checkpoint, which a start after a crash would replay; checkpoints"
+                    + " that fail let it grow. A checkpoint's age says nothing: a store that nobody writes to needs"
+                    + " none. Or off.")
+    private Thresholds replay;
+
+    @Option(
+            names = "--lag",
+            paramLabel = LABEL,
+            defaultValue = "2h,12h",
+            converter = Thresholds.Times.class,
+            description = "Greatest age of a change that is not archived; take some times --archive-after of the"
+                    + " server. Or off.")
+    private Thresholds lag;
+
+    @Option(
+            names = "--answer",
+            paramLabel = LABEL,
+            defaultValue = "500ms,5s",
+            converter = Thresholds.Times.class,
+            description = "Longest time to connect and to be answered, or off.")
+    private Thresholds answer;
+
+    @Option(
+            names = "--ack",
+            paramLabel = LABEL,
+            defaultValue = "500ms,5s",
+            converter = Thresholds.Times.class,
+            description = "Longest 99th percentile, since the server's start, of the time from a write to its"
+                    + " acknowledgement, or off.")
+    private Thresholds ack;
+
+    Thresholds space() {
+        return space;
+    }
+
+    Thresholds replay() {
+        return replay;
+    }
+
+    Thresholds lag() {
+        return lag;
+    }
+
+    Thresholds answer() {
+        return answer;
+    }
+
+    Thresholds ack() {
+        return ack;
+    }
+}

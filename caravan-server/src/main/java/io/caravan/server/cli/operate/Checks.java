@@ -1,0 +1,116 @@
+package io.caravan.server.cli.operate;
+
+import static io.caravan.server.cli.common.Figures.count;
+import static io.caravan.server.cli.common.Figures.size;
+
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.Figures;
+import io.caravan.server.cli.operate.Verdict.Problem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** Judges what a server tells of itself. */
+final class Checks {
+    private static final double PERCENT = 100;
+    /** States of an archive that the server will not write to again before it is restarted. */
+    private static final Set<String> ENDED = Stream.of(ArchiveState.values())
+            .filter(ArchiveState::ended)
+            .map(ArchiveState::label)
+            .collect(Collectors.toUnmodifiableSet());
+
+    private final CheckOptions limits;
+    private final List<Problem> problems = new ArrayList<>();
+    private final List<Figure> figures = new ArrayList<>();
+
+    Checks(CheckOptions limits) {
+        this.limits = limits;
+    }
+
+    /**
+     * The verdict; once.
+     *
+     * @param answerNanos how long it took to connect and to be told
+     */
+    Verdict judge(ServerInfo info, long answerNanos) {
+        double seconds = answerNanos / 1e9;
+        figure("answer", limits.answer(), seconds, "s", "it took " + time(seconds) + " to be answered");
+        if (info.text("store_state").isEmpty()) {
+            problems.add(new Problem(
+                    Status.UNKNOWN, "the server answers, but tells its state only to users with the permission admin"));
+            return Verdict.of(problems, figures, "");
+        }
+        store(info);
+        archive(info);
+        return Verdict.of(problems, figures, summary(info));
+    }
+
+    private void store(ServerInfo info) {
+        String state = info.text("store_state");
+        if (!state.equals("ok")) {
+            String what = state.equals("full") ? "the store has no space" : "the store has failed";
+            problems.add(new Problem(Status.CRITICAL, what + " and takes no writes: " + info.text("store_trouble")));
+        }
+        space(info);
+        long replay = info.numberOrZero("log_bytes_since_checkpoint");
+        figure("replay", limits.replay(), replay, "B", size(replay) + " of log would be replayed");
+        double ack = info.numberOrZero("ack_p99_us") / 1e6;
+        figure("ack_p99", limits.ack(), ack, "s", "1 write in 100 takes " + time(ack) + " or longer");
+        figures.add(
+                new Figure("connections", Status.OK, "", info.numberOrZero("connected_clients"), "", Thresholds.NEVER));
+    }
+
+    private void space(ServerInfo info) {
+        OptionalLong free = info.number("disk_free_bytes");
+        long total = info.numberOrZero("disk_total_bytes");
+        if (free.orElse(-1) < 0 || total <= 0) {
+            problems.add(new Problem(Status.UNKNOWN, "the server cannot tell the free space of its disk"));
+            return;
+        }
+        double percent = PERCENT * free.getAsLong() / total;
+        String text = String.format(Locale.ROOT, "the disk has %s free, %.1f%%", size(free.getAsLong()), percent);
+        figure("space", limits.space(), percent, "%", text);
+    }
+
+    /** One that is fenced or claiming archives nothing, whatever its lag is yet. */
+    private void archive(ServerInfo info) {
+        String state = info.text("archive_state");
+        if (state.equals("none") || !limits.lag().used()) {
+            return;
+        }
+        if (!state.equals("owner")) {
+            Status bad = ENDED.contains(state) ? Status.CRITICAL : Status.WARNING;
+            String error = info.text("archive_last_error");
+            problems.add(new Problem(
+                    bad, "nothing is archived, the archive is " + state + (error.isEmpty() ? "" : ": " + error)));
+        }
+        Duration lag = info.seconds("archive_oldest_unarchived_seconds");
+        figure(
+                "lag",
+                limits.lag(),
+                lag.toSeconds(),
+                "s",
+                "the oldest change that is not archived is " + Figures.age(lag) + " old");
+    }
+
+    private void figure(String name, Thresholds of, double value, String unit, String text) {
+        figures.add(new Figure(name, of.status(value), text, value, unit, of));
+    }
+
+    private static String time(double seconds) {
+        return String.format(Locale.ROOT, seconds < 1 ? "%2$.1f ms" : "%1$.1f s", seconds, seconds * 1e3);
+    }
+
+    private static String summary(ServerInfo info) {
+        long free = info.numberOrZero("disk_free_bytes");
+        return "serves " + count(info.numberOrZero("documents"), "document") + " for "
+                + Figures.age(info.seconds("uptime_in_seconds")) + ", " + size(free)
+                + " free";
+    }
+}

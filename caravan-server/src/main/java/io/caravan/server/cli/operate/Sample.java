@@ -1,0 +1,56 @@
+package io.caravan.server.cli.operate;
+
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ServerInfo;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A server at one moment.
+ *
+ * @param atNanos by {@link System#nanoTime}
+ */
+record Sample(long atNanos, ServerInfo info, List<Client> clients) {
+
+    /**
+     * A connection over RESP, those of browsers and other users of HTTP are not listed.
+     *
+     * @param id a number that no other connection has or had
+     * @param commands that have come over it
+     */
+    record Client(long id, String address, String user, String name, long commands) {
+        /** Reads a line of {@code CLIENT LIST}: words {@code name=value}. */
+        static Client parse(String line) {
+            Map<String, String> fields = new HashMap<>();
+            for (String word : line.split(" ")) {
+                int equals = word.indexOf('=');
+                if (equals > 0) {
+                    fields.put(word.substring(0, equals), word.substring(equals + 1));
+                }
+            }
+            return new Client(
+                    number(fields, "id"),
+                    fields.getOrDefault("addr", ""),
+                    fields.getOrDefault("user", ""),
+                    fields.getOrDefault("name", ""),
+                    number(fields, "tot-cmds"));
+        }
+
+        private static long number(Map<String, String> fields, String name) {
+            return Long.parseLong(fields.getOrDefault(name, "0"));
+        }
+    }
+
+    /** Asks a server; the connection itself is not among the clients. Throws when it may not be asked, or is lost. */
+    static Sample take(ServerConnection connection) {
+        ServerInfo info = connection.info();
+        List<Client> clients = new ArrayList<>();
+        long own = (Long) Objects.requireNonNull(connection.ask("CLIENT", "ID"));
+        connection.text("CLIENT", "LIST").lines().map(Client::parse).forEach(clients::add);
+        clients.removeIf(client -> client.id() == own);
+        return new Sample(System.nanoTime(), info, clients);
+    }
+}

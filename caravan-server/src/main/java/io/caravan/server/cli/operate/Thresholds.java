@@ -1,0 +1,83 @@
+package io.caravan.server.cli.operate;
+
+import io.caravan.server.config.Quantities;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * From where on a figure is worth a warning, and from where on it is critical. The lower the critical value is, compared
+ * with the other, the worse are low figures: those of free space.
+ */
+record Thresholds(double warning, double critical) {
+    private static final String OFF = "off";
+    static final Thresholds NEVER = new Thresholds(Double.POSITIVE_INFINITY, Double.POSITIVE_INFINITY);
+
+    /** Whether there are any. */
+    boolean used() {
+        return !equals(NEVER);
+    }
+
+    Status status(double figure) {
+        if (beyond(figure, critical)) {
+            return Status.CRITICAL;
+        }
+        return beyond(figure, warning) ? Status.WARNING : Status.OK;
+    }
+
+    private boolean lowIsBad() {
+        return critical < warning;
+    }
+
+    private boolean beyond(double figure, double limit) {
+        return lowIsBad() ? figure < limit : figure > limit;
+    }
+
+    /** As Nagios's plugins write ranges: {@code 10:} is bad below, {@code 10} is bad above. */
+    String range(double limit) {
+        return used() ? Figure.number(limit) + (lowIsBad() ? ":" : "") : "";
+    }
+
+    /** Reads {@code WARNING,CRITICAL}, or {@code off}. */
+    private abstract static class Pair implements ITypeConverter<Thresholds> {
+        @Override
+        public Thresholds convert(String text) throws Exception {
+            if (text.equals(OFF)) {
+                return NEVER;
+            }
+            String[] parts = text.split(",", -1);
+            if (parts.length != 2) {
+                throw new TypeConversionException("'" + text + "' is neither WARNING,CRITICAL nor off");
+            }
+            return new Thresholds(value(parts[0].trim()), value(parts[1].trim()));
+        }
+
+        abstract double value(String text) throws Exception;
+    }
+
+    /** Times, in seconds. */
+    static final class Times extends Pair {
+        @Override
+        double value(String text) {
+            return new Quantities.Time().convert(text).toMillis() / 1e3;
+        }
+    }
+
+    /** Sizes, in bytes. */
+    static final class Sizes extends Pair {
+        @Override
+        double value(String text) {
+            return new Quantities.Bytes().convert(text);
+        }
+    }
+
+    /** Parts of a whole, in percent. */
+    static final class Percents extends Pair {
+        @Override
+        double value(String text) {
+            if (!text.matches("[0-9]{1,2}(\\.[0-9]{1,3})?%?|100%?")) {
+                throw new TypeConversionException("'" + text + "' is not a part of a whole, such as 10%");
+            }
+            return Double.parseDouble(text.replace("%", ""));
+        }
+    }
+}

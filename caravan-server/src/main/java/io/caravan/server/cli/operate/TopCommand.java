@@ -1,0 +1,182 @@
+package io.caravan.server.cli.operate;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.operate.Rates.Busy;
+import io.caravan.server.config.Quantities;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Shows what a server does, again and again. */
+@Command(
+        name = "top",
+        description = {
+            "Shows what a server does: appends, reads and forces in a second, how soon it acknowledges, its log,"
+                    + " checkpoints, space and archive, and the busiest clients, until Ctrl-C. On a terminal the picture is"
+                    + " drawn in place; else each one follows the last, without colours. If the connection is lost, waits"
+                    + " for the server.",
+            "As JSON, each picture is a line: the rates, and all that the server tells. Needs the permission admin."
+        },
+        footer = {
+            "  caravan top",
+            "  caravan top --once",
+            "  caravan top --interval 10s --count 6 --json",
+            "  caravan top --server db.example:6380 --tls --password-file admin.secret"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class TopCommand extends ClientCommand {
+    private static final String HOME = "\u001b[H";
+    private static final String ERASE_LINE = "\u001b[K";
+    private static final String ERASE_BELOW = "\u001b[J";
+    private static final Duration SHORTEST = Duration.ofMillis(100);
+
+    @Option(
+            names = "--interval",
+            paramLabel = "TIME",
+            defaultValue = "2s",
+            converter = Quantities.Time.class,
+            description = "Time between two looks, over which the rates are; 100ms or more.")
+    private Duration interval;
+
+    @Option(names = "--count", paramLabel = "N", description = "Stop after this many pictures.")
+    private @Nullable Long count;
+
+    @Option(names = "--once", description = "Show one picture, of one --interval, and stop; short for --count 1.")
+    private boolean once;
+
+    @Option(
+            names = "--clients",
+            paramLabel = "N",
+            defaultValue = "5",
+            description = "How many of the busiest clients to show.")
+    private int clients;
+
+    private @Nullable ServerConnection connection;
+
+    TopCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        check(interval.compareTo(SHORTEST) >= 0, "--interval must be 100ms or more");
+        check(clients >= 0, "--clients must be 0 or more");
+        check(!once || count == null, "--once and --count exclude each other");
+        long most = once ? 1 : atLeast(1, count, "--count", Long.MAX_VALUE);
+        try {
+            // A server that is not there at the start is more likely a mistake than a restart.
+            Sample before = sample();
+            for (long shown = 0; shown < most; shown++) {
+                Sample after = next(output);
+                if (shown > 0 && !json() && !console().showsProgress()) {
+                    output.line("");
+                }
+                show(output, new Rates(before, after));
+                before = after;
+            }
+        } finally {
+            disconnect();
+        }
+    }
+
+    private Sample sample() throws IOException {
+        if (connection == null) {
+            connection = connect();
+        }
+        return Sample.take(connection);
+    }
+
+    /** The next look, after an interval, or when the server is there again. */
+    private Sample next(Output output) throws IOException {
+        String told = "";
+        while (true) {
+            pause();
+            try {
+                return sample();
+            } catch (ServerConnection.LostException lost) {
+                disconnect();
+                String message = String.valueOf(lost.getMessage());
+                if (!message.equals(told)) {
+                    output.flush();
+                    tell(message + "; waiting for it");
+                }
+                told = message;
+            }
+        }
+    }
+
+    private void disconnect() {
+        if (connection != null) {
+            connection.close();
+            connection = null;
+        }
+    }
+
+    private void pause() throws IOException {
+        try {
+            Thread.sleep(interval.toMillis());
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            throw new IOException("interrupted", stop);
+        }
+    }
+
+    private void show(Output output, Rates rates) throws IOException {
+        if (json()) {
+            output.object(fields -> write(fields, rates));
+        } else if (console().showsProgress()) {
+            draw(output, Screen.lines(rates, clients));
+        } else {
+            for (String line : Screen.lines(rates, clients)) {
+                output.line(DocumentName.printable(line));
+            }
+        }
+        output.flush();
+    }
+
+    /** Draws over what is there, line by line, so that nothing flickers. */
+    private static void draw(Output output, List<String> lines) throws IOException {
+        StringBuilder picture = new StringBuilder(HOME);
+        for (String line : lines) {
+            picture.append(DocumentName.printable(line)).append(ERASE_LINE).append('\n');
+        }
+        output.line(picture.append(ERASE_BELOW).toString());
+    }
+
+    private void write(JsonGenerator json, Rates rates) throws IOException {
+        json.writeStringField("at", Instant.now().toString());
+        rate(json, "seconds", rates.seconds());
+        rate(json, "appendsPerSecond", rates.perSecond("appends"));
+        rate(json, "appendedBytesPerSecond", rates.perSecond("appended_bytes"));
+        rate(json, "readsPerSecond", rates.perSecond("reads"));
+        rate(json, "forcesPerSecond", rates.perSecond("log_forces"));
+        rate(json, "logBytesPerSecond", rates.perSecond("log_bytes"));
+        json.writeArrayFieldStart("busiestClients");
+        for (Busy busy : rates.busiest(clients)) {
+            json.writeStartObject();
+            json.writeStringField("address", busy.client().address());
+            json.writeStringField("user", busy.client().user());
+            json.writeStringField("name", busy.client().name());
+            json.writeNumberField("commands", busy.client().commands());
+            rate(json, "commandsPerSecond", busy.commandsPerSecond());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        rates.after().info().write(json);
+    }
+
+    private static void rate(JsonGenerator json, String name, double value) throws IOException {
+        json.writeFieldName(name);
+        json.writeNumber(String.format(Locale.ROOT, "%.3f", value));
+    }
+}

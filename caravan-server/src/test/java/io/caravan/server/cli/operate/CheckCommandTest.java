@@ -1,0 +1,178 @@
+package io.caravan.server.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.CaravanException;
+import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
+import io.caravan.StoreFailedException;
+import io.caravan.WriteBatch;
+import io.caravan.WriteCallback;
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.security.Authenticator;
+import io.caravan.server.security.FileAuthenticator;
+import io.caravan.testing.ForwardingListStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** What a monitoring system is told of servers in every state: the exit code and one line. */
+class CheckCommandTest {
+    private static final String SECRET = "correct-horse-battery";
+
+    /** A store that refuses writes as it is told. */
+    private static final class RefusingStore extends ForwardingListStore {
+        private volatile @Nullable CaravanException refusal;
+
+        RefusingStore() {
+            super(new MemoryListStore());
+        }
+
+        @Override
+        public void write(WriteBatch batch, WriteCallback callback) {
+            CaravanException problem = refusal;
+            if (problem != null) {
+                throw problem;
+            }
+            super.write(batch, callback);
+        }
+    }
+
+    private static void says(CommandRun run, int exitCode, String line) {
+        assertThat(run.err()).isEmpty();
+        assertThat(run.out().lines()).hasSize(1);
+        assertThat(run.out()).matches("(?s)" + line + ".*");
+        assertThat(run.exitCode()).isEqualTo(exitCode);
+    }
+
+    @Test
+    void aServerThatServesIsOk() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun.of(served, "append", "a", "x");
+            says(
+                    CommandRun.of(served, "check", "--space", "off"),
+                    0,
+                    "CARAVAN OK - serves 1 document for [0-9]+s, [0-9.]+ .iB free"
+                            + " \\| answer=[0-9.]+s;0.5;5 space=[0-9.]+%;; replay=[0-9]+B;1073741824;8589934592"
+                            + " ack_p99=[0-9.]+s;0.5;5 connections=1;;");
+            CommandRun json = CommandRun.of(served, "check", "--space", "off", "--json");
+            assertThat(json.out())
+                    .startsWith("{\"status\":\"ok\",\"text\":\"serves 1 document for ")
+                    .contains("\"replay\":{\"status\":\"ok\",\"value\":");
+            assertThat(json.exitCode()).isZero();
+        }
+    }
+
+    @Test
+    void aServerThatIsDownIsCriticalUntilItIsUp() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            served.stop();
+            says(CommandRun.of(served, "check"), 2, "CARAVAN CRITICAL - no server answers at 127.0.0.1:");
+            says(CommandRun.of(served, "check", "--json"), 2, "\\{\"status\":\"critical\",");
+            served.start();
+            says(CommandRun.of(served, "check", "--space", "off"), 0, "CARAVAN OK ");
+        }
+    }
+
+    @Test
+    void aStoreThatTakesNoWritesIsCriticalWithTheReason() throws IOException {
+        RefusingStore store = new RefusingStore();
+        try (ServedStore served = new ServedStore(store, config -> config)) {
+            store.refusal = new OutOfSpaceException("no space | at all");
+            CommandRun.of(served, "append", "a", "x");
+            says(
+                    CommandRun.of(served, "check", "--space", "off"),
+                    2,
+                    "CARAVAN CRITICAL - the store has no space and takes no writes: no space / at all \\| answer=");
+            store.refusal = new StoreFailedException("disk gone", new IOException("EIO"));
+            CommandRun.of(served, "append", "a", "x");
+            says(
+                    CommandRun.of(served, "check", "--space", "off"),
+                    2,
+                    "CARAVAN CRITICAL - the store has failed and takes no writes: disk gone");
+            store.refusal = null;
+        }
+    }
+
+    @Test
+    void whoMayNotSeeTheStateIsToldSo(@TempDir Path directory) throws IOException {
+        Path users = Files.writeString(
+                directory.resolve("users"), "reader.secret = " + SECRET + "\nreader.permissions = read\n");
+        Authenticator authenticator = FileAuthenticator.ofSecrets(users);
+        try (ServedStore served = new ServedStore(config -> config.withAuthenticator(authenticator))) {
+            says(CommandRun.of(served, "check"), 3, "CARAVAN UNKNOWN - the server requires a password");
+            CommandRun wrong = CommandRun.with(Map.of("CARAVAN_PASSWORD", "wrong"), new byte[0])
+                    .run(served.address(), "check");
+            says(wrong, 3, "CARAVAN UNKNOWN - the server does not know this user and password");
+            CommandRun reader = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
+                    .run(served.address(), "check");
+            says(reader, 3, "CARAVAN UNKNOWN - the server answers, but tells its state only to users with");
+        }
+    }
+
+    @Test
+    void wrongUsageIsUnknownAndNotCritical() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            for (String wrong : new String[] {"10", "10%,x", "200%,5%", ""}) {
+                assertThat(CommandRun.of(served, "check", "--space", wrong).exitCode())
+                        .as(wrong)
+                        .isEqualTo(3);
+            }
+        }
+    }
+
+    private static Verdict judge(String figures, String... options) {
+        CheckOptions limits = CommandLine.populateCommand(new CheckOptions(), options);
+        String usual = "# P\r\nstore_state:ok\r\ndisk_free_bytes:50\r\ndisk_total_bytes:100\r\narchive_state:none\r\n";
+        return new Checks(limits).judge(ServerInfo.parse(usual + figures), 1_000_000);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "disk_free_bytes:15, OK",
+        "disk_free_bytes:14, WARNING",
+        "disk_free_bytes:4, CRITICAL",
+        "disk_free_bytes:-1, UNKNOWN",
+        "log_bytes_since_checkpoint:1073741824, OK",
+        "log_bytes_since_checkpoint:1073741825, WARNING",
+        "log_bytes_since_checkpoint:8589934593, CRITICAL",
+        "ack_p99_us:500000, OK",
+        "ack_p99_us:500001, WARNING",
+        "ack_p99_us:5000001, CRITICAL",
+        "archive_state:owner, OK",
+        "archive_state:claiming, WARNING",
+        "archive_state:fenced, CRITICAL",
+        "archive_state:refused, CRITICAL",
+    })
+    void eachFigureHasItsLimits(String figure, Status expected) {
+        assertThat(judge(figure).status()).isEqualTo(expected);
+    }
+
+    @Test
+    void theLagCountsWhereThereIsAnArchive() {
+        String lag = "archive_oldest_unarchived_seconds:7201.5\r\n";
+        assertThat(judge(lag).status()).isEqualTo(Status.OK);
+        assertThat(judge("archive_state:owner\r\n" + lag).status()).isEqualTo(Status.WARNING);
+        assertThat(judge("archive_state:owner\r\n" + lag).line())
+                .startsWith("CARAVAN WARNING - the oldest change that is not archived is 2h old | ")
+                .contains(" lag=7201s;7200;43200");
+        assertThat(judge("archive_state:owner\r\n" + lag, "--lag", "off").status())
+                .isEqualTo(Status.OK);
+    }
+
+    @Test
+    void theWorstIsSaidFirst() {
+        assertThat(judge("ack_p99_us:600000\r\ndisk_free_bytes:1\r\n").line())
+                .startsWith(
+                        "CARAVAN CRITICAL - the disk has 1 B free, 1.0%; 1 write in 100 takes 600.0 ms or longer |");
+    }
+}

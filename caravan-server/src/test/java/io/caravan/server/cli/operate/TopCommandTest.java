@@ -1,0 +1,97 @@
+package io.caravan.server.cli.operate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.client.CommandRun;
+import io.caravan.server.cli.client.ServedStore;
+import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.operate.Sample.Client;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What is shown of a server, and the rates between two looks at it. */
+class TopCommandTest {
+    private static Sample sample(long atSeconds, String figures, Client... clients) {
+        return new Sample(TimeUnit.SECONDS.toNanos(atSeconds), ServerInfo.parse("# S\r\n" + figures), List.of(clients));
+    }
+
+    private static Client client(long id, long commands) {
+        return Client.parse("id=" + id + " addr=[::1]:" + id + " name= user=u tot-cmds=" + commands);
+    }
+
+    @Test
+    void ratesAreWhatCountersGrewInASecond() {
+        Rates rates = new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:300\r\nreads:7\r\n"));
+        assertThat(rates.perSecond("appends")).isEqualTo(50);
+        assertThat(new Rates(sample(10, "appends:100\r\n"), sample(14, "appends:3\r\n")).perSecond("appends"))
+                .as("a server that was started anew")
+                .isZero();
+    }
+
+    @Test
+    void theBusiestClientsComeFirst() {
+        Rates rates = new Rates(
+                sample(0, "", client(1, 1_000), client(2, 10)),
+                sample(10, "", client(1, 1_010), client(2, 60), client(3, 30)));
+        assertThat(rates.busiest(2))
+                .extracting(busy -> busy.client().id() + ":" + busy.commandsPerSecond())
+                .containsExactly("2:5.0", "3:3.0");
+    }
+
+    @Test
+    void aStoreThatTakesNoWritesIsSaidInTheSecondLine() {
+        Sample failed = sample(1, "store_state:failed\r\nstore_trouble:disk gone\r\n");
+        assertThat(Screen.lines(new Rates(failed, failed), 5).get(1))
+                .isEqualTo("THE STORE IS FAILED, IT TAKES NO WRITES: disk gone");
+    }
+
+    @Test
+    void onePictureOfARealServerIsPrinted() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun.of(served, "append", "a", "x", "y");
+            CommandRun top = CommandRun.of(served, "top", "--once", "--interval", "100ms");
+            assertThat(top.err()).isEmpty();
+            assertThat(top.exitCode()).isZero();
+            assertThat(top.out())
+                    .contains("1 document", "each second", "acknowledged", "checkpoints", "disk ")
+                    .containsPattern("appends +0\\.0 +[0-9]")
+                    .doesNotContain("\u001b");
+            assertThat(top.out().lines()).allMatch(line -> line.length() <= 100);
+        }
+    }
+
+    @Test
+    void eachPictureIsALineOfJson() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            CommandRun top = CommandRun.of(served, "top", "--count", "2", "--interval", "100ms", "--json");
+            assertThat(top.out().lines())
+                    .hasSize(2)
+                    .allSatisfy(line -> assertThat(line)
+                            .startsWith("{\"at\":\"")
+                            .contains("\"appendsPerSecond\":0.000", "\"busiestClients\":[]", "\"store_state\":\"ok\""));
+        }
+    }
+
+    @Test
+    void aServerThatIsNotThereAtTheStartIsAFailure() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            served.stop();
+            CommandRun top = CommandRun.of(served, "top", "--once");
+            assertThat(top.exitCode()).isOne();
+            assertThat(top.err()).contains("no server answers at");
+            served.start();
+        }
+    }
+
+    @Test
+    void optionsThatCannotBeAreRefused() throws IOException {
+        try (ServedStore served = new ServedStore()) {
+            assertThat(CommandRun.of(served, "top", "--interval", "1ms").exitCode())
+                    .isEqualTo(2);
+            assertThat(CommandRun.of(served, "top", "--once", "--count", "2").exitCode())
+                    .isEqualTo(2);
+        }
+    }
+}
