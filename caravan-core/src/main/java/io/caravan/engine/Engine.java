@@ -59,14 +59,14 @@ public final class Engine implements ListStore {
             throws IOException {
         Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
-            recovery.tidyNothing();
+            recovery.tidying().tidyNothing();
             StoreFactory.create(storage, config);
             recovery = recovery.ofCreated();
         }
         Recovered recovered = recovery.recover();
         try {
             StoreFactory.checkFits(config, recovered.newest());
-            recovery.tidy(recovered);
+            recovery.tidying().tidy(recovered);
             return new StoreParts(config, storage, recovered, clock, threading);
         } catch (IOException | RuntimeException failed) {
             recovered.close();
