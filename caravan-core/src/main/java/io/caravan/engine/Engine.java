@@ -78,7 +78,7 @@ public final class Engine implements ListStore {
             throws IOException {
         Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
-            recovery.tidyNothing();
+            recovery.tidying().tidyNothing();
             StoreFactory.create(storage, config, storeId.orElseGet(StoreFactory::newStoreId));
             recovery = recovery.ofCreated();
         }
@@ -91,7 +91,7 @@ public final class Engine implements ListStore {
                         + "; give the replica a directory of its own");
             }
             StoreFactory.checkFits(config, recovered.newest());
-            recovery.tidy(recovered);
+            recovery.tidying().tidy(recovered);
             return new StoreParts(config, storage, recovered, clock, threading);
         } catch (IOException | RuntimeException failed) {
             recovered.close();

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a store's files and decides, by the table of {@link RecoveryCase}, what they mean. A refusal comes before
- * anything is written, and no value is ever written. {@link #tidy} then removes what the decision found to be
+ * anything is written, and no value is ever written. {@code Tidying} then removes what the decision found to be
  * meaningless.
  */
 public final class Recovery {
@@ -321,7 +321,7 @@ public final class Recovery {
         }
     }
 
-    private static boolean finished(LogSegments log, long segment) throws IOException {
+    static boolean finished(LogSegments log, long segment) throws IOException {
         try {
             log.checkHeader(segment);
             return true;
@@ -350,70 +350,8 @@ public final class Recovery {
         }
     }
 
-    /**
-     * Removes what means nothing (temporary files, a half-made log segment, heap segments behind a gap, bad
-     * checkpoints) and makes durable what means something.
-     */
-    public void tidy(Recovered recovered) throws IOException {
-        for (String name : files.temporaries()) {
-            storage.delete(name);
-        }
-        LogSegments log = recovered.log();
-        if (!finished(log, log.last())) {
-            log.discard(log.last());
-        }
-        for (long heap : files.heaps().tailSet((long) recovered.heapFile().segmentCount())) {
-            storage.delete(FileNames.HEAP.of(heap));
-        }
-        for (long checkpoint : recovered.badCheckpoints()) {
-            storage.delete(FileNames.CHECKPOINT.of(checkpoint));
-        }
-        // First the names, so that nothing is written into segments whose checkpoint a power cut could still take.
-        storage.forceDirectory();
-        finishLastSegment(recovered);
-        forceEnd(recovered);
-    }
-
-    /**
-     * The header of the last segment may be in the operating system's memory alone, if the process was killed before
-     * its force, or the force failed. The next segment is made on the understanding that this one is finished. (Where a
-     * checkpoint starts or a frame is, the header was forced before.)
-     */
-    private static void finishLastSegment(Recovered recovered) throws IOException {
-        LogSegments log = recovered.log();
-        long lastUse = Math.max(recovered.newest().startLsn(), recovered.end().previousLsn());
-        if (log.last() > log.geometry().segmentOf(lastUse)) {
-            log.finishAnew(log.last());
-        }
-    }
-
-    /**
-     * A frame that was withdrawn may still be on the disk, its withdrawal in the operating system's memory alone: it
-     * must not come back once the log is seen to end before it. It was to stand at the end, or first in the next
-     * segment. The zeros are written once more, as an earlier force of them may have failed too.
-     */
-    private static void forceEnd(Recovered recovered) throws IOException {
-        LogSegments log = recovered.log();
-        long end = log.geometry().segmentOf(recovered.end().position());
-        for (long segment = end; segment <= Math.min(end + 1, log.last()); segment++) {
-            long lsn =
-                    segment == end ? recovered.end().position() : log.geometry().firstFrame(segment);
-            log.withdrawAgain(lsn);
-            log.file(segment).force();
-        }
-    }
-
-    /** Removes the leavings of a creation that was cut off. */
-    public void tidyNothing() throws IOException {
-        for (String name : files.temporaries()) {
-            storage.delete(name);
-        }
-        for (long number : files.logs()) {
-            storage.delete(FileNames.LOG.of(number));
-        }
-        for (long number : files.heaps()) {
-            storage.delete(FileNames.HEAP.of(number));
-        }
-        storage.forceDirectory();
+    /** Carries out what was decided. */
+    Tidying tidying() {
+        return new Tidying(storage, files);
     }
 }

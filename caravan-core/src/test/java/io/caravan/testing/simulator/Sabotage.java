@@ -71,7 +71,7 @@ enum Sabotage {
     LEAVE_A_FRAME_WHOSE_FORCE_FAILED(
             edit("engine/Flusher", "                writer.withdraw(frame);\n", "                writer.force();\n")),
     TRUST_THE_LAST_SEGMENTS_HEADER_AFTER_A_KILL(
-            edit("engine/Recovery", "            log.finishAnew(log.last());\n", "")),
+            edit("engine/Tidying", "            log.finishAnew(log.last());\n", "")),
     SHOW_WHAT_WAS_REPLAYED_BEFORE_IT_IS_DURABLE(edit("engine/StoreParts", "            settleReplayed();\n", "")),
     KEEP_WHAT_WAS_FREED(edit(
             "engine/HeapSpace", "        state.heap.free(Region.address(region), Region.entryBytes(region));\n", "")),
