@@ -76,7 +76,8 @@ class LayoutTest {
         int count = 10_000;
         IndexedHeap heap = new IndexedHeap();
         heap.addSpace(0, count * 64L);
-        long[] places = LongStream.range(0, 2 * count).map(i -> heap.allocate(32)).toArray();
+        long[] places =
+                LongStream.range(0, 2 * count).map(i -> heap.allocate(32)).toArray();
         for (int i = 0; i < places.length; i += 2) {
             heap.free(places[i], 32);
         }
