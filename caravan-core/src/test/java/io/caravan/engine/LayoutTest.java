@@ -6,9 +6,14 @@ import io.caravan.EntryStream;
 import io.caravan.StoreLayout;
 import io.caravan.StoreLayout.HeapSegment;
 import io.caravan.StoreStats.Distribution;
+import io.caravan.collections.SlotTable;
+import io.caravan.heap.IndexedHeap;
 import io.caravan.testing.MemoryStorage;
 import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /** What a store tells of how it lies on disk, and of its last seconds. */
@@ -64,6 +69,29 @@ class LayoutTest {
             assertThat(store.engine.layout().heap().get(0).pinnedBytes()).isZero();
             assertThat(store.engine.stats().pinnedReaders()).isZero();
         }
+    }
+
+    @Test
+    void aWalkThroughTheHolesTakesSmallSteps() {
+        int count = 10_000;
+        IndexedHeap heap = new IndexedHeap();
+        heap.addSpace(0, count * 64L);
+        long[] places =
+                LongStream.range(0, 2 * count).map(i -> heap.allocate(32)).toArray();
+        for (int i = 0; i < places.length; i += 2) {
+            heap.free(places[i], 32);
+        }
+        Set<Long> seen = new HashSet<>();
+        long position = 0;
+        do {
+            int before = seen.size();
+            position = heap.visitHoles(position, (address, bytes) -> {
+                assertThat(bytes).isEqualTo(32);
+                assertThat(seen.add(address)).as("seen once").isTrue();
+            });
+            assertThat(seen.size() - before).isLessThanOrEqualTo(SlotTable.MAX_STEP_SLOTS + 1);
+        } while (position != 0);
+        assertThat(seen).hasSize(count);
     }
 
     @Test

@@ -125,7 +125,9 @@ const refusal = ({status, message}) =>
   </p>`;
 
 const about = ({version, uptimeSeconds, store}) =>
-  html`<p class="about">${store.name}, release ${version}, up for ${seconds(uptimeSeconds)}</p>`;
+  html`<p class="about">
+    ${store.name}${version === 'unpackaged' ? '' : `, release ${version}`}, up for ${seconds(uptimeSeconds)}
+  </p>`;
 
 function figures(stats) {
   const now = history.at(-1);
