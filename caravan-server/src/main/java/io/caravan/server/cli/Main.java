@@ -9,6 +9,7 @@ import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.operate.OperatorCommands;
+import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.VerifyCommand;
@@ -42,8 +43,11 @@ public final class Main {
         Settings settings = new Settings(environment);
         CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
         GroupedHelp.install(serve);
+        CommandLine doctor = new CommandLine(new DoctorCommand(settings)).setDefaultValueProvider(settings);
+        GroupedHelp.install(doctor);
         CommandLine caravan = new CommandLine(new Main())
                 .addSubcommand(serve)
+                .addSubcommand(doctor)
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand());
         ClientCommands.addTo(caravan, Console.system());

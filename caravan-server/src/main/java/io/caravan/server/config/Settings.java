@@ -27,7 +27,8 @@ public final class Settings implements IDefaultValueProvider {
     public static final String CONFIG_OPTION = "--config";
 
     private static final String VARIABLE_PREFIX = "CARAVAN_";
-    private static final Set<String> NOT_IN_FILE = Set.of(CONFIG_OPTION, "--print-config", "--help", "--version");
+    private static final Set<String> NOT_IN_FILE =
+            Set.of(CONFIG_OPTION, "--print-config", "--json", "--help", "--version");
 
     private final Map<String, String> environment;
     private @Nullable Path file;

@@ -15,9 +15,9 @@ import picocli.CommandLine.Mixin;
 @Command(
         name = "check",
         description = {
-            "Says in one line how a server is, for monitoring systems that run Nagios's plugins: whether it answers and"
-                    + " takes writes, its free space, what its archive lags behind, how much log a start would replay, and"
-                    + " how soon it answers and acknowledges. The exit code is the status.",
+            "Says in one line how a server is, for monitoring systems that run Nagios's plugins: whether it answers"
+                    + " and takes writes, its free space, what its archive lags behind, how much log a start would replay,"
+                    + " and how soon it answers and acknowledges. The exit code is the status.",
             "The line goes to the standard output, with the figures and their limits behind a bar. Needs the permission"
                     + " admin. Changes nothing."
         },

@@ -126,6 +126,13 @@ final class SecurityOptions {
         return fromFile;
     }
 
+    /** The files that nobody else may read. */
+    List<Path> secretFiles() {
+        return Stream.of(authFile, passwordFile, tlsKey)
+                .flatMap(Stream::ofNullable)
+                .toList();
+    }
+
     /** Reads certificate and key, or returns null when TLS is not asked for; parameters and errors as above. */
     @Nullable
     Tls tls(Consumer<FileWatch.Reloadable> watched) throws IOException {

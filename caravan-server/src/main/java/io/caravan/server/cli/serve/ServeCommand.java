@@ -32,9 +32,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** Opens a store and serves it until the process is told to stop. */
 @Command(
@@ -48,7 +46,8 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Every option can also be set in the environment (--max-value as CARAVAN_MAX_VALUE) or in the file of"
-                    + " --config (max-value = 2MiB). The command line overrides the environment, which overrides the file.",
+                    + " --config (max-value = 2MiB). The command line overrides the environment, which overrides the"
+                    + " file.",
             "",
             "Examples:",
             "  caravan serve",
@@ -62,34 +61,11 @@ import picocli.CommandLine.Spec;
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
-public final class ServeCommand implements Callable<Integer> {
-    private final Settings settings;
-
-    @Spec
-    private CommandLine.Model.CommandSpec spec;
-
-    @Mixin(name = "Store")
-    private StoreOptions storeOptions;
-
-    @Mixin(name = "Archive")
-    private ArchiveOptions archiveOptions;
-
-    @Mixin(name = "Listening")
-    private ListenOptions listenOptions;
-
-    @Mixin(name = "Security")
-    private SecurityOptions securityOptions;
-
-    @Mixin(name = "Limits")
-    private LimitOptions limitOptions;
-
-    @Mixin(name = "Process")
-    private ProcessOptions processOptions;
-
+public final class ServeCommand extends SettingsCommand implements Callable<Integer> {
     private final List<FileWatch> watches = new ArrayList<>();
 
     public ServeCommand(Settings settings) {
-        this.settings = settings;
+        super(settings);
     }
 
     @Override

@@ -1,0 +1,129 @@
+package io.caravan.server.cli.doctor;
+
+import static io.caravan.server.cli.common.Figures.size;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** Looks at the disk that a store lies on, or will. Leaves nothing behind. */
+public final class DiskChecks {
+    private static final int FORCES = 64;
+    private static final int BLOCK_BYTES = 4096;
+    private static final double PERCENT = 100;
+    private static final double LEAST_FREE_PERCENT = 15;
+    private static final long LEAST_FREE_BYTES = 1L << 30;
+    private static final double NANOS_PER_MILLI = 1e6;
+    /** No disk that outlives a power loss takes a force sooner; even memory on the bus needs a trip through the kernel. */
+    private static final long TOO_SOON_NANOS = 15_000;
+
+    private static final long SLOW_NANOS = 20_000_000;
+    private static final Set<String> IN_MEMORY = Set.of("tmpfs", "ramfs");
+    private static final Set<String> FOREIGN = Set.of("nfs", "nfs4", "cifs", "smb3", "9p", "overlay", "vboxsf");
+
+    private final Path directory;
+
+    /** Looks at where this directory is, or will be. */
+    public DiskChecks(Path directory) {
+        Path there = directory.toAbsolutePath().normalize();
+        while (!Files.isDirectory(there) && there.getParent() != null) {
+            there = there.getParent();
+        }
+        this.directory = there;
+    }
+
+    /** All that there is to say. */
+    public List<Finding> look() {
+        List<Finding> findings = new ArrayList<>();
+        try {
+            FileStore disk = Files.getFileStore(directory);
+            findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + disk.name() + ")"));
+            findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
+        } catch (IOException problem) {
+            findings.add(Finding.unknown("disk", "it does not tell its kind and space: " + problem));
+        }
+        findings.add(forces());
+        return findings;
+    }
+
+    static Finding kind(String type, String found) {
+        String subject = "file system";
+        if (IN_MEMORY.contains(type)) {
+            return Finding.bad(subject, found + ", which a restart of the machine empties", "--data on a disk");
+        }
+        if (FOREIGN.contains(type) || type.startsWith("fuse")) {
+            return Finding.warning(
+                    subject,
+                    found + "; whether a force reaches a disk, and a lock keeps others out, is another system's affair",
+                    "--data on a local file system, such as ext4 or xfs");
+        }
+        return Finding.ok(subject, found);
+    }
+
+    static Finding space(long free, long total) {
+        double percent = PERCENT * free / Math.max(1, total);
+        String found = String.format(Locale.ROOT, "%s of %s free, %.0f%%", size(free), size(total), percent);
+        if (free < LEAST_FREE_BYTES) {
+            return Finding.bad("space", found + "; the store will refuse writes soon", "make room, or a larger disk");
+        }
+        return percent >= LEAST_FREE_PERCENT
+                ? Finding.ok("space", found)
+                : Finding.warning("space", found, "make room, or a larger disk");
+    }
+
+    private Finding forces() {
+        try {
+            return forces(measure());
+        } catch (IOException problem) {
+            return Finding.bad(
+                    "forces",
+                    "nothing can be written to " + directory + ": " + problem,
+                    "give it to the user who runs the server");
+        }
+    }
+
+    /** Judges the median, in nanoseconds. */
+    static Finding forces(long nanos) {
+        String found = String.format(
+                Locale.ROOT, "one takes %.2f ms, so %,.0f a second", nanos / NANOS_PER_MILLI, 1e9 / Math.max(1, nanos));
+        if (nanos < TOO_SOON_NANOS) {
+            return Finding.bad(
+                    "forces",
+                    found + "; no disk is that quick: something acknowledges what a power loss would take back",
+                    "look for a mount option such as nobarrier, a virtual disk with an unsafe cache, libeatmydata");
+        }
+        return nanos > SLOW_NANOS
+                ? Finding.warning(
+                        "forces",
+                        found + "; writers wait that long",
+                        "a solid-state disk, or one with a battery behind its cache")
+                : Finding.ok("forces", found);
+    }
+
+    /** The median duration of a write of a block at the end of a file and of its force. */
+    private long measure() throws IOException {
+        Path scratch = Files.createTempFile(directory, ".caravan-doctor", ".tmp");
+        try (FileChannel file = FileChannel.open(scratch, StandardOpenOption.WRITE)) {
+            long[] nanos = new long[FORCES];
+            for (int i = 0; i < FORCES; i++) {
+                long began = System.nanoTime();
+                file.write(ByteBuffer.allocate(BLOCK_BYTES));
+                file.force(false);
+                nanos[i] = System.nanoTime() - began;
+            }
+            Arrays.sort(nanos);
+            return nanos[FORCES / 2];
+        } finally {
+            Files.delete(scratch);
+        }
+    }
+}

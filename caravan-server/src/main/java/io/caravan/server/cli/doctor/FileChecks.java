@@ -1,0 +1,44 @@
+package io.caravan.server.cli.doctor;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Looks at who may read the store and the secrets. */
+public final class FileChecks {
+    private FileChecks() {}
+
+    /** All that there is to say of the store's directory and of files with secrets. */
+    public static List<Finding> look(Path directory, List<Path> secrets) {
+        List<Finding> findings = new ArrayList<>();
+        if (Files.exists(directory)) {
+            findings.add(permissions("store", directory, "chmod 700 " + directory));
+        } else {
+            findings.add(Finding.ok("store", directory + " is not there yet; the server makes it"));
+        }
+        secrets.forEach(file -> findings.add(permissions("secret", file, "chmod 600 " + file)));
+        return findings;
+    }
+
+    private static Finding permissions(String subject, Path file, String change) {
+        try {
+            if (!Files.isReadable(file)) {
+                return Finding.bad(
+                        subject,
+                        file + " is not there, or this user may not read it",
+                        "give it to the" + " user who runs the server");
+            }
+            Set<PosixFilePermission> allowed = Files.getPosixFilePermissions(file);
+            String found = file + " belongs to " + Files.getOwner(file);
+            return allowed.contains(PosixFilePermission.OTHERS_READ)
+                    ? Finding.warning(subject, found + "; every user of this machine can read it", change)
+                    : Finding.ok(subject, found + ", and no other user can read it");
+        } catch (IOException | UnsupportedOperationException untold) {
+            return Finding.unknown(subject, file + " does not tell its permissions: " + untold);
+        }
+    }
+}

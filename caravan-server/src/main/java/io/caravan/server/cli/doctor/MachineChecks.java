@@ -1,0 +1,107 @@
+package io.caravan.server.cli.doctor;
+
+import static io.caravan.server.cli.common.Figures.size;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Looks at the limits, the memory and the JVM of this machine. Linux tells it in {@code /proc} and {@code /sys}. */
+public final class MachineChecks {
+    private static final int FILES_OF_ITS_OWN = 1024;
+    private static final long LEAST_MAPS = 65_530;
+    private static final long KIBIBYTE = 1024;
+
+    private final Path root;
+
+    /**
+     * Looks at a machine.
+     *
+     * @param root where its {@code proc} and {@code sys} are: {@code /}, or a test's own
+     */
+    public MachineChecks(Path root) {
+        this.root = root;
+    }
+
+    /** All that there is to say; {@code connections} is how many there may be at a time. */
+    public List<Finding> look(long connections) {
+        return List.of(
+                read("open files", "proc/self/limits", text -> openFiles(text, connections)),
+                read("memory maps", "proc/sys/vm/max_map_count", MachineChecks::maps),
+                read("memory", "proc/meminfo", MachineChecks::memory),
+                read("huge pages", "sys/kernel/mm/transparent_hugepage/enabled", MachineChecks::hugePages),
+                java());
+    }
+
+    private Finding read(String subject, String file, Function<String, Finding> judge) {
+        try {
+            return judge.apply(Files.readString(root.resolve(file)));
+        } catch (IOException notThere) {
+            return Finding.unknown(subject, "this system does not tell it in /" + file);
+        }
+    }
+
+    private static Finding openFiles(String limits, long connections) {
+        Matcher line = Pattern.compile("(?m)^Max open files +(\\S+)").matcher(limits);
+        if (!line.find()) {
+            return Finding.unknown("open files", "there is no such line in /proc/self/limits");
+        }
+        long needed = connections + FILES_OF_ITS_OWN;
+        boolean enough = line.group(1).equals("unlimited") || Long.parseLong(line.group(1)) >= needed;
+        String found = line.group(1) + " may be open, " + needed + " are needed for --max-connections " + connections;
+        return enough
+                ? Finding.ok("open files", found)
+                : Finding.warning(
+                        "open files",
+                        found + "; clients beyond that will be refused",
+                        "LimitNOFILE=" + needed + " in the systemd unit, or ulimit -n " + needed
+                                + ", or a lower --max-connections");
+    }
+
+    private static Finding maps(String text) {
+        long maps = Long.parseLong(text.strip());
+        String found = "a process may have " + maps;
+        return maps >= LEAST_MAPS
+                ? Finding.ok("memory maps", found)
+                : Finding.warning(
+                        "memory maps",
+                        found + "; each file of the heap is one, and a large store will not open",
+                        "sysctl -w vm.max_map_count=" + LEAST_MAPS);
+    }
+
+    private static Finding memory(String text) {
+        Matcher line = Pattern.compile("(?m)^MemTotal: +([0-9]+) kB").matcher(text);
+        if (!line.find()) {
+            return Finding.unknown("memory", "there is no MemTotal in /proc/meminfo");
+        }
+        long total = Long.parseLong(line.group(1)) * KIBIBYTE;
+        long java = Runtime.getRuntime().maxMemory();
+        String found = "Java may take " + size(java) + " of " + size(total);
+        return java <= total / 2
+                ? Finding.ok("memory", found + "; the rest caches the store's files")
+                : Finding.warning(
+                        "memory",
+                        found + "; too little is left to cache the store's files",
+                        "CARAVAN_JAVA_OPTS=-Xmx" + Math.max(1, total / 4 / KIBIBYTE / KIBIBYTE) + "m");
+    }
+
+    private static Finding hugePages(String text) {
+        return text.contains("[always]")
+                ? Finding.warning(
+                        "huge pages",
+                        "always; the process may take more memory than it uses, and stop while pages are made",
+                        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled")
+                : Finding.ok("huge pages", text.strip());
+    }
+
+    /** The version was checked when this class was loaded; the options are those of this run. */
+    private static Finding java() {
+        String options = String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments());
+        return Finding.ok("Java", Runtime.version() + (options.isEmpty() ? "" : " with " + options));
+    }
+}

@@ -1,0 +1,113 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
+import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.object.MemoryObjectStore;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.object.ObjectFault;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespClient;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** Each figure that the dashboard and the alert rules name is there in a scrape of a server, with those labels. */
+class MonitoringTest {
+    private static final Path FOLDER = Path.of("..", "docs", "monitoring");
+    private static final Pattern EXPRESSION =
+            Pattern.compile("\"expr\": \"((?:[^\"\\\\]|\\\\.)*)\"|(?m)^ +expr: '(.*)'$");
+    private static final Pattern SELECTOR = Pattern.compile("(caravan_[a-z0-9_]+)\\{([^}]*)}");
+    private static final Pattern MATCHER = Pattern.compile("([a-z_]+)(=~?)\"([^\"]*)\"");
+    private static final Pattern GROUPING = Pattern.compile("by \\(([a-z_, ]+)\\)");
+    /** Labels that Prometheus adds itself. */
+    private static final List<String> ITS_OWN = List.of("job", "instance");
+
+    /** What a server tells that archives, has been written to and read from, and has failed once. */
+    private static String scrape() throws Exception {
+        MemoryObjectStore objects = new MemoryObjects(InstantSource.system()).client();
+        ArchiveConfig archive =
+                Claims.config("memory:", () -> objects, true, false, false, Duration.ofHours(10), 2, 0, false);
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (ListStore store = new MemoryListStore();
+                ServerFixture server = new ServerFixture(
+                        store,
+                        config -> config.withArchive(archive)
+                                .withHttp(HttpConfig.of(
+                                        any, ServerFixture.MAX_WORD_BYTES, ServerFixture.MAX_REQUEST_BYTES)));
+                RespClient client = server.connect()) {
+            objects.faults((number, call, key) -> ObjectFault.REFUSED);
+            assertThat(client.call("RPUSH", "k", "v")).isEqualTo(":1");
+            assertThat(client.call("CARAVAN.ARCHIVE", "k")).startsWith("-ARCHIVE");
+            URI metrics =
+                    URI.create("http://127.0.0.1:" + server.server.httpAddress().getPort() + "/metrics");
+            return HttpClient.newHttpClient()
+                    .send(HttpRequest.newBuilder(metrics).build(), BodyHandlers.ofString())
+                    .body();
+        }
+    }
+
+    private static List<String> expressions() throws Exception {
+        String both = Files.readString(FOLDER.resolve("grafana.json")) + Files.readString(FOLDER.resolve("alerts.yml"));
+        return EXPRESSION
+                .matcher(both)
+                .results()
+                .map(found ->
+                        found.group(1) == null ? found.group(2) : found.group(1).replace("\\\"", "\""))
+                .toList();
+    }
+
+    @Test
+    void everyFigureThatIsNamedIsScrapedWithItsLabels() throws Exception {
+        List<String> lines = scrape().lines().toList();
+        List<String> expressions = expressions();
+        assertThat(expressions).hasSizeGreaterThan(30);
+        for (String expression : expressions) {
+            Matcher selector = SELECTOR.matcher(expression);
+            while (selector.find()) {
+                String name = selector.group(1);
+                String labels = selector.group(2);
+                assertThat(lines).as(expression).anyMatch(line -> fits(line, name, labels, expression));
+            }
+            assertThat(SELECTOR.matcher(expression).find() || expression.startsWith("up{"))
+                    .as(expression)
+                    .isTrue();
+        }
+    }
+
+    private static boolean fits(String line, String name, String labels, String expression) {
+        if (!line.startsWith(name + "{") && !line.startsWith(name + " ")) {
+            return false;
+        }
+        boolean matches = MATCHER.matcher(labels)
+                .results()
+                .filter(label -> !ITS_OWN.contains(label.group(1)))
+                .allMatch(label -> hasLabel(line, label.group(1), label.group(3)));
+        Matcher grouping = GROUPING.matcher(expression);
+        return matches
+                && (!grouping.find()
+                        || List.of(grouping.group(1).split(", ")).stream()
+                                .filter(label -> !ITS_OWN.contains(label))
+                                .allMatch(label -> hasLabel(line, label, ".*")));
+    }
+
+    private static boolean hasLabel(String line, String label, String value) {
+        return Pattern.compile("[{,]" + label + "=\"(" + value + ")\"")
+                .matcher(line)
+                .find();
+    }
+}

@@ -1,0 +1,107 @@
+package io.caravan.server.cli.doctor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.cli.doctor.Finding.Grade;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What is said of machines, disks and files, good ones and bad ones. */
+class DoctorTest {
+    @TempDir
+    private Path directory;
+
+    private void put(String file, String text) throws IOException {
+        Path path = directory.resolve(file);
+        Files.createDirectories(path.getParent());
+        Files.writeString(path, text);
+    }
+
+    private Map<String, Grade> machine() {
+        return new MachineChecks(directory)
+                .look(10_000).stream().collect(Collectors.toMap(Finding::subject, Finding::grade));
+    }
+
+    @Test
+    void aMachineWithRoomIsFit() throws IOException {
+        put(
+                "proc/self/limits",
+                "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n");
+        put("proc/sys/vm/max_map_count", "65530\n");
+        put("proc/meminfo", "MemTotal:       1000000000 kB\n");
+        put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        assertThat(machine())
+                .hasSize(5)
+                .allSatisfy((subject, grade) -> assertThat(grade).as(subject).isEqualTo(Grade.OK));
+    }
+
+    @Test
+    void eachShortageIsAWarningWithWhatToChange() throws IOException {
+        put("proc/self/limits", "Max open files            11023   524288   files\n");
+        put("proc/sys/vm/max_map_count", "65529\n");
+        put("proc/meminfo", "MemTotal:       1000 kB\n");
+        put("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never\n");
+        List<Finding> findings = new MachineChecks(directory).look(10_000);
+        assertThat(findings.subList(0, 4)).allSatisfy(finding -> {
+            assertThat(finding.grade()).isEqualTo(Grade.WARNING);
+            assertThat(finding.change()).isNotEmpty();
+        });
+        assertThat(findings.get(0).change()).contains("LimitNOFILE=11024");
+    }
+
+    @Test
+    void aSystemThatTellsNothingIsUnknownAndNoProblem() {
+        assertThat(machine()).containsEntry("open files", Grade.UNKNOWN).containsEntry("Java", Grade.OK);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"ext4, OK", "xfs, OK", "tmpfs, BAD", "nfs4, WARNING", "fuse.sshfs, WARNING", "overlay, WARNING"})
+    void fileSystemsThatDoNotKeepOrNotTellAreNamed(String type, Grade expected) {
+        assertThat(DiskChecks.kind(type, "it").grade()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"200, 1000, OK", "140, 1000, WARNING", "1, 2, OK", "0, 1000, BAD"})
+    void spaceIsJudgedByPartAndWhole(long freeGib, long totalGib, Grade expected) {
+        assertThat(DiskChecks.space(freeGib << 30, totalGib << 30).grade()).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"14999, BAD", "15000, OK", "20000000, OK", "20000001, WARNING"})
+    void aForceThatIsTooQuickToBeTrueIsWorseThanASlowOne(long nanos, Grade expected) {
+        assertThat(DiskChecks.forces(nanos).grade()).isEqualTo(expected);
+    }
+
+    @Test
+    void theDiskIsMeasuredAndNothingIsLeftBehind() throws IOException {
+        List<Finding> findings = new DiskChecks(directory.resolve("not/there/yet")).look();
+        assertThat(findings).extracting(Finding::subject).containsExactly("file system", "space", "forces");
+        try (Stream<Path> left = Files.list(directory)) {
+            assertThat(left).isEmpty();
+        }
+    }
+
+    @Test
+    void secretsThatAnyoneCanReadAreTold() throws IOException {
+        Path secret = Files.writeString(directory.resolve("secret"), "x");
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-r--r--"));
+        Finding open = FileChecks.look(directory, List.of(secret)).get(1);
+        assertThat(open.grade()).isEqualTo(Grade.WARNING);
+        assertThat(open.change()).isEqualTo("chmod 600 " + secret);
+        Files.setPosixFilePermissions(secret, PosixFilePermissions.fromString("rw-------"));
+        assertThat(FileChecks.look(directory, List.of(secret)).get(1).grade()).isEqualTo(Grade.OK);
+        Finding absent =
+                FileChecks.look(directory, List.of(directory.resolve("absent"))).get(1);
+        assertThat(absent.grade()).isEqualTo(Grade.BAD);
+    }
+}
