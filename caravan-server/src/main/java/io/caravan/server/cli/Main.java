@@ -10,6 +10,7 @@ import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.store.RepairCommand;
+import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
@@ -44,7 +45,8 @@ public final class Main {
         CommandLine caravan = new CommandLine(new Main())
                 .addSubcommand(serve)
                 .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand());
+                .addSubcommand(new RepairCommand())
+                .addSubcommand(new SalvageCommand());
         ClientCommands.addTo(caravan, Console.system());
         return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))
                 .addSubcommand(new RestoreCommand(Console.system()))
