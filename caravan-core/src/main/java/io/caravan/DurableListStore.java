@@ -3,9 +3,11 @@ package io.caravan;
 import io.caravan.engine.Engine;
 import io.caravan.format.FileNames;
 import io.caravan.inspect.Repairer;
+import io.caravan.inspect.Salvager;
 import io.caravan.inspect.Verifier;
 import io.caravan.io.FileStorage;
 import io.caravan.io.NewDirectory;
+import io.caravan.io.ReadOnlyStorage;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
@@ -59,6 +61,19 @@ public final class DurableListStore implements ListStore {
     }
 
     /**
+     * Reads every byte of a store that may be open, here or in another process, and reports every fault; takes no lock,
+     * and changes nothing. What another process writes meanwhile is read as far as it is there. Something counts as a
+     * fault only if it is found again and again, so a store with faults takes several times as long.
+     *
+     * @throws StoreDirectoryException when there is no store
+     * @throws StoreIoException when the store changes faster than it can be read
+     */
+    public static VerifyReport verifyWhileOpen(Path directory, VerifyReport.Progress progress) {
+        return OwnThread.call(
+                "verify " + directory, () -> Verifier.verifyWhileOpen(ReadOnlyStorage.of(directory), progress));
+    }
+
+    /**
      * Cuts the log of the closed store off before its first damaged frame, for a store that refuses to open. What
      * followed is lost to the store, but every file that is changed or removed is copied first.
      *
@@ -67,6 +82,29 @@ public final class DurableListStore implements ListStore {
      */
     public static RepairReport repair(Path directory, Path keepDirectory) {
         return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory));
+    }
+
+    /**
+     * Says what {@link #repair} would cut off, and which files it would change or remove; changes nothing. Whether the
+     * store opens then is not known before.
+     *
+     * @throws CorruptStoreException when cutting the log would not help
+     */
+    public static RepairReport planRepair(Path directory) {
+        return OwnThread.call("look at " + directory, () -> Repairer.plan(directory));
+    }
+
+    /**
+     * Takes everything that still checks out of a damaged, closed store into a new one, and tells what does not come.
+     * Writes nothing to the damaged one. Every value in the new store was checked. Values keep their sequences, and
+     * lists their next one; where some in the midst of a list are missing, those before them move up.
+     *
+     * @param target a folder that does not exist, or is empty, outside the store's
+     * @throws StoreDirectoryException when the target has anything in it, or the directory has no file of a store
+     * @throws StoreLockedException when the store is open
+     */
+    public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener) {
+        return OwnThread.call("salvage " + directory, () -> Salvager.salvage(directory, target, listener));
     }
 
     /**

@@ -19,6 +19,11 @@ public record VerifyReport(
         faults = List.copyOf(faults);
     }
 
+    /** The same, with other faults. */
+    public VerifyReport withFaults(List<CaravanException> others) {
+        return new VerifyReport(checkpoints, frames, lists, entries, bytes, others);
+    }
+
     public boolean clean() {
         return faults.isEmpty();
     }

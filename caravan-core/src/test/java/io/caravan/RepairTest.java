@@ -28,6 +28,11 @@ class RepairTest {
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("repair");
 
+        RepairReport plan = DurableListStore.planRepair(store);
+        assertThat(plan.cutLsn()).isEqualTo(3 * BLOCK);
+        assertThat(plan.keptFiles()).contains(store.resolve(FIRST_LOG).toString());
+        assertThat(Files.readAllBytes(store.resolve(FIRST_LOG))).isEqualTo(damaged);
+
         RepairReport report = DurableListStore.repair(store, work.resolve("kept"));
 
         assertThat(report.cutLsn()).isEqualTo(3 * BLOCK);

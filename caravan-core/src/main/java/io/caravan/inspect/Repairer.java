@@ -18,6 +18,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Cuts a log off before its first damaged frame, so that a store that refuses to open opens again, without what
@@ -28,10 +29,12 @@ public final class Repairer {
     private static final int COPY_BYTES = 1 << 20;
 
     private final Storage storage;
-    private final Storage keep;
+    /** Where copies go; null for a dry run, which changes nothing. */
+    private final @Nullable Storage keep;
+
     private final List<String> kept = new ArrayList<>();
 
-    private Repairer(Storage storage, Storage keep) {
+    private Repairer(Storage storage, @Nullable Storage keep) {
         this.storage = storage;
         this.keep = keep;
     }
@@ -59,6 +62,16 @@ public final class Repairer {
         }
     }
 
+    /**
+     * Says what a repair of the closed store would cut, and which files it would change or remove; changes nothing.
+     * Whether the rest opens then is not known before.
+     */
+    public static RepairReport plan(Path directory) throws IOException {
+        try (Storage storage = FileStorage.open(directory)) {
+            return new Repairer(storage, null).repair();
+        }
+    }
+
     private RepairReport repair() throws IOException {
         Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
@@ -69,8 +82,10 @@ public final class Repairer {
             return new RepairReport(LogScanner.NOWHERE, List.of());
         } catch (CorruptStoreException damage) {
             long cutLsn = cut(newestWhole(recovery, damage));
-            // Throws if anything is still wrong: then more than the log is damaged.
-            new Recovery(storage).recover().close();
+            if (keep != null) {
+                // Throws if anything is still wrong: then more than the log is damaged.
+                new Recovery(storage).recover().close();
+            }
             return new RepairReport(cutLsn, kept);
         }
     }
@@ -115,6 +130,9 @@ public final class Repairer {
         for (long number : log.from(segment)) {
             copy(FileNames.LOG.of(number));
         }
+        if (keep == null) {
+            return;
+        }
         keep.forceDirectory();
         while (log.last() > segment) {
             log.discard(log.last());
@@ -125,6 +143,10 @@ public final class Repairer {
     }
 
     private void copy(String name) throws IOException {
+        if (keep == null) {
+            kept.add(storage.describe(name));
+            return;
+        }
         try (StoreFile from = storage.open(name);
                 StoreFile to = keep.create(name, 0)) {
             ByteBuffer bytes = ByteBuffer.allocateDirect(COPY_BYTES);

@@ -25,11 +25,15 @@ import io.caravan.wal.LogScanner;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +43,9 @@ import org.jspecify.annotations.Nullable;
 public final class Verifier {
     private static final long FROM_FIRST = -1;
     private static final long DONE = -2;
+    /** How often an open store is looked at before something is called a fault. */
+    private static final int LOOKS = 5;
+
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final VerifyReport.Progress progress;
@@ -60,6 +67,50 @@ public final class Verifier {
         try (Storage storage = FileStorage.open(directory)) {
             return verify(storage, progress);
         }
+    }
+
+    /**
+     * Verifies a store that another process has open, reading only. Its log grows meanwhile, and what is trimmed, moved
+     * or recycled looks like damage to whoever reads it just then. So whatever is found is looked at again, from the
+     * checkpoint that is the newest by then: only what is found each time is a fault.
+     *
+     * @throws StoreIoException when files went each time before they were read
+     */
+    public static VerifyReport verifyWhileOpen(Storage storage, VerifyReport.Progress progress) throws IOException {
+        Set<String> eachTime = new HashSet<>();
+        IOException gone = null;
+        VerifyReport last = null;
+        for (int look = 0; look < LOOKS; look++) {
+            try {
+                VerifyReport found = verify(storage, progress);
+                Set<String> messages = found.faults().stream()
+                        .map(fault -> String.valueOf(fault.getMessage()))
+                        .collect(Collectors.toSet());
+                eachTime = last == null ? messages : intersection(eachTime, messages);
+                last = found;
+                if (eachTime.isEmpty()) {
+                    return found.withFaults(List.of());
+                }
+            } catch (NoSuchFileException recycled) {
+                gone = recycled;
+            }
+        }
+        if (last == null) {
+            throw new StoreIoException(
+                    storage.describe("") + " changes faster than it can be read: " + gone
+                            + "; verify a backup of it, or try again",
+                    Objects.requireNonNull(gone));
+        }
+        Set<String> lasting = eachTime;
+        return last.withFaults(last.faults().stream()
+                .filter(fault -> lasting.contains(String.valueOf(fault.getMessage())))
+                .toList());
+    }
+
+    private static Set<String> intersection(Set<String> one, Set<String> other) {
+        Set<String> both = new HashSet<>(one);
+        both.retainAll(other);
+        return both;
     }
 
     /** Verifies the closed store that a storage holds. */

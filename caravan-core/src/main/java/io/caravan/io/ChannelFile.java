@@ -3,6 +3,7 @@ package io.caravan.io;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 
 /** A {@link StoreFile} over a {@link FileChannel}. */
@@ -13,6 +14,10 @@ final class ChannelFile implements StoreFile {
     ChannelFile(Path path, FileChannel channel) {
         this.path = path;
         this.channel = channel;
+    }
+
+    static ChannelFile open(Path path, OpenOption... options) throws IOException {
+        return new ChannelFile(path, FileChannel.open(path, options));
     }
 
     @Override

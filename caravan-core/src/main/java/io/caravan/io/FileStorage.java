@@ -79,6 +79,10 @@ public final class FileStorage implements Storage {
 
     @Override
     public List<String> list() throws IOException {
+        return names(directory);
+    }
+
+    static List<String> names(Path directory) throws IOException {
         List<String> names = new ArrayList<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
             for (Path file : files) {
@@ -134,8 +138,7 @@ public final class FileStorage implements Storage {
 
     @Override
     public StoreFile open(String name) throws IOException {
-        Path path = directory.resolve(name);
-        return new ChannelFile(path, FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE));
+        return ChannelFile.open(directory.resolve(name), StandardOpenOption.READ, StandardOpenOption.WRITE);
     }
 
     @Override

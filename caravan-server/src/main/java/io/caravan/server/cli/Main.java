@@ -12,6 +12,7 @@ import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
 import io.caravan.server.cli.store.RepairCommand;
+import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
 import io.caravan.server.config.Settings;
 import java.io.IOException;
@@ -49,7 +50,8 @@ public final class Main {
                 .addSubcommand(serve)
                 .addSubcommand(doctor)
                 .addSubcommand(new VerifyCommand())
-                .addSubcommand(new RepairCommand());
+                .addSubcommand(new RepairCommand())
+                .addSubcommand(new SalvageCommand());
         ClientCommands.addTo(caravan, Console.system());
         OperatorCommands.addTo(caravan, Console.system());
         return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))

@@ -46,7 +46,7 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "serve", "verify", "repair"})
+    @ValueSource(strings = {"", "serve", "verify", "repair", "salvage"})
     void everyCommandWithAStoreTellsTheVersion(String command) {
         String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
         assertThat(run(words)).isZero();
@@ -127,6 +127,50 @@ class MainTest {
         assertThat(run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1"))
                 .isOne();
         assertOneLine("'no.such.host.invalid' is not known");
+    }
+
+    @Test
+    void verifyReadsAStoreThatIsOpen() {
+        Path data = directory.resolve("s");
+        try (ListStore store = DurableListStore.open(data)) {
+            store.append(1, new byte[1000]).join();
+            assertThat(run("verify", data.toString(), "--json")).isZero();
+        }
+        assertThat(out.toString()).startsWith("{\"directory\":").contains("\"clean\":true", "\"entries\":1");
+        assertThat(err.toString()).contains("is open");
+    }
+
+    @Test
+    void salvageTellsWhatDoesNotCome() throws IOException {
+        Path data = directory.resolve("s");
+        Path salvaged = directory.resolve("new");
+        try (ListStore store = DurableListStore.open(data)) {
+            store.append(1, new byte[1000]).join();
+            store.checkpoint();
+        }
+        assertThat(run("salvage", data.toString(), salvaged.toString())).isZero();
+        assertThat(run("verify", salvaged.toString())).isZero();
+        try (var files = Files.list(data)) {
+            for (Path file :
+                    files.filter(any -> !any.toString().endsWith(".ckp")).toList()) {
+                Files.delete(file);
+            }
+        }
+        out.getBuffer().setLength(0);
+        assertThat(run("salvage", data.toString(), directory.resolve("more").toString(), "--json"))
+                .isEqualTo(3);
+        assertThat(out.toString()).contains("\"id\":1,\"first\":0,\"last\":0,\"reason\":", "\"lostEntries\":1");
+        assertThat(run("salvage", data.toString(), salvaged.toString())).isOne();
+        assertThat(err.toString()).contains("not empty");
+    }
+
+    @Test
+    void aDryRunOfARepairSaysWhatThereIsToDo() {
+        Path data = directory.resolve("s");
+        DurableListStore.open(data).close();
+        assertThat(run("repair", data.toString(), "--dry-run")).isZero();
+        assertThat(out.toString()).contains("opens as it is");
+        assertThat(run("repair", data.toString())).isEqualTo(2);
     }
 
     @Test

@@ -1,0 +1,128 @@
+package io.caravan.inspect;
+
+import io.caravan.format.Blocks;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Every valid frame of a log that may be damaged, in order, wherever it is: what is no frame is passed over block by
+ * block. A segment's number is the one in its header and, when that is damaged, the one in its name.
+ */
+final class DamagedLog {
+    /** Of the five fields that tell a frame's place, so many make one that was damaged. */
+    private static final int FIELDS_OF_OURS = 4;
+
+    private final Storage storage;
+    private final SalvageIdentity identity;
+    private final List<Segment> segments = new ArrayList<>();
+    private final List<String> problems = new ArrayList<>();
+
+    /** A segment's file, and the number that its frames have. */
+    record Segment(String name, long number) {}
+
+    /** Takes frames in order. */
+    interface FrameVisitor {
+        /** A valid frame at this index of its segment's bytes; LSNs rise, and {@code previousFound} is the last one that was visited. */
+        void frame(ByteBuffer bytes, int at, long lsn, long previousFound);
+
+        /** Something here says that it is a frame of this log, and does not check. */
+        void damaged(Segment segment, int at, long lsn);
+    }
+
+    DamagedLog(Storage storage, SalvageIdentity identity) throws IOException {
+        this.storage = storage;
+        this.identity = identity;
+        TreeMap<Long, String> names = new TreeMap<>();
+        for (String name : storage.list()) {
+            FileNames.LOG.number(name).ifPresent(number -> names.put(number, name));
+        }
+        if (names.isEmpty()) {
+            problems.add(storage.describe("") + " has no segment of the log");
+        }
+        for (Map.Entry<Long, String> named : names.entrySet()) {
+            add(named.getValue(), named.getKey(), named.getKey().equals(names.lastKey()));
+            Long before = names.lowerKey(named.getKey());
+            if (before != null && before != named.getKey() - 1) {
+                problems.add(storage.describe(FileNames.LOG.of(before + 1)) + " is missing, or more");
+            }
+        }
+        segments.sort(Comparator.comparingLong(Segment::number));
+    }
+
+    private void add(String name, long named, boolean last) throws IOException {
+        FileHeader.Fields fields = SalvageIdentity.fields(storage, name, FileHeader.Kind.LOG_SEGMENT);
+        boolean ours = fields != null && fields.storeId() == identity.storeId();
+        segments.add(new Segment(name, ours ? fields.number() : named));
+        // The last may just have been recycled, with its new header to come.
+        if (!ours || fields.number() != named && !(last && fields.number() < named)) {
+            problems.add(storage.describe(name) + ": its header is damaged, or that of another file");
+        }
+        try (StoreFile file = storage.open(name)) {
+            if (file.size() != identity.logSegmentBytes()) {
+                problems.add(
+                        file.path() + " is " + file.size() + " bytes long, should be " + identity.logSegmentBytes());
+            }
+        }
+    }
+
+    /** What is wrong with whole files, so that they may lack frames. */
+    List<String> problems() {
+        return problems;
+    }
+
+    /** The file that has a segment, or had it. */
+    String fileOf(long segment) {
+        for (Segment one : segments) {
+            if (one.number() == segment) {
+                return one.name();
+            }
+        }
+        return FileNames.LOG.of(segment);
+    }
+
+    List<Segment> segments() {
+        return segments;
+    }
+
+    /** Visits a segment's frames that are behind the last one found. Returns the last one found now. */
+    long visit(Segment segment, ByteBuffer memory, long previousFound, FrameVisitor visitor) throws IOException {
+        try (StoreFile file = storage.open(segment.name())) {
+            file.read(memory.clear(), 0);
+        }
+        memory.flip();
+        long start = segment.number() * identity.logSegmentBytes();
+        long previous = previousFound;
+        int at = Blocks.BLOCK_BYTES;
+        while (at + FrameLayout.HEADER_BYTES <= memory.limit()) {
+            long lsn = start + at;
+            FrameLayout.Identity frame = new FrameLayout.Identity(lsn, identity.storeId(), segment.number());
+            if (lsn > previous && FrameLayout.valid(memory, at, frame)) {
+                visitor.frame(memory, at, lsn, previous);
+                previous = lsn;
+                int bytes = FrameLayout.HEADER_BYTES + memory.getInt(at + FrameLayout.PAYLOAD_BYTES);
+                at = Blocks.roundUp(at + bytes);
+            } else {
+                if (lsn > previous && FrameLayout.fieldsRight(memory, at, frame, previous) >= FIELDS_OF_OURS) {
+                    visitor.damaged(segment, at, lsn);
+                }
+                at += Blocks.BLOCK_BYTES;
+            }
+        }
+        return previous;
+    }
+
+    ByteBuffer newMemory() {
+        return ByteBuffer.allocateDirect(identity.logSegmentBytes()).order(ByteOrder.LITTLE_ENDIAN);
+    }
+}

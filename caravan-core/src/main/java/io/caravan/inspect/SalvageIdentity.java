@@ -1,0 +1,76 @@
+package io.caravan.inspect;
+
+import io.caravan.CaravanException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.format.Blocks;
+import io.caravan.format.CheckpointLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FileNames;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Whose files these are, and how large their segments: what most of the headers say that are whole. */
+record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) {
+    private static final int DEFAULT_BYTES = 64 << 20;
+
+    static SalvageIdentity of(Storage storage) throws IOException {
+        Map<Long, Integer> ids = new HashMap<>();
+        List<Long> logSizes = new ArrayList<>();
+        List<Long> heapSizes = new ArrayList<>();
+        for (String name : storage.list()) {
+            count(storage, name, FileNames.LOG, FileHeader.Kind.LOG_SEGMENT, ids, logSizes);
+            count(storage, name, FileNames.HEAP, FileHeader.Kind.HEAP_SEGMENT, ids, heapSizes);
+            count(storage, name, FileNames.CHECKPOINT, FileHeader.Kind.CHECKPOINT, ids, logSizes);
+        }
+        long storeId = ids.entrySet().stream()
+                .max(Comparator.comparingInt(Map.Entry::getValue))
+                .orElseThrow(() -> new StoreDirectoryException(
+                        storage.describe("") + " has no file whose header is that of a store's"))
+                .getKey();
+        return new SalvageIdentity(storeId, most(logSizes), most(heapSizes));
+    }
+
+    private static void count(
+            Storage storage,
+            String name,
+            FileNames names,
+            FileHeader.Kind kind,
+            Map<Long, Integer> ids,
+            List<Long> sizes)
+            throws IOException {
+        FileHeader.Fields fields = names.number(name).isPresent() ? fields(storage, name, kind) : null;
+        if (fields != null && Blocks.isSegmentSize(fields.segmentBytes())) {
+            ids.merge(fields.storeId(), 1, Integer::sum);
+            sizes.add(fields.segmentBytes());
+        }
+    }
+
+    private static int most(List<Long> sizes) {
+        Map<Long, Integer> counts = new HashMap<>();
+        sizes.forEach(size -> counts.merge(size, 1, Integer::sum));
+        return counts.entrySet().stream()
+                .max(Comparator.comparingInt(Map.Entry::getValue))
+                .map(found -> found.getKey().intValue())
+                .orElse(DEFAULT_BYTES);
+    }
+
+    /** A file's header; null when it is damaged. */
+    static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        try (StoreFile file = storage.open(name)) {
+            file.read(bytes, 0);
+            return FileHeader.get(bytes.flip(), kind, file.path());
+        } catch (CaravanException damaged) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package io.caravan.inspect;
+
+import io.caravan.SalvageReport.Loss;
+import io.caravan.format.RecordLayout;
+import io.caravan.format.Region;
+import io.caravan.index.ListIndex;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * The index of a damaged store, from what is left of its checkpoints and log: a replay that goes on where records do not
+ * fit what was before them, because what was between is gone.
+ */
+final class SalvagedIndex implements RecordLayout.Visitor {
+    /** Tells partitions by id. */
+    private final ListIndex partitions = new ListIndex();
+
+    private final List<Map<Long, SalvagedList>> lists = new ArrayList<>();
+    private final long[] captureLsns = new long[ListIndex.PARTITIONS];
+    private final Consumer<Loss> losses;
+
+    SalvagedIndex(Consumer<Loss> losses) {
+        this.losses = losses;
+        for (int i = 0; i < ListIndex.PARTITIONS; i++) {
+            lists.add(new HashMap<>());
+        }
+    }
+
+    /** Takes over a partition as a checkpoint has it. */
+    void take(int partition, long captureLsn, Map<Long, SalvagedList> found) {
+        lists.set(partition, found);
+        captureLsns[partition] = captureLsn;
+    }
+
+    boolean belongs(long id, int partition) {
+        return partitions.partitionOf(id) == partition;
+    }
+
+    Map<Long, SalvagedList> partition(int number) {
+        return lists.get(number);
+    }
+
+    long listCount() {
+        return lists.stream().mapToLong(Map::size).sum();
+    }
+
+    private Map<Long, SalvagedList> listsWith(long id) {
+        return lists.get(partitions.partitionOf(id));
+    }
+
+    private boolean contained(long lsn, long id) {
+        return lsn < captureLsns[partitions.partitionOf(id)];
+    }
+
+    @Override
+    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int entryAt, int length) {
+        SalvagedList list = listsWith(id).get(id);
+        long region = Region.inLog(entryLsn, length);
+        if (contained(lsn, id)) {
+            // The log may still have what has moved to a place in the heap that is damaged.
+            if (list != null && lsn >= list.birth() && sequence >= list.first() && sequence < list.next()) {
+                list.replace(sequence, region);
+            }
+            return;
+        }
+        if (list == null || sequence < list.next()) {
+            list = restarted(lsn, id, sequence, list);
+        }
+        list.skipTo(sequence);
+        list.append(region);
+    }
+
+    /** A list that begins, or begins again, with this record, whether its first records are there or not. */
+    private SalvagedList restarted(long lsn, long id, long sequence, SalvagedList before) {
+        if (before != null) {
+            losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " begins it anew with sequence "
+                    + sequence + ", and its deletion before that is gone, so its " + before.count()
+                    + " values of before are dropped"));
+        } else if (sequence > 0) {
+            losses.accept(new Loss(
+                    id, 0, sequence - 1, "were trimmed, or are gone: nothing before LSN " + lsn + " tells of it"));
+        }
+        SalvagedList list = new SalvagedList(sequence == 0 ? lsn : SalvagedList.UNKNOWN, sequence);
+        listsWith(id).put(id, list);
+        return list;
+    }
+
+    @Override
+    public void trim(long lsn, long id, long firstSequence) {
+        SalvagedList list = listsWith(id).get(id);
+        if (list != null && !contained(lsn, id)) {
+            list.trimTo(firstSequence);
+        }
+    }
+
+    @Override
+    public void delete(long lsn, long id) {
+        if (!contained(lsn, id)) {
+            listsWith(id).remove(id);
+        }
+    }
+}

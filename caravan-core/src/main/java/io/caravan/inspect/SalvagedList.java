@@ -1,0 +1,127 @@
+package io.caravan.inspect;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What is known of one list of a damaged store: where its entries lie, as far as that is known. Entries that are missing
+ * take no memory, however many they are.
+ */
+final class SalvagedList {
+    /** In place of a birth when the record that created the list is gone. */
+    static final long UNKNOWN = -1;
+
+    private static final int FIRST_CAPACITY = 4;
+
+    /** Sequences that are missing, before the region at an index. */
+    private record Gap(int index, long count) {}
+
+    private final long birth;
+    private long first;
+    private long next;
+    private long[] regions = new long[FIRST_CAPACITY];
+    private int count;
+    private final List<Gap> gaps = new ArrayList<>();
+
+    SalvagedList(long birth, long first) {
+        this.birth = birth;
+        this.first = first;
+        this.next = first;
+    }
+
+    /** Takes entries in the order of their sequences. */
+    interface EntryVisitor<X extends Exception> {
+        void entry(long sequence, long region) throws X;
+
+        void gap(long firstSequence, long lastSequence) throws X;
+    }
+
+    long birth() {
+        return birth;
+    }
+
+    long first() {
+        return first;
+    }
+
+    long next() {
+        return next;
+    }
+
+    /** At most so many entries will be visited. */
+    int count() {
+        return count;
+    }
+
+    void append(long region) {
+        if (count == regions.length) {
+            regions = Arrays.copyOf(regions, Math.max(FIRST_CAPACITY, count * 2));
+        }
+        regions[count++] = region;
+        next++;
+    }
+
+    /** The next entry has this sequence; those before it are missing. */
+    void skipTo(long sequence) {
+        if (sequence > next) {
+            gaps.add(new Gap(count, sequence - next));
+            next = sequence;
+        }
+    }
+
+    /** Another place of an entry that is known. */
+    void replace(long sequence, long region) {
+        long at = sequence - first;
+        for (Gap gap : gaps) {
+            if (gap.index() <= at) {
+                at -= gap.count();
+                if (at < gap.index()) {
+                    return;
+                }
+            }
+        }
+        if (at >= 0 && at < count) {
+            regions[(int) at] = region;
+        }
+    }
+
+    void trimTo(long sequence) {
+        long to = Math.min(sequence, next);
+        while (first < to) {
+            if (!gaps.isEmpty() && gaps.get(0).index() == 0) {
+                Gap gap = gaps.remove(0);
+                long dropped = Math.min(gap.count(), to - first);
+                first += dropped;
+                if (dropped < gap.count()) {
+                    gaps.add(0, new Gap(0, gap.count() - dropped));
+                }
+            } else {
+                long upTo = gaps.isEmpty() ? count : gaps.get(0).index();
+                dropFirst((int) Math.min(upTo, to - first));
+            }
+        }
+    }
+
+    private void dropFirst(int dropped) {
+        regions = Arrays.copyOfRange(regions, dropped, Math.max(count, dropped + 1));
+        count -= dropped;
+        first += dropped;
+        gaps.replaceAll(gap -> new Gap(gap.index() - dropped, gap.count()));
+    }
+
+    <X extends Exception> void forEach(EntryVisitor<X> visitor) throws X {
+        long sequence = first;
+        int gap = 0;
+        for (int i = 0; i <= count; i++) {
+            while (gap < gaps.size() && gaps.get(gap).index() == i) {
+                long missing = gaps.get(gap++).count();
+                visitor.gap(sequence, sequence + missing - 1);
+                sequence += missing;
+            }
+            if (i < count) {
+                visitor.entry(sequence++, regions[i]);
+            }
+        }
+    }
+}

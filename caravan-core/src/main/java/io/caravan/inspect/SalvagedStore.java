@@ -1,0 +1,115 @@
+package io.caravan.inspect;
+
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointWriter;
+import io.caravan.format.Checksums;
+import io.caravan.format.EntryLayout;
+import io.caravan.format.FileHeader;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.Region;
+import io.caravan.heap.HeapFile;
+import io.caravan.heap.HeapGeometry;
+import io.caravan.index.ListIndex;
+import io.caravan.io.Storage;
+import io.caravan.wal.LogGeometry;
+import io.caravan.wal.LogSegments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.SecureRandom;
+
+/**
+ * Writes a new store that was never open: values side by side in its heap, an empty log, and one checkpoint. Its lists
+ * have the birth 0, where no record can be.
+ */
+final class SalvagedStore implements AutoCloseable {
+    private static final long BIRTH = 0;
+
+    private final Storage storage;
+    private final long storeId = new SecureRandom().nextLong();
+    private final LogGeometry logGeometry;
+    private final HeapGeometry heapGeometry;
+    private final HeapFile heapFile;
+    private final CheckpointWriter checkpoint;
+    private long address;
+
+    SalvagedStore(Storage storage, SalvageIdentity like) throws IOException {
+        this.storage = storage;
+        this.logGeometry = new LogGeometry(like.logSegmentBytes());
+        this.heapGeometry = new HeapGeometry(like.heapSegmentBytes());
+        try (LogSegments log = new LogSegments(storage, logGeometry, storeId)) {
+            log.prepareNext(0);
+        }
+        heapFile = new HeapFile(storage, heapGeometry, storeId);
+        heapFile.createNext();
+        address = heapGeometry.firstAddress(0);
+        checkpoint = new CheckpointWriter(storage, 0);
+    }
+
+    void startPartition(int partition) {
+        checkpoint.startPartition(partition, logGeometry.firstFrame(0));
+    }
+
+    void endPartition() throws IOException {
+        checkpoint.endPartition();
+    }
+
+    /** Writes a value, whose place is then one of the list's. */
+    long write(long id, long sequence, ByteBuffer value) throws IOException {
+        int length = value.remaining();
+        int bytes = EntryLayout.entryBytes(length);
+        if (bytes > heapGeometry.usableBytes()) {
+            throw new IOException("a value of " + length + " bytes has no room in heap segments of "
+                    + heapGeometry.segmentBytes() + " bytes");
+        }
+        if (!heapGeometry.contains(address, bytes)) {
+            heapFile.force();
+            heapFile.createNext();
+            address = heapGeometry.firstAddress(heapFile.segmentCount() - 1);
+        }
+        ByteBuffer entry = ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
+        int crc = Checksums.crc32c(value, value.position(), length);
+        entry.putInt(EntryLayout.CHECKSUM, EntryLayout.checksum(crc, length, id, BIRTH, sequence));
+        entry.putInt(EntryLayout.LENGTH, length);
+        entry.put(EntryLayout.VALUE, value, value.position(), length);
+        long region = Region.pack(address, length);
+        heapFile.write(address, entry);
+        address += bytes;
+        return region;
+    }
+
+    /** A list whose values have been written; they end before {@code next}. */
+    void list(long id, long next, long[] regions, int count) throws IOException {
+        checkpoint.list(id, BIRTH, next - count, next);
+        checkpoint.regions(regions, 0, count);
+    }
+
+    /** Completes the store, durably. */
+    void publish() throws IOException {
+        heapFile.force();
+        long start = logGeometry.firstFrame(0);
+        checkpoint.publish(new CheckpointHeader(
+                FileHeader.NEWEST_VERSION,
+                0,
+                storeId,
+                start,
+                start,
+                FrameLayout.NO_FRAME,
+                checkpoint.lists(),
+                checkpoint.entries(),
+                logGeometry.segmentBytes(),
+                heapGeometry.segmentBytes(),
+                heapFile.segmentCount(),
+                ListIndex.PARTITIONS));
+        storage.forceDirectory();
+    }
+
+    @Override
+    public void close() throws IOException {
+        try {
+            checkpoint.close();
+        } finally {
+            heapFile.close();
+        }
+    }
+}

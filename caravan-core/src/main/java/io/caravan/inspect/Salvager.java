@@ -1,0 +1,261 @@
+package io.caravan.inspect;
+
+import io.caravan.SalvageReport;
+import io.caravan.SalvageReport.Loss;
+import io.caravan.StoreDirectoryException;
+import io.caravan.format.FileNames;
+import io.caravan.format.FrameLayout;
+import io.caravan.format.InvalidRecordException;
+import io.caravan.format.RecordLayout;
+import io.caravan.index.ListIndex;
+import io.caravan.io.FileStorage;
+import io.caravan.io.NewDirectory;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes everything that still checks out of a damaged store, into a new one. Nothing is written to the damaged one.
+ *
+ * <p>It puts the index together, each partition from the newest checkpoint in which it is whole, replays every valid
+ * frame of the log, and then copies each entry that is where the index says and whose checksum is right. Values keep
+ * their sequences; where some in the midst of a list are gone, those before them move up to the others, and that is told.
+ */
+public final class Salvager {
+    private final Storage from;
+    private final SalvageReport.Listener listener;
+    private final SalvageIdentity identity;
+    private final SalvagedIndex index;
+    private final DamagedLog log;
+    private long endLsn;
+    private long lists;
+    private long entries;
+    private long bytes;
+    private long lostEntries;
+    private long losses;
+    private final DamagedValues values;
+    /** Records before this LSN are in the checkpoints. */
+    private long firstNeededLsn;
+
+    private @Nullable Loss pending;
+    private String pendingFile = "";
+
+    private Salvager(Storage from, SalvageReport.Listener listener) throws IOException {
+        this.from = from;
+        this.listener = listener;
+        this.identity = SalvageIdentity.of(from);
+        this.index = new SalvagedIndex(this::lost);
+        this.log = new DamagedLog(from, identity);
+        this.values = new DamagedValues(from, log, identity);
+    }
+
+    /** Salvages the closed store in a directory, whose lock it holds meanwhile, into a new folder. */
+    public static SalvageReport salvage(Path directory, Path target, SalvageReport.Listener listener)
+            throws IOException {
+        if (target.toAbsolutePath()
+                .normalize()
+                .startsWith(directory.toAbsolutePath().normalize())) {
+            throw new StoreDirectoryException(
+                    target + " lies inside the damaged store's directory; name another folder");
+        }
+        try (Storage from = FileStorage.open(directory);
+                NewDirectory folder = NewDirectory.begin(target, FileNames::isOurs)) {
+            SalvageReport report = salvage(from, folder.storage(), listener);
+            folder.publish();
+            return report;
+        }
+    }
+
+    /** Salvages what one storage has into another, which is empty. */
+    public static SalvageReport salvage(Storage from, Storage to, SalvageReport.Listener listener) throws IOException {
+        Salvager salvager = new Salvager(from, listener);
+        try (SalvagedStore store = new SalvagedStore(to, salvager.identity)) {
+            salvager.readCheckpoints();
+            salvager.replayLog();
+            salvager.copyLists(store);
+            store.publish();
+            return salvager.report();
+        } finally {
+            salvager.values.close();
+        }
+    }
+
+    private SalvageReport report() {
+        return new SalvageReport(lists, entries, bytes, lostEntries, losses);
+    }
+
+    private void lost(Loss loss) {
+        losses++;
+        listener.lost(loss);
+    }
+
+    private void readCheckpoints() throws IOException {
+        List<String> names = new ArrayList<>(from.list().stream()
+                .filter(name -> FileNames.CHECKPOINT.number(name).isPresent())
+                .sorted(Comparator.reverseOrder())
+                .toList());
+        List<DamagedCheckpoint> checkpoints = new ArrayList<>();
+        for (String name : names) {
+            listener.at("checkpoints", checkpoints.size(), names.size());
+            try (StoreFile file = from.open(name)) {
+                DamagedCheckpoint found = DamagedCheckpoint.read(file, index);
+                found.completeLists();
+                checkpoints.add(found);
+                if (found.firstDamage() >= 0) {
+                    lost(Loss.of(file.path() + " at offset " + found.firstDamage() + ": a section is damaged"));
+                } else {
+                    break;
+                }
+            }
+        }
+        firstNeededLsn = Long.MAX_VALUE;
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            takeBest(partition, checkpoints);
+        }
+    }
+
+    private void takeBest(int partition, List<DamagedCheckpoint> checkpoints) {
+        DamagedCheckpoint best = null;
+        for (DamagedCheckpoint checkpoint : checkpoints) {
+            boolean better = best == null || !best.isWhole(partition) && checkpoint.isWhole(partition);
+            best = checkpoint.has(partition) && better ? checkpoint : best;
+        }
+        firstNeededLsn = Math.min(firstNeededLsn, best == null ? 0 : best.captureLsn(partition));
+        if (best == null) {
+            lost(Loss.of("no checkpoint has partition " + partition + " of the index: what was in it and not in the log"
+                    + " is lost"));
+        } else {
+            index.take(partition, best.captureLsn(partition), best.lists(partition));
+            endLsn = Math.max(endLsn, best.captureLsn(partition));
+        }
+    }
+
+    private void replayLog() throws IOException {
+        log.problems().forEach(problem -> lost(Loss.of(problem)));
+        ByteBuffer memory = log.newMemory();
+        long last = FrameLayout.NO_FRAME;
+        int done = 0;
+        for (DamagedLog.Segment segment : log.segments()) {
+            listener.at("log", done++, log.segments().size());
+            last = log.visit(segment, memory, last, new Replay());
+        }
+        endLsn = Math.max(endLsn, last);
+    }
+
+    private final class Replay implements DamagedLog.FrameVisitor {
+        @Override
+        public void frame(ByteBuffer frames, int at, long lsn, long previousFound) {
+            long before = frames.getLong(at + FrameLayout.PREVIOUS_LSN);
+            if (before != previousFound && before >= firstNeededLsn) {
+                lost(Loss.of("the log lacks frames before LSN " + lsn + ", the last of them at LSN " + before
+                        + (previousFound < 0 ? "" : "; the one before that is at LSN " + previousFound)
+                        + ": appends, trims and deletions may be missing"));
+            }
+            try {
+                RecordLayout.forEachInFrame(frames, at, lsn, index);
+            } catch (InvalidRecordException invalid) {
+                lost(Loss.of("the frame at LSN " + lsn + ": " + invalid.getMessage() + "; what follows in it is lost"));
+            }
+        }
+
+        @Override
+        public void damaged(DamagedLog.Segment segment, int at, long lsn) {
+            if (lsn >= firstNeededLsn) {
+                lost(Loss.of(from.describe(segment.name()) + " at offset " + at + ": the frame at LSN " + lsn
+                        + " does not check: it is damaged, or a crash cut it off before it was acknowledged"));
+            }
+        }
+    }
+
+    private void copyLists(SalvagedStore store) throws IOException {
+        long total = index.listCount();
+        for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
+            store.startPartition(partition);
+            for (Map.Entry<Long, SalvagedList> list : index.partition(partition).entrySet()) {
+                copyList(store, list.getKey(), list.getValue());
+                lists++;
+                listener.at("lists", lists, total);
+            }
+            store.endPartition();
+        }
+    }
+
+    /** Copies a list from its end on, so that each value is known to have none missing behind it, or how many. */
+    private void copyList(SalvagedStore store, long id, SalvagedList list) throws IOException {
+        long[] sequences = new long[list.count()];
+        long[] regions = new long[list.count()];
+        gather(id, list, sequences, regions);
+        long[] places = new long[list.count()];
+        int from = places.length;
+        long moved = 0;
+        for (int i = regions.length - 1; i >= 0; i--) {
+            ByteBuffer value = values.read(regions[i], id, list.birth(), sequences[i], endLsn);
+            if (value == null) {
+                lostEntry(id, sequences[i]);
+                continue;
+            }
+            from--;
+            long sequence = list.next() - (places.length - from);
+            moved += sequence == sequences[i] ? 0 : 1;
+            places[from] = store.write(id, sequence, value);
+            bytes += value.remaining();
+        }
+        tellLostEntries();
+        if (moved > 0) {
+            lost(Loss.of("document " + id + ": its oldest " + moved + " values have moved up, to the sequences from "
+                    + (list.next() - (places.length - from)) + " on, as some behind them are missing"));
+        }
+        int count = places.length - from;
+        entries += count;
+        store.list(id, list.next(), Arrays.copyOfRange(places, from, places.length), count);
+    }
+
+    private void gather(long id, SalvagedList list, long[] sequences, long[] regions) {
+        list.forEach(new SalvagedList.EntryVisitor<RuntimeException>() {
+            private int at;
+
+            @Override
+            public void entry(long sequence, long region) {
+                sequences[at] = sequence;
+                regions[at++] = region;
+            }
+
+            @Override
+            public void gap(long first, long last) {
+                lostEntries += last - first + 1;
+                lost(new Loss(id, first, last, "the frames or sections that had them are damaged"));
+            }
+        });
+    }
+
+    /** Entries that follow each other in a file are told of together. */
+    private void lostEntry(long id, long sequence) {
+        lostEntries++;
+        Loss before = pending;
+        boolean follows = before != null && before.first() == sequence + 1 && pendingFile.equals(values.fileName());
+        if (before != null && !follows) {
+            tellLostEntries();
+        }
+        pendingFile = values.fileName();
+        pending = new Loss(
+                id,
+                sequence,
+                before != null && follows ? before.last() : sequence,
+                values.place() + " are not the bytes that were written");
+    }
+
+    private void tellLostEntries() {
+        if (pending != null) {
+            lost(pending);
+            pending = null;
+        }
+    }
+}

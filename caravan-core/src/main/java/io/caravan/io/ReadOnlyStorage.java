@@ -1,0 +1,76 @@
+package io.caravan.io;
+
+import io.caravan.StoreDirectoryException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/**
+ * A directory for reading only, also of a store that another process has open: it takes no lock, writes nothing, and
+ * refuses whatever would. Files may be renamed, deleted and written by others meanwhile.
+ */
+public final class ReadOnlyStorage implements Storage {
+    private final Path directory;
+
+    private ReadOnlyStorage(Path directory) {
+        this.directory = directory;
+    }
+
+    /** Looks at an existing directory. */
+    public static ReadOnlyStorage of(Path directory) {
+        Path absolute = directory.toAbsolutePath().normalize();
+        if (!Files.isDirectory(absolute)) {
+            throw new StoreDirectoryException(absolute + " is not a directory");
+        }
+        return new ReadOnlyStorage(absolute);
+    }
+
+    @Override
+    public List<String> list() throws IOException {
+        return FileStorage.names(directory);
+    }
+
+    @Override
+    public StoreFile open(String name) throws IOException {
+        return ChannelFile.open(directory.resolve(name), StandardOpenOption.READ);
+    }
+
+    @Override
+    public String describe(String name) {
+        return directory.resolve(name).toString();
+    }
+
+    @Override
+    public StoreFile create(String name, long bytes) {
+        throw refused(name);
+    }
+
+    @Override
+    public long usableBytes() {
+        return 0;
+    }
+
+    @Override
+    public void rename(String from, String to) {
+        throw refused(from);
+    }
+
+    @Override
+    public void delete(String name) {
+        throw refused(name);
+    }
+
+    @Override
+    public void forceDirectory() {
+        throw refused("");
+    }
+
+    private UnsupportedOperationException refused(String name) {
+        return new UnsupportedOperationException(describe(name) + " is open for reading only");
+    }
+
+    @Override
+    public void close() {}
+}
