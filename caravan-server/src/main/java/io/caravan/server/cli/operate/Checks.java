@@ -104,7 +104,9 @@ final class Checks {
     }
 
     private static String time(double seconds) {
-        return String.format(Locale.ROOT, seconds < 1 ? "%2$.1f ms" : "%1$.1f s", seconds, seconds * 1e3);
+        return seconds < 1
+                ? String.format(Locale.ROOT, "%.1f ms", seconds * 1e3)
+                : String.format(Locale.ROOT, "%.1f s", seconds);
     }
 
     private static String summary(ServerInfo info) {
