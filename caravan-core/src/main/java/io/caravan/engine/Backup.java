@@ -9,6 +9,7 @@ import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -88,7 +89,7 @@ public final class Backup {
                     from.open(FileNames.CHECKPOINT.of(newest.number())),
                     parts.leases.take(firstLog, newest.heapSegments())));
         });
-        return begun.get();
+        return Objects.requireNonNull(begun.get());
     }
 
     /** Where the log ends in the copy: it is forced up to there, and every trim that has freed a place lies before. */

@@ -23,6 +23,8 @@ final class DamagedLog {
     /** Of the five fields that tell a frame's place, so many make one that was damaged. */
     private static final int FIELDS_OF_OURS = 4;
 
+    private static final long UNKNOWN = -1;
+
     private final Storage storage;
     private final SalvageIdentity identity;
     private final List<Segment> segments = new ArrayList<>();
@@ -62,10 +64,10 @@ final class DamagedLog {
 
     private void add(String name, long named, boolean last) throws IOException {
         FileHeader.Fields fields = SalvageIdentity.fields(storage, name, FileHeader.Kind.LOG_SEGMENT);
-        boolean ours = fields != null && fields.storeId() == identity.storeId();
-        segments.add(new Segment(name, ours ? fields.number() : named));
+        long number = fields != null && fields.storeId() == identity.storeId() ? fields.number() : UNKNOWN;
+        segments.add(new Segment(name, number == UNKNOWN ? named : number));
         // The last may just have been recycled, with its new header to come.
-        if (!ours || fields.number() != named && !(last && fields.number() < named)) {
+        if (number == UNKNOWN || number > named || number < named && !last) {
             problems.add(storage.describe(name) + ": its header is damaged, or that of another file");
         }
         try (StoreFile file = storage.open(name)) {

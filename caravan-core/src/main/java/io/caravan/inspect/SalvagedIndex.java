@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The index of a damaged store, from what is left of its checkpoints and log: a replay that goes on where records do not
@@ -75,7 +76,7 @@ final class SalvagedIndex implements RecordLayout.Visitor {
     }
 
     /** A list that begins, or begins again, with this record, whether its first records are there or not. */
-    private SalvagedList restarted(long lsn, long id, long sequence, SalvagedList before) {
+    private SalvagedList restarted(long lsn, long id, long sequence, @Nullable SalvagedList before) {
         if (before != null) {
             losses.accept(Loss.of("document " + id + ": the record at LSN " + lsn + " begins it anew with sequence "
                     + sequence + ", and its deletion before that is gone, so its " + before.count()

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -127,6 +128,33 @@ class MainTest {
         assertThat(run("serve", "--data", directory.toString(), "--resp", "no.such.host.invalid:1"))
                 .isOne();
         assertOneLine("'no.such.host.invalid' is not known");
+    }
+
+    /** Its commands are run as they stand there, but in the test's directory; … stands for whatever is printed. */
+    @Test
+    void theChapterOnDamagedStoresPrintsWhatItSays() throws IOException {
+        try (ListStore store = DurableListStore.open(directory.resolve("letters"))) {
+            store.append(1, new byte[1000]).join();
+            store.append(2, new byte[10]).join();
+        }
+        String chapter = Files.readString(Path.of("..", "docs", "OPERATIONS.md"))
+                .split("\n## A store that is damaged\n")[1]
+                .split("\n## ")[0];
+        String[] steps = chapter.split("```console\n|```")[1].split("(?m)^\\$ caravan ");
+        assertThat(steps).hasSize(6);
+        for (String step : List.of(steps).subList(1, steps.length)) {
+            String[] lines = step.split("\n", 2);
+            out.getBuffer().setLength(0);
+            assertThat(run(inDirectory(lines[0].replaceFirst(" 2>.*", "")).split(" ")))
+                    .as(lines[0])
+                    .isZero();
+            String pattern = Pattern.quote(inDirectory(lines[1])).replace("…", "\\E.*\\Q");
+            assertThat(out.toString()).as(lines[0]).matches(Pattern.compile(pattern, Pattern.DOTALL));
+        }
+    }
+
+    private String inDirectory(String text) {
+        return text.replaceAll("(?<![\\w/])(letters|salvaged)\\b", directory + "/$1");
     }
 
     @Test
