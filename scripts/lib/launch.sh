@@ -1,7 +1,6 @@
-# Sourced by the scripts: finds Java, builds a module when its jar is missing or older than its sources, and runs one of
-# its classes. The caller sets `root` to the root of the repository.
-
-jvm_options=() # JVM options of the calling script
+# Sourced by the scripts: builds a module when its jar is missing or older than its sources, and runs one of its classes.
+# The caller sets `root` to the root of the repository.
+source "$root/scripts/lib/java.sh"
 
 launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   local module=$1 main=$2
@@ -14,36 +13,6 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
   # shellcheck disable=SC2086
   exec "$java" ${jvm_options[@]+"${jvm_options[@]}"} ${CARAVAN_JAVA_OPTS:-} \
     -cp "$target/$module.jar:$target/lib/*" "$main" "$@"
-}
-
-fail() {
-  printf 'caravan: %s\n' "$*" >&2
-  exit 69
-}
-
-find_java() {
-  local java version
-  if [[ -n ${JAVA_HOME:-} ]]; then
-    java=$JAVA_HOME/bin/java
-    [[ -x $java ]] || fail "JAVA_HOME is $JAVA_HOME, but there is no bin/java in it"
-  else
-    java=$(command -v java) || fail "Java 17 or newer is required: set JAVA_HOME, or put java on the PATH"
-  fi
-  version=$(class_file_version "$java")
-  (( ${version:-0} >= 61 )) || fail "Java 17 or newer is required, but $java is older (set JAVA_HOME to choose another)"
-  printf '%s\n' "$java"
-}
-
-# The class-file version is the one number that every JDK since 1.0 reports in the same format: 61 is Java 17. Most JDKs
-# since 9 have a release file beside bin whose version is 44 lower; reading it saves starting a JVM.
-class_file_version() {
-  local home
-  home=$(dirname "$(dirname "$(readlink -f "$1")")")
-  if [[ -r $home/release && $(< "$home/release") =~ JAVA_VERSION=\"([0-9]+) ]] && (( BASH_REMATCH[1] > 8 )); then
-    echo $(( BASH_REMATCH[1] + 44 ))
-  else
-    "$1" -XshowSettings:properties -version 2>&1 | sed -n 's/^ *java\.class\.version = \([0-9]*\).*/\1/p'
-  fi
 }
 
 # The modules that a module depends on, and the module itself.

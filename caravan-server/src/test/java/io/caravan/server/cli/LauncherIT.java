@@ -38,7 +38,7 @@ class LauncherIT {
     @BeforeEach
     void copyTheProject() throws IOException {
         Files.createDirectories(root.resolve("scripts/lib"));
-        for (String script : List.of("caravan", "lib/launch.sh")) {
+        for (String script : List.of("caravan", "lib/launch.sh", "lib/java.sh")) {
             Files.copy(SCRIPTS.resolve(script), root.resolve("scripts").resolve(script));
         }
         Files.createFile(root.resolve("pom.xml"));

@@ -1,0 +1,60 @@
+package io.caravan.dist;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The health check of the container image, which has no shell and no curl: exits with 0 if the server of this container
+ * answers {@code GET /healthz}, else with 1. It needs no secret, and does not look at the store: a container that is
+ * restarted for a full disk would only be away for longer.
+ *
+ * <p>The port is that of the environment variable {@code CARAVAN_HTTP}. Where the environment turns TLS on, perhaps with
+ * certificates for clients, it is enough that the port takes a connection.
+ */
+public final class Health {
+    private static final int TIMEOUT_MILLIS = 5_000;
+
+    private Health() {}
+
+    public static void main(String[] args) {
+        String address = System.getenv().getOrDefault("CARAVAN_HTTP", "127.0.0.1:4437");
+        boolean tls = System.getenv("CARAVAN_TLS_CERT") != null;
+        String problem = problem(address, tls);
+        if (problem != null) {
+            System.err.println("caravan: " + address + " " + problem);
+            System.exit(1);
+        }
+    }
+
+    private static @Nullable String problem(String address, boolean tls) {
+        try (Socket socket = new Socket()) {
+            socket.connect(reachable(address), TIMEOUT_MILLIS);
+            socket.setSoTimeout(TIMEOUT_MILLIS);
+            String status = tls ? "HTTP/1.1 200" : ask(socket);
+            return status != null && status.startsWith("HTTP/1.1 200") ? null : "answers " + status;
+        } catch (IOException | IllegalArgumentException unreachable) {
+            return "does not answer: " + unreachable.getMessage();
+        }
+    }
+
+    /** An address at which a server that listens on this one can be reached from its own machine. */
+    private static InetSocketAddress reachable(String address) {
+        int colon = address.lastIndexOf(':');
+        String host = address.substring(0, Math.max(colon, 0));
+        InetSocketAddress listening = new InetSocketAddress(host, Integer.parseInt(address.substring(colon + 1)));
+        return listening.getAddress() != null && listening.getAddress().isAnyLocalAddress()
+                ? new InetSocketAddress("127.0.0.1", listening.getPort())
+                : listening;
+    }
+
+    private static @Nullable String ask(Socket socket) throws IOException {
+        String request = "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
+        return new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.US_ASCII)).readLine();
+    }
+}
