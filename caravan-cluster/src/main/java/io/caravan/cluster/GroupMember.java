@@ -42,8 +42,8 @@ public final class GroupMember implements AutoCloseable {
     private static final int AROUND_A_FRAME_BYTES = 1 << 20;
 
     private static final String SEGMENT_BYTES = "128MB";
-    /** After so many entries Raft asks up to where its log is needed. */
-    private static final int ENTRIES_BETWEEN_MARKS = 10_000;
+    /** After so many entries Raft asks up to where its log is needed. A host that starts hears about as many again. */
+    private static final int ENTRIES_BETWEEN_MARKS = 1_000;
 
     private final GroupConfig config;
     private final RaftServer server;
