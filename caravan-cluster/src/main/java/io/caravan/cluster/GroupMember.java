@@ -220,6 +220,14 @@ public final class GroupMember implements AutoCloseable {
         return info().getLastAppliedIndex();
     }
 
+    /**
+     * Whether this host still takes part. False when it is closed, or has left by itself because it lacks a frame: close
+     * it and start it again.
+     */
+    public boolean takesPart() {
+        return info().isAlive();
+    }
+
     private DivisionInfo info() {
         try {
             return server.getDivision(groupId).getInfo();
