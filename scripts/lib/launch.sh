@@ -19,7 +19,7 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
 modules_of() {
   case $1 in
     caravan-server) echo caravan-core caravan-server ;;
-    caravan-bench) echo caravan-core caravan-server caravan-bench ;;
+    caravan-bench) echo caravan-core caravan-cluster caravan-server caravan-bench ;;
     *) fail "no such module: $1" ;;
   esac
 }

@@ -26,6 +26,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,6 +98,34 @@ final class ReplicaTest {
                 followers.shutdown();
             }
         });
+    }
+
+    /** The flusher takes the commit, empty as it is, while a frame waits for its segment. */
+    @Test
+    void aFollowerThatIsForcedWhileItWaitsForASegmentMissesNothing() throws InterruptedException {
+        try (Replica leader = leader();
+                Replica follower = open("follower")) {
+            for (int i = 0; i < 300; i++) {
+                append(leader, i % 5, SmallStore.MAX_VALUE_BYTES);
+                await(leader.store().trim(i % 5, 1));
+            }
+            AtomicBoolean done = new AtomicBoolean();
+            Thread forcing = new Thread(() -> {
+                while (!done.get()) {
+                    follower.force();
+                }
+            });
+            forcing.start();
+            try {
+                frames.forEach(follower::replay);
+            } finally {
+                done.set(true);
+                forcing.join();
+            }
+            follower.force();
+            assertThat(follower.position()).isEqualTo(leader.position());
+            assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
+        }
     }
 
     @Test

@@ -42,8 +42,8 @@ public final class GroupMember implements AutoCloseable {
     private static final int AROUND_A_FRAME_BYTES = 1 << 20;
 
     private static final String SEGMENT_BYTES = "128MB";
-    /** After so many entries Raft asks up to where its log is needed. */
-    private static final int ENTRIES_BETWEEN_MARKS = 10_000;
+    /** After so many entries Raft asks up to where its log is needed. A host that starts hears about as many again. */
+    private static final int ENTRIES_BETWEEN_MARKS = 1_000;
 
     private final GroupConfig config;
     private final RaftServer server;
@@ -218,6 +218,14 @@ public final class GroupMember implements AutoCloseable {
     /** How many entries of the group this host has applied, about. */
     public long appliedIndex() {
         return info().getLastAppliedIndex();
+    }
+
+    /**
+     * Whether this host still takes part. False when it is closed, or has left by itself because it lacks a frame: close
+     * it and start it again.
+     */
+    public boolean takesPart() {
+        return info().isAlive();
     }
 
     private DivisionInfo info() {

@@ -178,6 +178,7 @@ final class GroupStateMachine extends BaseStateMachine {
                 initialized(replica).replay(frame);
                 return true;
             } catch (FrameRefusedException refused) {
+                requireNothingMissing(place, frame, refused);
                 // As on every other host; whoever proposed it is not waiting any more.
                 LOG.warn("{}: entry {} of the group is left out", config.self(), place, refused);
                 return false;
@@ -190,6 +191,16 @@ final class GroupStateMachine extends BaseStateMachine {
             if (!retryPause()) {
                 throw new IllegalStateException(config.self() + " is closing");
             }
+        }
+    }
+
+    /** A host that lacks a frame must not go on: it would refuse all that follow, and could be elected. */
+    private void requireNothingMissing(String place, ByteBuffer frame, FrameRefusedException refused) {
+        if (Proposal.previousLsn(frame) >= initialized(replica).position()) {
+            throw new IllegalStateException(
+                    "host " + config.self() + " lacks what its group has committed before entry " + place
+                            + ", and leaves the group; start it again: it hears from its Raft log what it lacks",
+                    refused);
         }
     }
 

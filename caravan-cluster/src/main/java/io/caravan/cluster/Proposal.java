@@ -28,6 +28,12 @@ final class Proposal {
         return littleEndian(frame).getLong(FrameLayout.LSN) + frame.remaining();
     }
 
+    /** Where the frame before it lies; negative when it is none. */
+    static long previousLsn(ByteBuffer frame) {
+        ByteBuffer header = littleEndian(frame);
+        return header.limit() < FrameLayout.HEADER_BYTES ? -1 : header.getLong(FrameLayout.PREVIOUS_LSN);
+    }
+
     boolean isOf(ByteBuffer frame) {
         ByteBuffer header = littleEndian(frame);
         return header.limit() >= FrameLayout.HEADER_BYTES

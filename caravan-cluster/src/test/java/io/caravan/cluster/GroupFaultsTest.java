@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.caravan.CaravanException;
 import io.caravan.DurableListStore;
 import io.caravan.StoreDirectoryException;
+import io.caravan.testing.Eventually;
 import io.caravan.testing.Patient;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -85,6 +86,31 @@ final class GroupFaultsTest {
                     .havingRootCause()
                     .isInstanceOf(StoreDirectoryException.class)
                     .withMessageContaining("it is not the one that this host had");
+        }
+    }
+
+    /** It would refuse all later frames, and could be elected without what was acknowledged. */
+    @Test
+    void aHostThatLacksAFrameLeavesTheGroup() throws Exception {
+        try (Group group = new Group(directory).create()) {
+            for (int i = 0; i < 5; i++) {
+                group.append(LIST, "value " + i);
+            }
+            group.awaitAllAlike();
+            String host = group.awaitLeader().equals("a") ? "b" : "a";
+            long applied = group.member(host).appliedIndex();
+            long term = group.member(host).term();
+            group.stop(host);
+            delete(group.storeDirectory(host));
+            AppliedMark ahead = new AppliedMark(group.raftDirectory(host)
+                    .resolve(group.config(host, false).group().toString())
+                    .resolve("sm"));
+            ahead.applied(TermIndex.valueOf(term, applied), 1);
+            ahead.forced(1);
+            group.restart(host);
+            group.append(LIST, "one more");
+            Eventually.await(
+                    "the host leaves the group", () -> !group.member(host).takesPart());
         }
     }
 

@@ -52,20 +52,23 @@ final class CommitQueue {
         return active;
     }
 
-    /** The active commit, with nothing in it; waits until it is. */
-    Commit awaitEmpty() {
+    /** Waits until the active commit has nothing in it. */
+    void awaitEmpty() {
         while (!active.frame().isEmpty()) {
             demand.requireFlush();
             state.awaitRoom(true);
         }
-        return active;
     }
 
-    /** Places a leader's frame, with records of so many bytes, behind the last; waits until its segment is ready. */
-    void placeNext(int bytes) {
+    /**
+     * Places a leader's frame, with records of so many bytes, behind the last; waits until its segment is ready. Returns
+     * the commit that takes it: while it waits the flusher may have taken the one that was active, though it was empty.
+     */
+    Commit placeNext(int bytes) {
         while (!tail.place(active, bytes, true)) {
             state.awaitRoom(true);
         }
+        return active;
     }
 
     private boolean admits(int bytes, boolean releases) {

@@ -57,14 +57,13 @@ final class ReplayPath {
             if (!state.follows()) {
                 throw new IllegalStateException(state.name() + " leads: it repeats no frames of others");
             }
-            Commit commit = queue.awaitEmpty();
+            queue.awaitEmpty();
             if (geometry.positionAfter(end(frame)) <= queue.tail()) {
                 requireSame(frame);
                 return false;
             }
             requireFollows(frame);
-            queue.placeNext(frame.getInt(FrameLayout.PAYLOAD_BYTES));
-            enter(commit, frame);
+            enter(queue.placeNext(frame.getInt(FrameLayout.PAYLOAD_BYTES)), frame);
             demand.requireFlush();
             return true;
         } finally {

@@ -15,13 +15,16 @@ final class SmallStore {
     private SmallStore() {}
 
     static StoreConfig config(Path directory, int maxValueBytes) {
+        return builder(directory, maxValueBytes).build();
+    }
+
+    static StoreConfig.Builder builder(Path directory, int maxValueBytes) {
         return StoreConfig.builder(directory)
                 .maxValueBytes(maxValueBytes)
                 .logBufferBytes(LOG_BUFFER_BYTES)
                 .logSegmentBytes(SEGMENT_BYTES)
                 .heapSegmentBytes(SEGMENT_BYTES)
                 .checkpointFloorBytes(CHECKPOINT_FLOOR_BYTES)
-                .checkpointFraction(CHECKPOINT_FRACTION)
-                .build();
+                .checkpointFraction(CHECKPOINT_FRACTION);
     }
 }

@@ -45,6 +45,8 @@ import picocli.CommandLine.Spec;
             "                              an embedded store, 200 rounds, on the disk at /mnt/disk",
             "  torture --server            a server, 20 rounds",
             "  torture --server --hours 8  an overnight soak test",
+            "  torture --cluster --rounds 10",
+            "                              three hosts that keep one store, 10 rounds, a few minutes",
             "  torture --full-disk --hours 0.25",
             "                              a store whose disk fills up, for a quarter of an hour",
             "  torture --simulate --cuts 1000000",
@@ -79,6 +81,12 @@ public final class TortureMain implements Callable<Integer> {
                             + " reproducible and comes with its full history"
                 })
         private boolean simulate;
+
+        @Option(
+                names = "--cluster",
+                description = "a group of three hosts that keep one store, each in its own process: the leader,"
+                        + " followers, two or all are killed or suspended, and started again")
+        private boolean cluster;
 
         @Option(
                 names = "--full-disk",
@@ -183,7 +191,7 @@ public final class TortureMain implements Callable<Integer> {
         }
         Path directory = course.directory;
         Path work = directory == null ? Files.createTempDirectory("caravan-torture") : directory;
-        boolean clean = target.fullDisk ? runOnSmallVolume(work) : run(work, null);
+        boolean clean = target.cluster ? runGroup(work) : target.fullDisk ? runOnSmallVolume(work) : run(work, null);
         if (!clean) {
             System.out.println(
                     "The store, a copy of it as the kill left it, and the output of the processes are kept in " + work);
@@ -193,6 +201,14 @@ public final class TortureMain implements Callable<Integer> {
             Directories.delete(work);
         }
         return 0;
+    }
+
+    private boolean runGroup(Path work) throws IOException, InterruptedException {
+        System.out.println("seed " + course.seed + ", " + course.words() + " in " + work);
+        GroupSummary summary = GroupTorture.run(
+                GroupHost.class.getName(), work, course.rounds(), course.time(), course.seed, System.out);
+        System.out.println(summary);
+        return summary.problems().isEmpty();
     }
 
     private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {
@@ -242,6 +258,9 @@ public final class TortureMain implements Callable<Integer> {
         check(
                 !target.simulate || !target.server && !target.fullDisk,
                 "--simulate cannot be combined with --server" + " or --full-disk");
+        check(
+                !target.cluster || !target.server && !target.fullDisk && !target.simulate,
+                "--cluster cannot be combined with --server, --full-disk or --simulate");
         check(course.cuts == null || target.simulate, "--cuts requires --simulate");
         check(course.cuts() >= 1, "--cuts must be 1 or more");
         check(course.rounds == null || course.hours == null, "--rounds and --hours exclude each other");

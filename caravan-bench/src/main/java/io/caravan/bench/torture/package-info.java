@@ -19,6 +19,11 @@
  * worker's intents in a round: all that were acknowledged or seen by a reader, and perhaps some of those in flight.
  * Where intents may be refused for lack of space, the workers wait for each answer before the kill, because a refusal
  * without an answer would leave a gap.
+ *
+ * <p>A group of hosts has a harness of its own, {@link io.caravan.bench.torture.GroupTorture}, because a change of unknown
+ * fate is followed by others there: {@link io.caravan.bench.torture.ListHistory} keeps everything that a list may hold.
+ * Each {@link io.caravan.bench.torture.GroupHost} is a process that makes the changes that {@link
+ * io.caravan.bench.torture.GroupWriter}s ask for.
  */
 @NullMarked
 package io.caravan.bench.torture;

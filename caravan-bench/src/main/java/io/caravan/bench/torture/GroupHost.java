@@ -1,0 +1,171 @@
+package io.caravan.bench.torture;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.Entry;
+import io.caravan.ListInfo;
+import io.caravan.NotLeaderException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.cluster.GroupMember;
+import io.caravan.cluster.LeadershipListener;
+import java.io.BufferedOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The child process that is one host of a group: makes the changes that the harness asks for over loopback, when it
+ * leads. Each connection has a thread. Ends with its standard input.
+ */
+class GroupHost implements LeadershipListener {
+    /** Exit status of a host that may not start with the files that it has. */
+    static final int REFUSED = 3;
+
+    private volatile @Nullable DurableListStore leading;
+
+    public static void main(String[] arguments) throws IOException {
+        System.exit(new GroupHost().run(GroupPlan.parse(arguments)));
+    }
+
+    /** Returns the exit status. */
+    final int run(GroupConfig config) throws IOException {
+        try (GroupMember member = GroupMember.start(config, this);
+                ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Thread acceptor = new Thread(() -> accept(server, member), "accept");
+            acceptor.setDaemon(true);
+            acceptor.start();
+            tellPort(GroupPlan.portFile(config.raftDirectory()), server.getLocalPort());
+            while (System.in.read() >= 0) {
+                // Nothing is ever sent on it; only its end matters.
+            }
+            return 0;
+        } catch (StoreDirectoryException refused) {
+            System.out.println(refused.getMessage());
+            return REFUSED;
+        }
+    }
+
+    private static void tellPort(Path file, int port) throws IOException {
+        Path temporary = file.resolveSibling("port.tmp");
+        Files.writeString(temporary, Integer.toString(port));
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private void accept(ServerSocket server, GroupMember member) {
+        try {
+            while (true) {
+                Socket socket = server.accept();
+                Thread thread = new Thread(() -> serve(socket, member), "serve");
+                thread.setDaemon(true);
+                thread.start();
+            }
+        } catch (IOException closed) {
+            System.out.println("no more calls: " + closed);
+        }
+    }
+
+    private void serve(Socket socket, GroupMember member) {
+        try (socket) {
+            socket.setTcpNoDelay(true);
+            DataInputStream in = new DataInputStream(socket.getInputStream());
+            DataOutputStream out = new DataOutputStream(new BufferedOutputStream(socket.getOutputStream()));
+            while (true) {
+                answer(HostCall.read(in), member, out);
+                out.flush();
+            }
+        } catch (EOFException done) {
+            // The harness has no more calls.
+        } catch (IOException broken) {
+            System.out.println("a connection broke: " + broken);
+        }
+    }
+
+    private void answer(HostCall call, GroupMember member, DataOutputStream out) throws IOException {
+        DurableListStore store = leading;
+        if (call.kind() == HostCall.Kind.STATE) {
+            out.writeByte(Answer.DONE.ordinal());
+            out.writeBoolean(store != null);
+            out.writeLong(member.appliedIndex());
+        } else if (store == null) {
+            fail(Answer.REFUSED, "it does not lead", out);
+        } else {
+            answer(call, store, out);
+        }
+    }
+
+    private void answer(HostCall call, DurableListStore store, DataOutputStream out) throws IOException {
+        try {
+            if (call.kind() == HostCall.Kind.READ) {
+                tell(store.info(call.list()), store.read(call.list()), out);
+            } else {
+                long result = change(store, call);
+                out.writeByte(Answer.DONE.ordinal());
+                out.writeLong(result);
+            }
+        } catch (NotLeaderException refused) {
+            fail(Answer.REFUSED, refused.toString(), out);
+        } catch (CaravanException failed) {
+            fail(Answer.UNKNOWN, failed.toString(), out);
+        }
+    }
+
+    private static void fail(Answer answer, String why, DataOutputStream out) throws IOException {
+        out.writeByte(answer.ordinal());
+        out.writeUTF(why);
+    }
+
+    private static void tell(@Nullable ListInfo info, List<Entry> entries, DataOutputStream out) throws IOException {
+        out.writeByte(Answer.DONE.ordinal());
+        out.writeLong(info == null ? -1 : info.firstSequence());
+        out.writeInt(entries.size());
+        for (Entry entry : entries) {
+            out.writeLong(entry.sequence());
+            out.writeInt(entry.value().length);
+            out.write(entry.value());
+        }
+    }
+
+    /** Makes a change; returns what the store has acknowledged, when it has. */
+    long change(DurableListStore store, HostCall call) {
+        try {
+            return submit(store, call).join();
+        } catch (CompletionException failed) {
+            if (failed.getCause() instanceof CaravanException why) {
+                throw why;
+            }
+            throw failed;
+        }
+    }
+
+    static CompletableFuture<Long> submit(DurableListStore store, HostCall call) {
+        return switch (call.kind()) {
+            case APPEND -> store.append(call.list(), call.value());
+            case TRIM -> store.trimTo(call.list(), call.number());
+            case DELETE -> store.delete(call.list());
+            case READ, STATE -> throw new IllegalArgumentException(call + " changes nothing");
+        };
+    }
+
+    @Override
+    public void leads(DurableListStore store) {
+        leading = store;
+    }
+
+    @Override
+    public void follows() {
+        leading = null;
+    }
+}

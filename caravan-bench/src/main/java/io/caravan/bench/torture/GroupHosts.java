@@ -1,0 +1,208 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.ChildJvm;
+import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.cluster.Host;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/** The child processes that are the hosts of a group. One thread starts and ends them; any may connect. */
+final class GroupHosts implements AutoCloseable {
+    /** How long a group may take to serve again once all its hosts are up, and a host to come up. */
+    static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private static final Duration ASKING = Duration.ofSeconds(2);
+    private static final long POLL_NANOS = 10_000_000;
+    private static final int STARTS = 5;
+    /** Raft keeps the entries of its open log segment in memory. */
+    private static final List<String> FLAGS = List.of(
+            "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+ExitOnOutOfMemoryError");
+
+    private final GroupPlan plan;
+    private final String mainClass;
+    private final Map<String, ChildJvm> children = new ConcurrentHashMap<>();
+    private final Set<String> paused = ConcurrentHashMap.newKeySet();
+
+    /** Starts a new group. */
+    GroupHosts(GroupPlan plan, String mainClass) throws IOException {
+        this.plan = plan;
+        this.mainClass = mainClass;
+        for (String host : ids()) {
+            Files.createDirectories(plan.directory().resolve(host));
+            launch(host, true);
+        }
+        for (String host : ids()) {
+            awaitUp(host);
+        }
+    }
+
+    List<String> ids() {
+        return plan.hosts().stream().map(Host::id).toList();
+    }
+
+    private void launch(String host, boolean create) throws IOException {
+        Files.deleteIfExists(plan.portFile(host));
+        children.put(host, ChildJvm.start(FLAGS, mainClass, plan.toArguments(host, create), Map.of(), plan.log(host)));
+    }
+
+    private void awaitUp(String host) throws IOException {
+        long deadline = System.nanoTime() + PATIENCE.toNanos();
+        while (!Files.exists(plan.portFile(host))) {
+            ChildJvm child = child(host);
+            if (!child.alive() || System.nanoTime() > deadline) {
+                child.explainIfAlive();
+                throw new IOException("host " + host + " did not come up within " + PATIENCE.toSeconds()
+                        + " s; its output is in " + plan.log(host));
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    private ChildJvm child(String host) {
+        ChildJvm child = children.get(host);
+        if (child == null) {
+            throw new IllegalStateException("host " + host + " was never started");
+        }
+        return child;
+    }
+
+    /** Has all hosts run again: resumes those that are suspended, and starts those that are down. */
+    void heal() throws IOException {
+        for (String host : List.copyOf(paused)) {
+            resume(host);
+        }
+        List<String> down = ids().stream().filter(host -> !child(host).alive()).toList();
+        for (String host : down) {
+            launch(host, false);
+        }
+        for (String host : down) {
+            bringUp(host);
+        }
+    }
+
+    /** Starts it again when its port was taken by another program meanwhile. */
+    private void bringUp(String host) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                awaitUp(host);
+                return;
+            } catch (IOException failed) {
+                if (attempt == STARTS || !child(host).output().contains("Address already in use")) {
+                    throw failed;
+                }
+                launch(host, false);
+            }
+        }
+    }
+
+    /** Starts the host without waiting until it is up. */
+    void startBriefly(String host) throws IOException {
+        launch(host, false);
+    }
+
+    void kill(String host) throws IOException {
+        paused.remove(host);
+        child(host).kill();
+    }
+
+    void pause(String host) throws IOException {
+        if (child(host).alive() && paused.add(host)) {
+            child(host).pause();
+        }
+    }
+
+    void resume(String host) throws IOException {
+        if (paused.remove(host)) {
+            child(host).resume();
+        }
+    }
+
+    /** Stops all hosts cleanly. */
+    void stop() throws IOException {
+        for (String host : ids()) {
+            child(host).askToStop();
+        }
+        for (String host : ids()) {
+            int status = child(host).awaitExit();
+            if (status != 0) {
+                throw new IOException(
+                        "host " + host + " exited with status " + status + "; its output is in " + plan.log(host));
+            }
+        }
+    }
+
+    /** Starts a host without the Raft log that it had, which must be refused. Returns the problem, or null. */
+    @Nullable
+    String tryWithoutFiles(String host) throws IOException {
+        Path raft = plan.raft(host);
+        Path aside = raft.resolveSibling("raft-aside");
+        Files.move(raft, aside);
+        launch(host, false);
+        int status = child(host).awaitExit();
+        boolean untouched = !Files.exists(raft);
+        if (untouched) {
+            Files.move(aside, raft);
+        }
+        return status == GroupHost.REFUSED && untouched
+                ? null
+                : "host " + host + " started without its Raft log, under the same id; its status was " + status;
+    }
+
+    /** Connects to a host. */
+    HostLink link(String host) throws IOException {
+        try {
+            return new HostLink(Integer.parseInt(Files.readString(plan.portFile(host))));
+        } catch (NumberFormatException damaged) {
+            throw new IOException("no port of host " + host, damaged);
+        }
+    }
+
+    /** What the host says of itself; empty when it is down or suspended. */
+    Optional<HostLink.State> state(String host) {
+        try (HostLink link = link(host)) {
+            link.send(HostCall.state());
+            return link.answer(ASKING) == Answer.DONE ? Optional.of(link.state()) : Optional.empty();
+        } catch (IOException down) {
+            return Optional.empty();
+        }
+    }
+
+    /** A host that says that it leads. */
+    Optional<String> leader() {
+        return ids().stream()
+                .filter(host -> !paused.contains(host) && child(host).alive())
+                .filter(host -> state(host).filter(HostLink.State::leads).isPresent())
+                .findFirst();
+    }
+
+    /** Whether the group takes this change through the host. */
+    boolean takes(String host, HostCall call) throws IOException {
+        try (HostLink link = link(host)) {
+            link.send(call);
+            return link.answer(PATIENCE) == Answer.DONE;
+        } catch (SocketTimeoutException hangs) {
+            explain();
+            throw new IOException("host " + host + " leads, but does not answer a write", hangs);
+        }
+    }
+
+    /** Makes all hosts dump their threads to their logs. */
+    void explain() {
+        children.values().forEach(ChildJvm::explainIfAlive);
+    }
+
+    @Override
+    public void close() {
+        children.values().forEach(ChildJvm::close);
+    }
+}

@@ -1,0 +1,98 @@
+package io.caravan.bench.torture;
+
+import io.caravan.Durability;
+import io.caravan.StoreConfig;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.cluster.Host;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/**
+ * What all processes of a run know of the group.
+ *
+ * @param directory has a folder for each host
+ */
+record GroupPlan(Path directory, UUID group, List<Host> hosts) {
+    static final int MAX_VALUE_BYTES = 8 * 1024;
+    /** Short, so that leaders are lost often; a busy machine loses some by itself. */
+    static final Duration ELECTION = Duration.ofMillis(300);
+
+    private static final String LOOPBACK = "127.0.0.1";
+
+    /** A new group of three, on ports that were free a moment ago. */
+    static GroupPlan make(Path directory) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        List<Host> hosts = new ArrayList<>();
+        for (String id : List.of("a", "b", "c")) {
+            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(LOOPBACK));
+            sockets.add(socket);
+            hosts.add(new Host(id, LOOPBACK, socket.getLocalPort()));
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return new GroupPlan(directory, UUID.randomUUID(), hosts);
+    }
+
+    List<String> toArguments(String self, boolean create) {
+        List<String> arguments =
+                new ArrayList<>(List.of(directory.toString(), group.toString(), self, Boolean.toString(create)));
+        for (Host host : hosts) {
+            arguments.add(host.id());
+            arguments.add(Integer.toString(host.port()));
+        }
+        return arguments;
+    }
+
+    /** What {@link #toArguments} has made, as the config of the host that it was made for. */
+    static GroupConfig parse(String[] arguments) {
+        List<Host> hosts = new ArrayList<>();
+        for (int i = 4; i < arguments.length; i += 2) {
+            hosts.add(new Host(arguments[i], LOOPBACK, Integer.parseInt(arguments[i + 1])));
+        }
+        GroupPlan plan = new GroupPlan(Path.of(arguments[0]), UUID.fromString(arguments[1]), hosts);
+        String self = arguments[2];
+        return new GroupConfig(
+                plan.group,
+                self,
+                hosts,
+                storeConfig(plan.store(self)),
+                plan.raft(self),
+                ELECTION,
+                Boolean.parseBoolean(arguments[3]),
+                null);
+    }
+
+    static StoreConfig storeConfig(Path directory) {
+        return SmallStore.builder(directory, MAX_VALUE_BYTES)
+                .durability(Durability.PROCESS)
+                .build();
+    }
+
+    Path store(String host) {
+        return directory.resolve(host).resolve("store");
+    }
+
+    Path raft(String host) {
+        return directory.resolve(host).resolve("raft");
+    }
+
+    /** Where the host says on which port it hears the harness. */
+    Path portFile(String host) {
+        return portFile(raft(host));
+    }
+
+    static Path portFile(Path raftDirectory) {
+        return raftDirectory.resolveSibling("port");
+    }
+
+    Path log(String host) {
+        return directory.resolve(host + ".log");
+    }
+}

@@ -1,0 +1,75 @@
+package io.caravan.bench.torture;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** What came of all rounds of a group. */
+final class GroupSummary {
+    private final Map<GroupFault, Integer> faults = new EnumMap<>(GroupFault.class);
+    private final List<String> problems = new ArrayList<>();
+    private int rounds;
+    private int comparisons;
+    private long kills;
+    private long acknowledged;
+    private long unknown;
+    private long longestReturnMillis;
+
+    void fault(GroupFault fault, int killed) {
+        faults.merge(fault, 1, Integer::sum);
+        kills += killed;
+    }
+
+    void writer(GroupWriter writer) {
+        acknowledged += writer.acknowledged();
+        unknown += writer.unknown();
+    }
+
+    void round() {
+        rounds++;
+    }
+
+    void compared() {
+        comparisons++;
+    }
+
+    void returned(long millis) {
+        longestReturnMillis = Math.max(longestReturnMillis, millis);
+    }
+
+    void problem(String words) {
+        problems.add(words);
+    }
+
+    int rounds() {
+        return rounds;
+    }
+
+    long acknowledged() {
+        return acknowledged;
+    }
+
+    /** The problems; empty when there are none. */
+    List<String> problems() {
+        return List.copyOf(problems);
+    }
+
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT,
+                "%d rounds with %s, %d processes killed%n"
+                        + "%,d changes acknowledged, %,d of unknown fate; all replicas compared %d times; the group came"
+                        + " back within %,d ms%n%s",
+                rounds,
+                faults,
+                kills,
+                acknowledged,
+                unknown,
+                comparisons,
+                longestReturnMillis,
+                problems.isEmpty() ? "no faults: nothing was lost" : problems.size() + " FAULTS");
+    }
+}

@@ -1,0 +1,231 @@
+package io.caravan.bench.torture;
+
+import io.caravan.DurableListStore;
+import io.caravan.VerifyReport;
+import io.caravan.bench.Directories;
+import io.caravan.bench.torture.HostCall.Answer;
+import io.caravan.testing.StoreContents;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three hosts of a group in processes of their own, written to, killed and suspended. After each round all hosts are up
+ * again: the group must take writes within half a minute, and its leader must hold what was acknowledged. After every
+ * third all are stopped, and their replicas compared.
+ */
+final class GroupTorture {
+    private static final int WRITERS = 4;
+    private static final int LISTS_OF_A_WRITER = 8;
+    private static final long PROBE_LIST = 1_000_000;
+    private static final int ROUNDS_BETWEEN_COMPARISONS = 3;
+    private static final int MOST_FAULTS = 3;
+    private static final long POLL_NANOS = 20_000_000;
+
+    private final GroupPlan plan;
+    private final GroupHosts hosts;
+    private final int rounds;
+    private final long deadline;
+    private final Random random;
+    private final PrintStream out;
+    private final GroupSummary summary = new GroupSummary();
+    private final List<List<ListHistory>> lists = new ArrayList<>();
+    private final long[] numbers = new long[WRITERS];
+    private long probes;
+
+    private GroupTorture(GroupPlan plan, GroupHosts hosts, int rounds, Duration time, long seed, PrintStream out) {
+        this.plan = plan;
+        this.hosts = hosts;
+        this.rounds = rounds;
+        this.deadline = System.nanoTime() + time.toNanos();
+        this.random = new Random(seed);
+        this.out = out;
+        for (int writer = 0; writer < WRITERS; writer++) {
+            List<ListHistory> own = new ArrayList<>();
+            for (int i = 0; i < LISTS_OF_A_WRITER; i++) {
+                own.add(new ListHistory(100L * (writer + 1) + i));
+            }
+            lists.add(own);
+        }
+    }
+
+    /**
+     * Runs until the first problem, for so many rounds or so long.
+     *
+     * @param mainClass of a host's process
+     * @param directory missing or empty; kept
+     */
+    static GroupSummary run(String mainClass, Path directory, int rounds, Duration time, long seed, PrintStream out)
+            throws IOException, InterruptedException {
+        GroupPlan plan = GroupPlan.make(directory);
+        try (GroupHosts hosts = new GroupHosts(plan, mainClass)) {
+            return new GroupTorture(plan, hosts, rounds, time, seed, out).run();
+        }
+    }
+
+    private GroupSummary run() throws InterruptedException {
+        while (summary.rounds() < rounds
+                && System.nanoTime() < deadline
+                && summary.problems().isEmpty()) {
+            summary.round();
+            try {
+                round();
+            } catch (IOException problem) {
+                hosts.explain();
+                summary.problem(String.valueOf(problem.getMessage()));
+            }
+        }
+        summary.problems().forEach(out::println);
+        return summary;
+    }
+
+    private void round() throws IOException, InterruptedException {
+        awaitService();
+        List<GroupWriter> writers = startWriters();
+        StringBuilder course = new StringBuilder();
+        for (int left = 1 + random.nextInt(MOST_FAULTS); left > 0; left--) {
+            Thread.sleep(300 + random.nextInt(700));
+            GroupFault fault = GroupFault.values()[random.nextInt(GroupFault.values().length)];
+            course.append(' ').append(fault);
+            summary.fault(fault, fault.strike(hosts, random));
+            Thread.sleep(random.nextInt(4) * GroupPlan.ELECTION.toMillis());
+            hosts.heal();
+        }
+        writers.forEach(GroupWriter::askToStop);
+        long healed = System.nanoTime();
+        end(writers);
+        String leader = awaitService();
+        long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - healed);
+        summary.returned(millis);
+        check();
+        boolean last = summary.rounds() == rounds;
+        if (last || summary.rounds() % ROUNDS_BETWEEN_COMPARISONS == 0) {
+            compareReplicas(last);
+        }
+        out.println("round " + summary.rounds() + ":" + course + "; " + leader + " led after " + millis + " ms, "
+                + summary.acknowledged() + " acknowledged so far");
+    }
+
+    private List<GroupWriter> startWriters() {
+        List<GroupWriter> writers = new ArrayList<>();
+        for (int i = 0; i < WRITERS; i++) {
+            writers.add(new GroupWriter(new SplittableRandom(random.nextLong()), hosts, lists.get(i), numbers[i]));
+        }
+        writers.forEach(GroupWriter::start);
+        return writers;
+    }
+
+    private void end(List<GroupWriter> writers) throws IOException, InterruptedException {
+        for (int i = 0; i < WRITERS; i++) {
+            GroupWriter writer = writers.get(i);
+            writer.join();
+            writer.hearOut(GroupHosts.PATIENCE);
+            numbers[i] = writer.number();
+            summary.writer(writer);
+        }
+    }
+
+    /** Waits until a leader has taken a write, and returns it. */
+    private String awaitService() throws IOException {
+        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        while (System.nanoTime() < end) {
+            Optional<String> leader = hosts.leader();
+            if (leader.isPresent() && hosts.takes(leader.get(), HostCall.append(PROBE_LIST, probes++, 24))) {
+                return leader.get();
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+        throw new IOException("the group has taken no write for " + GroupHosts.PATIENCE.toSeconds()
+                + " s, though all its hosts are up; their output, with their threads, is in " + plan.directory());
+    }
+
+    private void check() throws IOException {
+        for (List<ListHistory> own : lists) {
+            for (ListHistory list : own) {
+                String problem = list.found(read(list.id()));
+                if (problem != null) {
+                    summary.problem(problem);
+                }
+            }
+        }
+    }
+
+    /** What the leader has, which may be another one than a moment ago: one that has taken a write knows all before. */
+    private @Nullable ListModel read(long list) throws IOException {
+        while (true) {
+            String leader = hosts.leader().orElseGet(() -> "");
+            if (leader.isEmpty()) {
+                awaitService();
+                continue;
+            }
+            try (HostLink link = hosts.link(leader)) {
+                link.send(HostCall.read(list));
+                if (link.answer(GroupHosts.PATIENCE) == Answer.DONE) {
+                    return link.list();
+                }
+            }
+            awaitService();
+        }
+    }
+
+    private void compareReplicas(boolean last) throws IOException {
+        awaitAllAlike();
+        hosts.stop();
+        List<StoreContents> contents = new ArrayList<>();
+        for (String host : hosts.ids()) {
+            contents.add(contents(host));
+        }
+        for (int i = 1; i < contents.size(); i++) {
+            if (!contents.get(i).equals(contents.get(0))) {
+                summary.problem("the replicas of hosts " + hosts.ids().get(0) + " and "
+                        + hosts.ids().get(i) + " differ, though both had caught up");
+            }
+        }
+        summary.compared();
+        String started =
+                hosts.tryWithoutFiles(hosts.ids().get(random.nextInt(hosts.ids().size())));
+        if (started != null) {
+            summary.problem(started);
+        }
+        if (!last) {
+            hosts.heal();
+        }
+    }
+
+    private void awaitAllAlike() throws IOException {
+        String leader = awaitService();
+        long reached = hosts.state(leader).map(HostLink.State::applied).orElse(0L);
+        long end = System.nanoTime() + GroupHosts.PATIENCE.toNanos();
+        for (String host : hosts.ids()) {
+            while (hosts.state(host).map(HostLink.State::applied).orElse(-1L) < reached) {
+                if (System.nanoTime() > end) {
+                    throw new IOException("host " + host + " has not caught up within "
+                            + GroupHosts.PATIENCE.toSeconds() + " s; its output is in " + plan.log(host));
+                }
+                LockSupport.parkNanos(POLL_NANOS);
+            }
+        }
+    }
+
+    /** Verifies a replica, and reads a copy of it: opening it could change it. */
+    private StoreContents contents(String host) throws IOException {
+        VerifyReport report = DurableListStore.verify(plan.store(host), VerifyReport.Progress.NONE);
+        report.faults().forEach(fault -> summary.problem("the replica of host " + host + ": " + fault));
+        Path copy = plan.directory().resolve("copy");
+        Directories.copy(plan.store(host), copy);
+        try (DurableListStore store = DurableListStore.open(GroupPlan.storeConfig(copy))) {
+            return StoreContents.of(store);
+        } finally {
+            Directories.delete(copy);
+        }
+    }
+}

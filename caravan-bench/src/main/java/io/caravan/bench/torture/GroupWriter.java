@@ -1,0 +1,160 @@
+package io.caravan.bench.torture;
+
+import io.caravan.bench.torture.HostCall.Answer;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Writes to its own lists, through whoever leads, one change of a list at a time. A list whose change is not answered in
+ * time rests for the round, so that the change, should the host wake up and make it, is the last one.
+ */
+final class GroupWriter extends Thread {
+    private static final Duration IN_TIME = Duration.ofMillis(500);
+    private static final long PAUSE_NANOS = 5_000_000;
+    private static final long TEMPORARY_LISTS = 2;
+
+    private record Late(HostLink link, ListHistory list, HostCall call) {}
+
+    private final SplittableRandom random;
+    private final GroupHosts hosts;
+    private final List<ListHistory> lists;
+    private final Map<String, HostLink> links = new HashMap<>();
+    private final List<Late> late = new ArrayList<>();
+    private final List<ListHistory> awake;
+    private String leader;
+    private long number;
+    private volatile boolean ending;
+    private long acknowledged;
+    private long unknown;
+
+    GroupWriter(SplittableRandom random, GroupHosts hosts, List<ListHistory> lists, long firstNumber) {
+        super("writer");
+        this.random = random;
+        this.hosts = hosts;
+        this.lists = lists;
+        this.awake = new ArrayList<>(lists);
+        this.number = firstNumber;
+        this.leader = hosts.ids().get(0);
+        setDaemon(true);
+    }
+
+    /** The number that its next value would have. */
+    long number() {
+        return number;
+    }
+
+    long acknowledged() {
+        return acknowledged;
+    }
+
+    long unknown() {
+        return unknown;
+    }
+
+    void askToStop() {
+        ending = true;
+    }
+
+    @Override
+    public void run() {
+        while (!ending && !awake.isEmpty()) {
+            ListHistory list = awake.get(random.nextInt(awake.size()));
+            if (list.isVague()) {
+                awake.remove(list);
+            } else if (!change(list, next(list))) {
+                leader = hosts.ids().get(random.nextInt(hosts.ids().size()));
+                LockSupport.parkNanos(PAUSE_NANOS);
+            }
+        }
+    }
+
+    private HostCall next(ListHistory list) {
+        int dice = random.nextInt(1000);
+        if (dice < 60) {
+            return HostCall.trim(list.id(), list.sequence(random.nextInt(60)));
+        } else if (dice < 70 && lists.indexOf(list) < TEMPORARY_LISTS) {
+            return HostCall.delete(list.id());
+        }
+        int length = random.nextInt(10) == 0 ? GroupPlan.MAX_VALUE_BYTES : 300;
+        return HostCall.append(list.id(), number++, 24 + random.nextInt(length - 23));
+    }
+
+    /** Returns whether the host that was asked leads. */
+    private boolean change(ListHistory list, HostCall call) {
+        HostLink link;
+        try {
+            link = link(leader);
+        } catch (IOException notUp) {
+            return false;
+        }
+        try {
+            link.send(call);
+            return heard(link, list, call, IN_TIME);
+        } catch (SocketTimeoutException waiting) {
+            links.remove(leader);
+            late.add(new Late(link, list, call));
+            awake.remove(list);
+        } catch (IOException broken) {
+            links.remove(leader);
+            unknown(list, call);
+        }
+        return false;
+    }
+
+    private HostLink link(String host) throws IOException {
+        HostLink link = links.get(host);
+        if (link == null) {
+            link = hosts.link(host);
+            links.put(host, link);
+        }
+        return link;
+    }
+
+    /** Returns whether it was acknowledged. */
+    private boolean heard(HostLink link, ListHistory list, HostCall call, Duration patience) throws IOException {
+        Answer answer = link.answer(patience);
+        if (answer == Answer.DONE) {
+            list.changed(call, link.result());
+            acknowledged++;
+            return true;
+        }
+        link.why();
+        if (answer == Answer.UNKNOWN) {
+            unknown(list, call);
+        }
+        return false;
+    }
+
+    private void unknown(ListHistory list, HostCall call) {
+        list.changed(call, ListHistory.UNKNOWN);
+        unknown++;
+    }
+
+    /**
+     * Hears the answers that are still to come, when the thread has ended.
+     *
+     * @throws SocketTimeoutException when a host that is up does not answer
+     */
+    void hearOut(Duration patience) throws IOException {
+        for (Late waiting : late) {
+            try {
+                heard(waiting.link(), waiting.list(), waiting.call(), patience);
+            } catch (SocketTimeoutException hangs) {
+                throw hangs;
+            } catch (IOException killed) {
+                unknown(waiting.list(), waiting.call());
+            }
+            waiting.link().close();
+        }
+        for (HostLink link : links.values()) {
+            link.close();
+        }
+    }
+}

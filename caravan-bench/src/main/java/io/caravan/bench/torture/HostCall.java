@@ -1,0 +1,67 @@
+package io.caravan.bench.torture;
+
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+
+/**
+ * What the harness asks of a host.
+ *
+ * @param number of an append, from which the value is made; of a trim, the first sequence that it keeps
+ */
+record HostCall(Kind kind, long list, long number, int length) {
+    enum Kind {
+        APPEND,
+        TRIM,
+        DELETE,
+        /** All values of a list. */
+        READ,
+        /** Whether the host leads, and how many entries of the group it has applied. */
+        STATE
+    }
+
+    /** How an answer begins. */
+    enum Answer {
+        DONE,
+        /** The change may have been made, or not. */
+        UNKNOWN,
+        /** Nothing was changed. */
+        REFUSED
+    }
+
+    static HostCall append(long list, long number, int length) {
+        return new HostCall(Kind.APPEND, list, number, length);
+    }
+
+    static HostCall trim(long list, long firstSequence) {
+        return new HostCall(Kind.TRIM, list, firstSequence, 0);
+    }
+
+    static HostCall delete(long list) {
+        return new HostCall(Kind.DELETE, list, 0, 0);
+    }
+
+    static HostCall read(long list) {
+        return new HostCall(Kind.READ, list, 0, 0);
+    }
+
+    static HostCall state() {
+        return new HostCall(Kind.STATE, 0, 0, 0);
+    }
+
+    byte[] value() {
+        return Values.bytes(list, number, 0, length);
+    }
+
+    void write(DataOutputStream out) throws IOException {
+        out.writeByte(kind.ordinal());
+        out.writeLong(list);
+        out.writeLong(number);
+        out.writeInt(length);
+        out.flush();
+    }
+
+    static HostCall read(DataInputStream in) throws IOException {
+        return new HostCall(Kind.values()[in.readByte()], in.readLong(), in.readLong(), in.readInt());
+    }
+}

@@ -1,0 +1,80 @@
+package io.caravan.bench.torture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+
+/** The checker of groups: what it lets pass, and what it does not. */
+final class ListHistoryTest {
+    private static final long LIST = 7;
+
+    private final ListHistory history = new ListHistory(LIST);
+
+    @Test
+    void aChangeOfUnknownFateIsThereOrNotInItsPlace() {
+        history.changed(append(1), 0);
+        history.changed(append(2), ListHistory.UNKNOWN);
+        assertThat(history.found(list(1))).isNull();
+        history.changed(append(3), ListHistory.UNKNOWN);
+        assertThat(history.found(list(1, 3))).isNull();
+    }
+
+    @Test
+    void theNextAcknowledgementTellsTheFateOfTheOneBefore() {
+        history.changed(append(1), 0);
+        history.changed(append(2), ListHistory.UNKNOWN);
+        history.changed(append(3), 2);
+        assertThat(history.found(list(1, 3))).contains("not as acknowledged", "fate unknown");
+        assertThat(history.found(list(1, 3))).isNull();
+    }
+
+    @Test
+    void lossDoublesAndDisorderAreFound() {
+        history.changed(append(1), 0);
+        history.changed(append(2), 1);
+        assertThat(history.found(list(1))).contains("should hold sequences [0, 2), holds [0, 1)");
+        assertThat(new ListHistory(LIST).found(list(1))).contains("should be missing");
+        assertThat(twoAppended().found(list(1, 2, 2))).contains("not as acknowledged");
+        assertThat(twoAppended().found(list(2, 1))).contains("not as acknowledged");
+        assertThat(twoAppended().found(null)).contains("is missing");
+    }
+
+    @Test
+    void aSequenceThatNothingExplainsIsFound() {
+        history.changed(append(1), 0);
+        history.changed(append(2), 5);
+        assertThat(history.found(list(1))).contains("which nothing acknowledged before explains");
+    }
+
+    @Test
+    void trimsAndDeletesMayBeUnknownToo() {
+        ListHistory trimmed = twoAppended();
+        trimmed.changed(HostCall.trim(LIST, 1), ListHistory.UNKNOWN);
+        ListModel rest = list(1, 2);
+        rest.trimTo(1);
+        assertThat(trimmed.found(rest)).isNull();
+        trimmed.changed(HostCall.delete(LIST), -1);
+        trimmed.changed(append(4), 0);
+        assertThat(trimmed.found(list(4))).isNull();
+    }
+
+    private static ListHistory twoAppended() {
+        ListHistory history = new ListHistory(LIST);
+        history.changed(append(1), 0);
+        history.changed(append(2), 1);
+        return history;
+    }
+
+    private static HostCall append(long number) {
+        return HostCall.append(LIST, number, 40);
+    }
+
+    private static ListModel list(long... numbers) {
+        ListModel list = new ListModel(0);
+        for (long number : numbers) {
+            list.append(StoreModel.item(ByteBuffer.wrap(append(number).value())));
+        }
+        return list;
+    }
+}

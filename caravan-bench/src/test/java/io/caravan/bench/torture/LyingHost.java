@@ -1,0 +1,63 @@
+package io.caravan.bench.torture;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.ListInfo;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Hosts of a group that break their promises. */
+final class LyingHost {
+    private LyingHost() {}
+
+    /** Acknowledges what its store has accepted, before the group has committed it. */
+    static final class AnswersEarly extends GroupHost {
+        public static void main(String[] arguments) throws IOException {
+            System.exit(new AnswersEarly().run(GroupPlan.parse(arguments)));
+        }
+
+        @Override
+        long change(DurableListStore store, HostCall call) {
+            ListInfo before = store.info(call.list());
+            submit(store, call);
+            return before == null ? 0 : before.nextSequence();
+        }
+    }
+
+    /** Goes on after another host has replaced it, as if its store still acknowledged. */
+    static final class GoesOn extends GroupHost {
+        private final Map<Long, Long> nextSequences = new ConcurrentHashMap<>();
+        private volatile boolean replaced;
+
+        public static void main(String[] arguments) throws IOException {
+            System.exit(new GoesOn().run(GroupPlan.parse(arguments)));
+        }
+
+        @Override
+        long change(DurableListStore store, HostCall call) {
+            try {
+                long told = super.change(store, call);
+                if (call.kind() == HostCall.Kind.APPEND) {
+                    nextSequences.put(call.list(), told + 1);
+                }
+                return told;
+            } catch (CaravanException lost) {
+                return nextSequences.merge(call.list(), 1L, Long::sum) - 1;
+            }
+        }
+
+        /** Keeps the store of its first term. */
+        @Override
+        public void leads(DurableListStore store) {
+            if (!replaced) {
+                super.leads(store);
+            }
+        }
+
+        @Override
+        public void follows() {
+            replaced = true;
+        }
+    }
+}
