@@ -29,7 +29,7 @@ class GateTest {
     private enum Slowdown {
         BUSY_APPENDS(
                 Ratio.APPEND_CPU,
-                new SourceEdit("engine/WritePath", "        state.counters.appendedBytes += length;\n", """
+                new SourceEdit("engine/ListChanges", "        state.counters.appendedBytes += length;\n", """
                                 state.counters.appendedBytes += length;
                                 long end = System.nanoTime() + 5_000;
                                 while (System.nanoTime() < end) {
@@ -45,13 +45,13 @@ class GateTest {
         GARBAGE(
                 Ratio.GARBAGE,
                 new SourceEdit(
-                        "engine/WritePath",
+                        "engine/ListChanges",
                         "        state.counters.appendedBytes += length;\n",
                         "        state.counters.appendedBytes += length;\n        garbage = new byte[200];\n"),
                 new SourceEdit(
-                        "engine/WritePath",
-                        "    private long lastRemovalLsn = NO_SEQUENCE;\n",
-                        "    private long lastRemovalLsn = NO_SEQUENCE;\n    byte[] garbage;\n"));
+                        "engine/ListChanges",
+                        "    private long lastRemovalLsn = NEVER;\n",
+                        "    private long lastRemovalLsn = NEVER;\n    byte[] garbage;\n"));
 
         private final Ratio ratio;
         private final List<SourceEdit> edits;
