@@ -45,7 +45,7 @@ const table = () => html`<div class="card scroll" tabindex="0" role="region" ari
     <tbody>
       ${clients.map(
         (each) => html`<tr>
-          <th scope="row">${each.address}</th>
+          <th scope="row" class="whole">${each.address}</th>
           <td>${each.protocol.toUpperCase()}</td>
           <td>${each.user || '–'}</td>
           <td>${each.name || '–'}</td>
