@@ -33,6 +33,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -44,7 +45,10 @@ public final class Verifier {
     private static final long FROM_FIRST = -1;
     private static final long DONE = -2;
     /** How often an open store is looked at before something is called a fault. */
-    private static final int LOOKS = 5;
+    private static final int LOOKS = 8;
+
+    /** Before the second look; twice as long before each that follows, as what moves comes to rest by itself. */
+    private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -81,6 +85,9 @@ public final class Verifier {
         IOException gone = null;
         VerifyReport last = null;
         for (int look = 0; look < LOOKS; look++) {
+            if (look > 0) {
+                LockSupport.parkNanos(FIRST_PAUSE_NANOS << look - 1);
+            }
             try {
                 VerifyReport found = verify(storage, progress);
                 Set<String> messages = found.faults().stream()
