@@ -175,13 +175,16 @@ public final class Server implements AutoCloseable {
 
     /**
      * Accepts nothing more, answers what was accepted, and closes the connections; when the time is over, those of slow
-     * clients too. Then archives what has changed, if configured.
+     * clients too. A backup that is being made is given up. Then archives what has changed, if configured.
      *
      * @param connections how long the clients may take
      * @param all how long the clients and the archive may take together
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
+        if (backups != null) {
+            backups.close();
+        }
         if (http != null) {
             http.drain();
         }
@@ -195,9 +198,6 @@ public final class Server implements AutoCloseable {
     /** Readers report to the event loops, which must outlive them. */
     private void stopThreads() {
         metrics.close();
-        if (backups != null) {
-            backups.close();
-        }
         if (restores != null) {
             restores.close();
         }

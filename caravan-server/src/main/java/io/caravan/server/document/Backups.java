@@ -2,9 +2,9 @@ package io.caravan.server.document;
 
 import io.caravan.BackupReport;
 import io.caravan.CaravanException;
+import io.caravan.StoreClosedException;
 import io.caravan.catalog.DocumentName;
 import java.nio.file.Path;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -70,8 +70,8 @@ public final class Backups implements AutoCloseable {
      * @param name of its folder
      * @param outcome is told on the backup's thread
      * @throws IllegalArgumentException when the name cannot be a folder's here
-     * @throws IllegalStateException when there is no directory for backups, another one is being made, or the server is
-     *     stopping; the message says what to do
+     * @throws IllegalStateException when there is no directory for backups, or another one is being made; the
+     *     message says what to do
      */
     public void start(String name, Outcome<Made> outcome) {
         if (directory == null || source == null) {
@@ -110,7 +110,7 @@ public final class Backups implements AutoCloseable {
 
     private void checkOpen() {
         if (closed) {
-            throw new CancellationException("the server is stopping");
+            throw new StoreClosedException("the server is stopping: its store");
         }
     }
 

@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.BackupReport;
 import io.caravan.DurableListStore;
 import io.caravan.StoreConfig;
 import io.caravan.VerifyReport;
@@ -111,5 +112,29 @@ class BackupTest {
             }
             assertThat(first.read()).contains("$files");
         });
+    }
+
+    @Test
+    void aServerThatStopsDoesNotWaitForABackup() throws Exception {
+        StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        try (DurableListStore store = DurableListStore.open(config);
+                Server server = new Server(ServerConfig.of(any, config))) {
+            server.serve(store, Backups.of(this::endless, directory));
+            try (RespClient client = new RespClient(server.respAddress())) {
+                client.send("CARAVAN.BACKUP", "monday");
+                await(copying);
+                server.close();
+                assertThat(client.read()).isEqualTo("-IOERR the server is stopping: its store is closed");
+            }
+        }
+    }
+
+    private BackupReport endless(Path target, BackupReport.Progress progress) {
+        copying.countDown();
+        while (true) {
+            progress.at(0, 1);
+            Thread.onSpinWait();
+        }
     }
 }
