@@ -9,6 +9,7 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.config.Setting;
+import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
@@ -48,6 +49,7 @@ public final class Server implements AutoCloseable {
     private final ServerMetrics metrics = new ServerMetrics();
     private final @Nullable HttpProtocol http;
     private final @Nullable InetSocketAddress httpAddress;
+    private @Nullable Backups backups;
     private @Nullable DocumentService documents;
     private @Nullable Archiver archiver;
     private @Nullable ServerRestores restores;
@@ -91,15 +93,22 @@ public final class Server implements AutoCloseable {
         return server;
     }
 
+    /** As {@link #serve(ListStore, Backups)}, without backups. */
+    public void serve(ListStore store) throws IOException {
+        serve(store, Backups.none());
+    }
+
     /**
      * Serves the documents of a store, over RESP too; once.
      *
+     * @param backups makes copies of the store; is closed with the server
      * @throws IOException when it cannot listen on the address
      * @throws StoreDirectoryException when the store is incomplete and would not fetch what it lacks
      * @throws ArchiveException when the configured archive is known to belong to another store
      */
-    public void serve(ListStore store) throws IOException {
+    public void serve(ListStore store, Backups backups) throws IOException {
         requireWhole(store);
+        this.backups = backups;
         DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
         documents = opened;
         DiskSpace disk = new DiskSpace(config.restore().data());
@@ -108,7 +117,15 @@ public final class Server implements AutoCloseable {
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
         ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk);
         RespProtocol resp = new RespProtocol(
-                config.limits(), opened, archiver, restoring, status, readers, config.authenticator(), metrics);
+                config.limits(),
+                opened,
+                archiver,
+                restoring,
+                backups,
+                status,
+                readers,
+                config.authenticator(),
+                metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         if (http != null) {
             http.serve(new Served(opened, archiver, restores, resp::clients, settings));
@@ -158,13 +175,16 @@ public final class Server implements AutoCloseable {
 
     /**
      * Accepts nothing more, answers what was accepted, and closes the connections; when the time is over, those of slow
-     * clients too. Then archives what has changed, if configured.
+     * clients too. A backup that is being made is given up. Then archives what has changed, if configured.
      *
      * @param connections how long the clients may take
      * @param all how long the clients and the archive may take together
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
+        if (backups != null) {
+            backups.close();
+        }
         if (http != null) {
             http.drain();
         }

@@ -13,6 +13,7 @@ import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
+import io.caravan.server.document.Backups;
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
@@ -93,6 +94,7 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     /** Checks all settings, before anything is opened. */
     private ServerConfig serverConfig(StoreConfig store) throws IOException {
         processOptions.stopTimeout();
+        storeOptions.backupDirectory();
         Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
         InetSocketAddress resp = listenOptions.resp();
         listenOptions.checkReach("--resp", resp, authenticator.required());
@@ -129,15 +131,15 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     /** Opens the store while the server already tells how it stands, and has it serve the store. */
-    private static ListStore open(StoreConfig config, Server server) throws IOException {
+    private ListStore open(StoreConfig config, Server server) throws IOException {
         CompletableFuture<Void> warmUp = CompletableFuture.runAsync(
                 () -> WarmUp.run(server.network().config().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
-        ListStore store = null;
+        DurableListStore store = null;
         boolean serving = false;
         try {
             store = DurableListStore.open(config);
             warmUp.join();
-            server.serve(store);
+            server.serve(store, Backups.of(store::backup, storeOptions.backupDirectory()));
             serving = true;
             return store;
         } finally {

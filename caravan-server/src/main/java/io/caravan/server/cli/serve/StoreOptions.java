@@ -6,7 +6,9 @@ import io.caravan.Durability;
 import io.caravan.FlushPolicy;
 import io.caravan.StoreConfig;
 import io.caravan.server.config.Quantities;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The store. */
@@ -53,6 +55,26 @@ final class StoreOptions {
                     "Least log between two checkpoints: less shortens the log and the start after a crash, more makes"
                             + " checkpoints rarer.")
     private long checkpointFloorBytes;
+
+    @Option(
+            names = "--backup-dir",
+            paramLabel = "DIR",
+            description = "A directory that exists, for backups of the open store, which CARAVAN.BACKUP makes. Without"
+                    + " it, the server makes none.")
+    private @Nullable Path backupDirectory;
+
+    /**
+     * Where backups go, or null when none are made.
+     *
+     * @throws IllegalArgumentException when it does not exist: a disk that is not mounted must not fill another one
+     */
+    @Nullable
+    Path backupDirectory() {
+        check(
+                backupDirectory == null || Files.isDirectory(backupDirectory),
+                "--backup-dir '" + backupDirectory + "' is not a directory: create it, or mount its disk");
+        return backupDirectory;
+    }
 
     /**
      * The store's settings.

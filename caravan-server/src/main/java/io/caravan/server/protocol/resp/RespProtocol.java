@@ -2,6 +2,7 @@ package io.caravan.server.protocol.resp;
 
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
+import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
@@ -12,6 +13,7 @@ import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ArchiveCommands;
+import io.caravan.server.protocol.resp.commands.BackupCommands;
 import io.caravan.server.protocol.resp.commands.ClientCommands;
 import io.caravan.server.protocol.resp.commands.ConnectionCommands;
 import io.caravan.server.protocol.resp.commands.ExpiryCommands;
@@ -63,6 +65,7 @@ public final class RespProtocol implements WireProtocol {
      *
      * @param archiver null when they are not archived
      * @param restores null when there is no archive to restore them from
+     * @param backups makes copies of the store
      * @param readers where reads run, which may wait
      * @param authenticator tells who clients are
      * @param metrics counts requests and connections
@@ -72,6 +75,7 @@ public final class RespProtocol implements WireProtocol {
             DocumentService documents,
             @Nullable Archiver archiver,
             @Nullable RestoreService restores,
+            Backups backups,
             ServerStatus status,
             Executor readers,
             Authenticator authenticator,
@@ -91,6 +95,7 @@ public final class RespProtocol implements WireProtocol {
                         new ExpiryCommands(documents, clock).all(),
                         new ExtensionCommands(documents).all(),
                         new ArchiveCommands(archiver, restores).all(),
+                        new BackupCommands(backups).all(),
                         new TransactionCommands(limits).all(),
                         new PersistenceCommands(documents, status, readers, clock).all(),
                         new ServerCommands(status, table).all(),

@@ -53,6 +53,7 @@ class PermissionTest extends RespTestBase {
         fails("NOPERM No permissions to access a key: user writer may not read it", "LPOP", "k");
         answers("[$0, []]", "SCAN", "0", "COUNT", "5000");
         fails("NOPERM User writer has no permissions to run the 'info' command", "INFO");
+        fails("NOPERM User writer has no permissions to run the 'caravan.backup' command", "CARAVAN.BACKUP", "b");
         become("reader", "reads-and-reads");
         answers("[$b]", "LRANGE", "k", "0", "-1");
         answers("[$k]", "KEYS", "*");

@@ -6,6 +6,7 @@ import io.caravan.MemoryListStore;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.app.HeldStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
@@ -59,7 +60,8 @@ final class RespFixture implements AutoCloseable {
         this.address = network.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 "--resp",
-                new RespProtocol(requests, documents, null, null, status, readers, authenticator, metrics));
+                new RespProtocol(
+                        requests, documents, null, null, Backups.none(), status, readers, authenticator, metrics));
     }
 
     static RespFixture with(Authenticator authenticator) throws IOException {

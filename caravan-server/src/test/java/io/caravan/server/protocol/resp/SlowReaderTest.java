@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.MemoryListStore;
 import io.caravan.server.app.ServerFixture;
+import io.caravan.server.document.Backups;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
@@ -160,6 +161,7 @@ class SlowReaderTest extends RespTestBase {
                 fixture.documents,
                 null,
                 null,
+                Backups.none(),
                 new ServerStatus(
                         fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of("."))),
                 readers::add,

@@ -10,7 +10,6 @@ import io.caravan.server.archive.push.Archiver.Archived;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.Restored;
 import io.caravan.server.document.ArchiveMark;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -19,15 +18,11 @@ import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
 import io.caravan.server.protocol.resp.dispatch.Reading;
 import io.caravan.server.protocol.resp.dispatch.Session;
-import io.caravan.server.protocol.resp.reply.Errors;
 import io.caravan.server.security.Permission;
 import java.util.List;
-import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Archives documents, and brings them back from the archive. */
@@ -142,47 +137,6 @@ public final class ArchiveCommands {
                 }
             }
             return new RestoreOptions(generation, as);
-        }
-    }
-
-    /** Starts something that takes long, and answers when it is done. No reading thread waits for it meanwhile. */
-    private static final class Waiting<T> implements Reading, Outcome<T> {
-        private final Consumer<Outcome<T>> start;
-        private final Function<T, Reply> describe;
-        private final Reading.Context context;
-        private boolean started;
-        private @Nullable Reply answer;
-
-        Waiting(Consumer<Outcome<T>> start, Function<T, Reply> describe, Reading.Context context) {
-            this.start = start;
-            this.describe = describe;
-            this.context = context;
-        }
-
-        @Override
-        public boolean proceed() {
-            if (!started) {
-                started = true;
-                start.accept(this);
-                return false;
-            }
-            context.place().complete(Objects.requireNonNull(answer));
-            return true;
-        }
-
-        @Override
-        public void success(T result) {
-            answered(describe.apply(result));
-        }
-
-        @Override
-        public void failure(RuntimeException problem) {
-            answered(Errors.reply(problem));
-        }
-
-        private void answered(Reply reply) {
-            answer = reply;
-            context.wake().run();
         }
     }
 }

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.resp.dispatch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.server.document.Backups;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
@@ -20,7 +21,15 @@ class ReplacementsTest {
 
     /** Nothing is run, so nothing is needed to run it. */
     private static final Map<String, CommandSpec> TABLE = new RespProtocol(
-                    new RespLimits(1, 1), null, null, null, null, null, Authenticator.open(), new ServerMetrics())
+                    new RespLimits(1, 1),
+                    null,
+                    null,
+                    null,
+                    Backups.none(),
+                    null,
+                    null,
+                    Authenticator.open(),
+                    new ServerMetrics())
             .table();
 
     @Test

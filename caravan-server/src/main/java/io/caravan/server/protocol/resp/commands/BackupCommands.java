@@ -1,0 +1,56 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.document.Backups;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
+import io.caravan.server.protocol.resp.dispatch.Reading;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import java.util.List;
+
+/** Copies the store while it is used. */
+public final class BackupCommands {
+    private final Backups backups;
+
+    public BackupCommands(Backups backups) {
+        this.backups = backups;
+    }
+
+    public List<CommandSpec> all() {
+        return List.of(
+                server("CARAVAN.BACKUP", 2, NONE, "", "Copies the store to a folder, and answers when it is whole.")
+                        .access(Access.ADMIN)
+                        .waitingInTurns(this::backup));
+    }
+
+    private Reading backup(Session session, Command command, Reading.Context context) {
+        String name = new String(command.word(1), UTF_8);
+        return new Waiting<Backups.Made>(outcome -> start(name, outcome), BackupCommands::describe, context);
+    }
+
+    private void start(String name, Outcome<Backups.Made> outcome) {
+        try {
+            backups.start(name, outcome);
+        } catch (IllegalStateException notNow) {
+            outcome.failure(new CommandException("BACKUP " + notNow.getMessage()));
+        } catch (IllegalArgumentException wrong) {
+            outcome.failure(wrong);
+        }
+    }
+
+    private static Reply describe(Backups.Made made) {
+        return Reply.Fields.of(
+                "path", made.path().toString(),
+                "files", made.report().files(),
+                "bytes", made.report().bytes(),
+                "lsn", made.report().lsn(),
+                "millis", made.millis());
+    }
+}
