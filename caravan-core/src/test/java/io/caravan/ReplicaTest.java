@@ -268,6 +268,28 @@ final class ReplicaTest {
         }
     }
 
+    /** Trims of lists that do not exist have no records, but the leader makes room for them. */
+    @Test
+    void aFrameMayHaveSkippedToTheNextSegmentThoughItWouldFit() {
+        try (Replica leader = leader();
+                Replica follower = open("follower")) {
+            while (leader.position() % (8 * 4096) != 7 * 4096) {
+                append(leader, 1, 10);
+            }
+            long before = leader.position();
+            WriteBatch batch = WriteBatch.create();
+            for (int i = 0; i < 300; i++) {
+                batch.trimTo(1_000 + i, 1);
+            }
+            await(leader.store().write(batch.append(1, bytes(10, 1))));
+            assertThat(leader.position()).isEqualTo(before + 3 * 4096);
+            frames.forEach(follower::replay);
+            follower.force();
+            assertThat(follower.position()).isEqualTo(leader.position());
+            assertThat(StoreContents.of(follower.store())).isEqualTo(StoreContents.of(leader.store()));
+        }
+    }
+
     /** What a leader of before has proposed, and nobody committed, stands where the next leader's frames do. */
     @Test
     void anotherLeadersLeftoversAreRefused() {

@@ -61,11 +61,11 @@ final class CommitQueue {
     }
 
     /**
-     * Places a leader's frame, with records of so many bytes, behind the last; waits until its segment is ready. Returns
-     * the commit that takes it: while it waits the flusher may have taken the one that was active, though it was empty.
+     * Places a leader's frame where it was on the leader; waits until its segment is ready. Returns the commit that takes
+     * it: while it waits the flusher may have taken the one that was active, though it was empty.
      */
-    Commit placeNext(int bytes) {
-        while (!tail.place(active, bytes, true)) {
+    Commit placeAt(long lsn) {
+        while (!tail.placeAt(active, lsn, true)) {
             state.awaitRoom(true);
         }
         return active;
@@ -118,6 +118,11 @@ final class CommitQueue {
     /** Where the frames sealed so far end. */
     long tail() {
         return tail.position();
+    }
+
+    /** Where a frame goes that leaves the rest of the last one's segment unused. */
+    long nextSegment() {
+        return tail.nextSegment();
     }
 
     /** Where the frame behind the active one goes. */

@@ -59,8 +59,18 @@ final class LogTail {
     boolean place(Commit commit, int bytes, boolean releases) {
         long lsn = position;
         if (bytes + FrameLayout.HEADER_BYTES > geometry.remaining(lsn)) {
-            lsn = geometry.firstFrame(geometry.segmentOf(lsn) + 1);
+            lsn = nextSegment();
         }
+        return placeAt(commit, lsn, releases);
+    }
+
+    /** Where the first frame of the next segment goes. */
+    long nextSegment() {
+        return geometry.firstFrame(geometry.segmentOf(position) + 1);
+    }
+
+    /** Gives an empty commit this place, as {@link #place} does: the tail's, or the next segment's first. */
+    boolean placeAt(Commit commit, long lsn, boolean releases) {
         long segment = geometry.segmentOf(lsn);
         if (provisioner.lastReadySegment() < (releases ? segment : segment + 1)) {
             if (provisioner.logStarved()) {

@@ -63,7 +63,7 @@ final class ReplayPath {
                 return false;
             }
             requireFollows(frame);
-            enter(queue.placeNext(frame.getInt(FrameLayout.PAYLOAD_BYTES)), frame);
+            enter(queue.placeAt(lsn(frame)), frame);
             demand.requireFlush();
             return true;
         } finally {
@@ -115,10 +115,13 @@ final class ReplayPath {
         }
     }
 
+    /**
+     * It stands behind the last one, or first in the next segment, where the leader had no room for all that its first
+     * write might have needed. That may be more than it took, as a trim that changes nothing has no record.
+     */
     private void requireFollows(ByteBuffer frame) {
         long tail = queue.tail();
-        long skipped = geometry.firstFrame(geometry.segmentOf(tail) + 1);
-        boolean placed = lsn(frame) == tail || lsn(frame) == skipped && frame.limit() > geometry.remaining(tail);
+        boolean placed = lsn(frame) == tail || lsn(frame) == queue.nextSegment();
         if (!placed || frame.getLong(FrameLayout.PREVIOUS_LSN) != queue.lastSealedLsn()) {
             throw refused(
                     frame,
