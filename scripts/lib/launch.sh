@@ -18,7 +18,7 @@ launch() { # launch MODULE MAIN_CLASS ARGUMENT...
 # The modules that a module depends on, and the module itself.
 modules_of() {
   case $1 in
-    caravan-server) echo caravan-core caravan-server ;;
+    caravan-server) echo caravan-core caravan-cluster caravan-server ;;
     caravan-bench) echo caravan-core caravan-cluster caravan-server caravan-bench ;;
     *) fail "no such module: $1" ;;
   esac

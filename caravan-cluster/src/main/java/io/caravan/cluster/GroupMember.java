@@ -4,16 +4,20 @@ import io.caravan.StoreDirectoryException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.grpc.GrpcTlsConfig;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -22,10 +26,12 @@ import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.rpc.SupportedRpcType;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
@@ -220,17 +226,82 @@ public final class GroupMember implements AutoCloseable {
         return info().getLastAppliedIndex();
     }
 
+    /** How many entries the group has committed, as far as this host has heard. */
+    public long committedIndex() {
+        return division().getRaftLog().getLastCommittedIndex();
+    }
+
+    /** How many entries this host's Raft log keeps. */
+    public long keptEntries() {
+        RaftLog log = division().getRaftLog();
+        return Math.max(0, log.getNextIndex() - log.getStartIndex());
+    }
+
+    /**
+     * How far a host is, as this one knows.
+     *
+     * @param committed the entries that it is known to have been told are committed, about
+     * @param silent since the leader last heard from it; null when this host is not the leader, or the host is this one
+     */
+    public record Progress(
+            Host host, long committed, @Nullable Duration silent) {}
+
+    /** How far the hosts are. The leader knows of all, a follower of itself and what the leader has told it. */
+    public List<Progress> progress() {
+        Map<RaftPeerId, Long> committed = division().getCommitInfos().stream()
+                .collect(Collectors.toMap(
+                        known -> RaftPeerId.valueOf(known.getServer().getId()), CommitInfoProto::getCommitIndex));
+        Map<RaftPeerId, Duration> silent = info().getRoleInfoProto().getLeaderInfo().getFollowerInfoList().stream()
+                .collect(Collectors.toMap(
+                        heard -> RaftPeerId.valueOf(heard.getId().getId()),
+                        heard -> Duration.ofMillis(heard.getLastRpcElapsedTimeMs())));
+        return config.hosts().stream()
+                .map(host -> {
+                    RaftPeerId id = RaftPeerId.valueOf(host.id());
+                    return new Progress(host, committed.getOrDefault(id, 0L), silent.get(id));
+                })
+                .toList();
+    }
+
+    /**
+     * Has another host lead, once it has every entry. Only on the leader. Returns when it leads.
+     *
+     * @param timeout how long it may take; after that all stays as it is
+     * @throws IOException when it did not come to it, with the reason
+     */
+    public void transferLeadership(String host, Duration timeout) throws IOException {
+        RaftClientReply reply = server.transferLeadership(new TransferLeadershipRequest(
+                client,
+                server.getId(),
+                groupId,
+                calls.incrementAndGet(),
+                RaftPeerId.valueOf(host),
+                timeout.toMillis()));
+        Throwable failure = failure(reply);
+        if (failure != null) {
+            throw new IOException("leadership was not handed to host " + host + ": " + failure.getMessage(), failure);
+        }
+    }
+
     /**
      * Whether this host still takes part. False when it is closed, or has left by itself because it lacks a frame: close
      * it and start it again.
      */
     public boolean takesPart() {
-        return info().isAlive();
+        try {
+            return server.getDivision(groupId).getInfo().isAlive();
+        } catch (IOException gone) {
+            return false;
+        }
     }
 
     private DivisionInfo info() {
+        return division().getInfo();
+    }
+
+    private RaftServer.Division division() {
         try {
-            return server.getDivision(groupId).getInfo();
+            return server.getDivision(groupId);
         } catch (IOException gone) {
             throw new IllegalStateException("host " + config.self() + " has left the group", gone);
         }

@@ -30,6 +30,7 @@ class ArchitectureTest {
                         ROOT + ".app..",
                         ROOT + ".archive..",
                         ROOT + ".cli..",
+                        ROOT + ".cluster..",
                         ROOT + ".config..",
                         ROOT + ".document..",
                         ROOT + ".metrics..",

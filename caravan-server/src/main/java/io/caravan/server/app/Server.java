@@ -1,6 +1,7 @@
 package io.caravan.server.app;
 
 import io.caravan.ListStore;
+import io.caravan.MemoryListStore;
 import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.format.ArchiveException;
@@ -8,11 +9,13 @@ import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.RestoreService;
 import io.caravan.server.archive.restore.ServerRestores;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.document.StoreIdentity;
 import io.caravan.server.metrics.ArchiveMetrics;
+import io.caravan.server.metrics.ClusterMetrics;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.metrics.NetworkMetrics;
 import io.caravan.server.metrics.ServerMetrics;
@@ -47,6 +50,7 @@ public final class Server implements AutoCloseable {
     private final Network network;
     private final ExecutorService readers;
     private final ServerMetrics metrics = new ServerMetrics();
+    private final @Nullable Cluster cluster;
     private final @Nullable HttpProtocol http;
     private final @Nullable InetSocketAddress httpAddress;
     private @Nullable Backups backups;
@@ -60,18 +64,35 @@ public final class Server implements AutoCloseable {
      * Throws {@link IOException} when it cannot listen on the address.
      */
     public Server(ServerConfig config) throws IOException {
-        this(config, List.of());
+        this(config, List.of(), null);
     }
 
-    /** The same, which tells operators these settings. */
-    public Server(ServerConfig config, List<Setting> settings) throws IOException {
+    /**
+     * The same.
+     *
+     * @param settings what operators are told
+     * @param cluster what the server is part of; null when it is alone
+     */
+    public Server(ServerConfig config, List<Setting> settings, @Nullable Cluster cluster) throws IOException {
         this.config = config;
+        this.cluster = cluster;
         this.settings = List.copyOf(settings);
         this.network = new Network(config.network());
         NetworkMetrics.register(metrics, network, config.authenticator());
+        if (cluster != null) {
+            ClusterMetrics.register(metrics, cluster);
+        }
         this.readers = Executors.newFixedThreadPool(config.readers(), new DefaultThreadFactory("caravan-reader", true));
         HttpConfig httpConfig = config.http();
-        this.http = httpConfig == null ? null : new HttpProtocol(httpConfig, readers, config.authenticator(), metrics);
+        this.http = httpConfig == null
+                ? null
+                : new HttpProtocol(
+                        httpConfig,
+                        readers,
+                        config.authenticator(),
+                        metrics,
+                        config.network().transport(),
+                        cluster);
         try {
             httpAddress =
                     http == null || httpConfig == null ? null : network.listen(httpConfig.address(), "--http", http);
@@ -109,13 +130,38 @@ public final class Server implements AutoCloseable {
     public void serve(ListStore store, Backups backups) throws IOException {
         requireWhole(store);
         this.backups = backups;
-        DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
-        documents = opened;
+        DocumentService opened = open(store);
         DiskSpace disk = new DiskSpace(config.restore().data());
         StoreMetrics.register(metrics, opened, disk);
         ArchiveConfig archive = config.archive();
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk);
+        RespProtocol resp = listen(opened, restoring, backups, disk);
+        if (http != null) {
+            http.serve(new Served(opened, archiver, restores, resp::clients, settings));
+        }
+    }
+
+    /**
+     * Serves no documents, because another host of the cluster leads: sends clients there. Instead of {@link #serve}.
+     *
+     * @throws IOException when it cannot listen on the address
+     */
+    public void follow() throws IOException {
+        // Nothing gets as far as this store.
+        DocumentService none = open(new MemoryListStore());
+        listen(none, null, Backups.none(), new DiskSpace(config.restore().data()));
+    }
+
+    private DocumentService open(ListStore store) {
+        DocumentService opened = new DocumentService(store, Catalog.open(store, DocumentService.CATALOG_LIST_ID));
+        documents = opened;
+        return opened;
+    }
+
+    private RespProtocol listen(
+            DocumentService opened, @Nullable RestoreService restoring, Backups backups, DiskSpace disk)
+            throws IOException {
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk, cluster);
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,
@@ -127,9 +173,7 @@ public final class Server implements AutoCloseable {
                 config.authenticator(),
                 metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
-        if (http != null) {
-            http.serve(new Served(opened, archiver, restores, resp::clients, settings));
-        }
+        return resp;
     }
 
     /** Documents that are only in the archive would otherwise count as deleted, and their names would be reused. */

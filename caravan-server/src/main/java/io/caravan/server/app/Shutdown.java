@@ -15,15 +15,44 @@ import org.slf4j.LoggerFactory;
 public final class Shutdown implements Runnable {
     private static final Logger LOG = LoggerFactory.getLogger(Shutdown.class);
 
-    private final Server server;
-    private final ListStore store;
+    private final Work work;
     private final Duration timeout;
+    private volatile boolean failed;
+
+    /** Stops what is served. */
+    @FunctionalInterface
+    public interface Work {
+        /**
+         * Stops it, cleanly.
+         *
+         * @param connections how long the clients may take
+         * @param all how long the clients and the archive may take together
+         * @throws Exception when that did not succeed
+         */
+        void stop(Duration connections, Duration all) throws Exception;
+    }
 
     /** A shutdown that may take so long; then the process ends, whatever is unfinished. */
-    public Shutdown(Server server, ListStore store, Duration timeout) {
-        this.server = server;
-        this.store = store;
+    public Shutdown(Work work, Duration timeout) {
+        this.work = work;
         this.timeout = timeout;
+    }
+
+    /** The shutdown of a server and its store. */
+    public Shutdown(Server server, ListStore store, Duration timeout) {
+        this(
+                (connections, all) -> {
+                    server.stop(connections, all);
+                    // Unlike close(), this throws if the store has failed.
+                    store.flush();
+                    store.close();
+                },
+                timeout);
+    }
+
+    /** The process ends because something has failed, and its exit code will say so. */
+    public void failed() {
+        failed = true;
     }
 
     @Override
@@ -40,12 +69,9 @@ public final class Shutdown implements Runnable {
         try {
             // The connections get six tenths of the time, the archive three, and the store the rest.
             Duration tenth = timeout.dividedBy(10);
-            server.stop(tenth.multipliedBy(6), tenth.multipliedBy(9));
-            // Unlike close(), this throws if the store has failed.
-            store.flush();
-            store.close();
-            return 0;
-        } catch (RuntimeException problem) {
+            work.stop(tenth.multipliedBy(6), tenth.multipliedBy(9));
+            return failed ? 1 : 0;
+        } catch (Exception problem) {
             LOG.error("the stop failed: {}", problem.getMessage());
             return 1;
         }

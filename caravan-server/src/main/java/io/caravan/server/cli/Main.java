@@ -5,6 +5,7 @@ import io.caravan.catalog.DocumentName;
 import io.caravan.server.cli.archive.ArchiveCommand;
 import io.caravan.server.cli.archive.RestoreCommand;
 import io.caravan.server.cli.client.ClientCommands;
+import io.caravan.server.cli.cluster.ClusterCommand;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.GroupedHelp;
 import io.caravan.server.cli.common.VersionProvider;
@@ -55,6 +56,7 @@ public final class Main {
         ClientCommands.addTo(caravan, Console.system());
         OperatorCommands.addTo(caravan, Console.system());
         return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))
+                .addSubcommand(ClusterCommand.commands(Console.system()))
                 .addSubcommand(new RestoreCommand(Console.system()))
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())

@@ -35,7 +35,7 @@ final class ArchiveOptions {
             defaultValue = AUTO,
             description =
                     "Where documents that have changed are copied to: file:DIR, s3://BUCKET/PREFIX, auto, which is a"
-                            + " folder 'archive' beside the store's directory, or none. Credentials come from where the AWS SDK"
+                            + " folder 'archive' beside the store's directory and in a cluster none, or none. Credentials come from where the AWS SDK"
                             + " looks for them: environment, profile, instance.")
     private String archive;
 
@@ -170,15 +170,16 @@ final class ArchiveOptions {
      * How to archive, or null for not at all.
      *
      * @param data the store's directory
+     * @param alone whether the server is alone: the folder of one host is no archive for the others of a cluster
      * @throws IllegalArgumentException when the settings do not hold together
      */
     @Nullable
-    ArchiveConfig config(Path data) {
+    ArchiveConfig config(Path data, boolean alone) {
         check(after.compareTo(SHORTEST) >= 0, "--archive-after must be 1s or more");
         check(
                 concurrency >= 1 && concurrency <= MAX_CONCURRENCY,
                 "--archive-concurrency must be from 1 to " + MAX_CONCURRENCY);
-        if (archive.equals(NONE)) {
+        if (archive.equals(NONE) || archive.equals(AUTO) && !alone) {
             return null;
         }
         String url = archive.equals(AUTO) ? FILE + beside(data) : archive;

@@ -90,6 +90,19 @@ final class ListenOptions {
     }
 
     /**
+     * Refuses to let others take part in a cluster by mistake.
+     *
+     * @throws IllegalArgumentException when other machines can reach the address and hosts do not prove who they are
+     */
+    void checkPeers(InetSocketAddress address, boolean proved) {
+        check(
+                insecure || proved || address.getAddress().isLoopbackAddress(),
+                "the peer address " + HostPort.format(address)
+                        + " can be reached from other machines, and hosts need not prove who they are; use --cluster-cert,"
+                        + " --cluster-key and --cluster-ca, or --insecure if the network is trusted");
+    }
+
+    /**
      * How to listen.
      *
      * @throws IllegalArgumentException when this machine does not support the transport

@@ -126,6 +126,11 @@ final class SecurityOptions {
         return fromFile;
     }
 
+    /** Whether clients speak TLS. */
+    boolean usesTls() {
+        return tlsCert != null;
+    }
+
     /** The files that nobody else may read. */
     List<Path> secretFiles() {
         return Stream.of(authFile, passwordFile, tlsKey)

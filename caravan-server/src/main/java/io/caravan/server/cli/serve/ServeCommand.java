@@ -4,12 +4,15 @@ import io.caravan.Durability;
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
 import io.caravan.StoreConfig;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.server.app.ClusterServer;
 import io.caravan.server.app.Server;
 import io.caravan.server.app.ServerConfig;
 import io.caravan.server.app.Shutdown;
 import io.caravan.server.app.WarmUp;
 import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.FileWatch;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.config.Settings;
@@ -58,6 +61,8 @@ import picocli.CommandLine.ParameterException;
             "      for other machines, with secrets and over TLS",
             "  CARAVAN_DATA=/var/lib/caravan caravan serve --print-config",
             "      shows what would be in force, and why",
+            "  caravan serve --cluster-file cluster.properties --cluster-host a --cluster-create",
+            "      as a host of a new cluster, see 'caravan cluster --help'",
             "",
             "Exit codes: 0 stopped cleanly; 1 could not start, or not stop cleanly; 2 wrong usage."
         })
@@ -79,37 +84,75 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
             return CommandLine.ExitCode.OK;
         }
         processOptions.setUpLog();
-        StoreConfig store;
-        ServerConfig config;
-        try {
-            store = storeOptions.config();
-            config = serverConfig(store);
-        } catch (IllegalArgumentException wrong) {
-            throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+        if (checked(clusterOptions::alone)) {
+            StoreConfig store = checked(storeOptions::config);
+            serve(store, checked(() -> serverConfig(store, listenOptions.resp(), listenOptions.http())));
+        } else {
+            serveInCluster();
         }
-        serve(store, config);
         return CommandLine.ExitCode.OK;
     }
 
+    private interface Settled<T> {
+        T get() throws IOException;
+    }
+
+    private <T> T checked(Settled<T> settings) throws IOException {
+        try {
+            return settings.get();
+        } catch (IllegalArgumentException wrong) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(wrong.getMessage()), wrong);
+        }
+    }
+
+    private void serveInCluster() throws IOException {
+        StoreConfig replica = checked(storeOptions::replica);
+        Cluster cluster = checked(() -> clusterOptions.cluster(securityOptions.usesTls()));
+        GroupConfig group = checked(() -> clusterOptions.group(cluster, storeOptions.data(), replica));
+        ServerConfig config = checked(() -> {
+            listenOptions.checkPeers(cluster.self().peer().resolve(), group.tls() != null);
+            return serverConfig(
+                    replica,
+                    cluster.self().resp().resolve(),
+                    cluster.self().http().resolve());
+        });
+        warmUp(config).join();
+        ClusterServer host = ClusterServer.start(
+                group,
+                config,
+                SettingsTable.rows(spec.commandLine().getParseResult(), settings),
+                cluster,
+                storeOptions.backupDirectory());
+        Shutdown shutdown = new Shutdown(host::stop, processOptions.stopTimeout());
+        stopWith(shutdown);
+        say("caravan is host " + cluster.self().id() + " of cluster " + cluster.group() + ", RESP on "
+                + cluster.self().resp() + ", HTTP on " + cluster.self().http() + ", data in "
+                + storeOptions.data().toAbsolutePath().normalize()
+                + ": an answered change is on the disks of the majority");
+        logSettings(config);
+        host.awaitFailure();
+        log().error("the host ends, because it cannot go on: start it again");
+        shutdown.failed();
+    }
+
     /** Checks all settings, before anything is opened. */
-    private ServerConfig serverConfig(StoreConfig store) throws IOException {
+    private ServerConfig serverConfig(StoreConfig store, InetSocketAddress resp, InetSocketAddress http)
+            throws IOException {
         processOptions.stopTimeout();
         storeOptions.backupDirectory();
         Authenticator authenticator = securityOptions.authenticator(settings.environment(), this::watch);
-        InetSocketAddress resp = listenOptions.resp();
         listenOptions.checkReach("--resp", resp, authenticator.required());
-        InetSocketAddress http = listenOptions.http();
         listenOptions.checkReach("--http", http, authenticator.required());
         NetworkConfig network = listenOptions.network(limitOptions.network(store), securityOptions.tls(this::watch));
         return new ServerConfig(
                 resp,
                 securityOptions.allow(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes())),
                 limitOptions.resp(store),
-                store.durability(),
+                storeOptions.durability(),
                 network,
                 authenticator,
                 listenOptions.readers(),
-                archiveOptions.config(store.directory()),
+                archiveOptions.config(store.directory(), clusterOptions.alone()),
                 archiveOptions.restore(store));
     }
 
@@ -119,21 +162,27 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
 
     private void serve(StoreConfig config, ServerConfig serverConfig) throws IOException {
         Server server =
-                new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings));
-        ListStore store = open(config, server);
-        startWatches();
-        Runtime.getRuntime()
-                .addShutdownHook(
-                        new Thread(new Shutdown(server, store, processOptions.stopTimeout()), "caravan-shutdown"));
+                new Server(serverConfig, SettingsTable.rows(spec.commandLine().getParseResult(), settings), null);
+        ListStore store = open(config, server, serverConfig);
+        stopWith(new Shutdown(server, store, processOptions.stopTimeout()));
         announce(config, server);
         logSettings(serverConfig);
         awaitShutdown();
     }
 
+    private void stopWith(Shutdown shutdown) {
+        startWatches();
+        Runtime.getRuntime().addShutdownHook(new Thread(shutdown, "caravan-shutdown"));
+    }
+
+    private static CompletableFuture<Void> warmUp(ServerConfig config) {
+        return CompletableFuture.runAsync(
+                () -> WarmUp.run(config.network().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
+    }
+
     /** Opens the store while the server already tells how it stands, and has it serve the store. */
-    private ListStore open(StoreConfig config, Server server) throws IOException {
-        CompletableFuture<Void> warmUp = CompletableFuture.runAsync(
-                () -> WarmUp.run(server.network().config().transport(), Path.of(System.getProperty("java.io.tmpdir"))));
+    private ListStore open(StoreConfig config, Server server, ServerConfig serverConfig) throws IOException {
+        CompletableFuture<Void> warmUp = warmUp(serverConfig);
         DurableListStore store = null;
         boolean serving = false;
         try {
@@ -161,17 +210,21 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
     }
 
     private void announce(StoreConfig config, Server server) {
-        PrintWriter out = spec.commandLine().getOut();
-        out.println("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
+        say("caravan serves RESP on " + HostPort.format(server.respAddress()) + ", HTTP on "
                 + HostPort.format(server.httpAddress()) + ", data in "
                 + config.directory().toAbsolutePath().normalize() + ", durability "
                 + config.durability().name().toLowerCase(Locale.ROOT) + ": " + meaning(config.durability()));
+    }
+
+    private void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
         out.flush();
     }
 
     /** The logger is made here, after the log's format has been set. */
     private static void logSettings(ServerConfig config) {
-        Logger log = LoggerFactory.getLogger(ServeCommand.class);
+        Logger log = log();
         boolean tls = config.network().tls() != null;
         boolean authenticated = config.authenticator().required();
         log.info(
@@ -186,6 +239,10 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         if (config.reachable() && authenticated && !tls) {
             log.warn("secrets cross the network in plain text: use --tls-cert and --tls-key");
         }
+    }
+
+    private static Logger log() {
+        return LoggerFactory.getLogger(ServeCommand.class);
     }
 
     private static String meaning(Durability level) {

@@ -22,6 +22,9 @@ abstract class SettingsCommand {
     @Mixin(name = "Listening")
     protected ListenOptions listenOptions;
 
+    @Mixin(name = "Cluster")
+    protected ClusterOptions clusterOptions;
+
     @Mixin(name = "Security")
     protected SecurityOptions securityOptions;
 

@@ -82,11 +82,36 @@ final class StoreOptions {
      * @throws IllegalArgumentException when they do not hold together
      */
     StoreConfig config() {
+        return config(data, durability);
+    }
+
+    /**
+     * The settings of a replica, which is in a folder of the data directory: its group makes changes durable.
+     *
+     * @throws IllegalArgumentException when they do not hold together
+     */
+    StoreConfig replica() {
+        check(
+                durability == Durability.SYNC,
+                "--durability must be sync in a cluster: an answered change is on the disks of the majority");
+        return config(data.resolve("store"), Durability.PROCESS);
+    }
+
+    Path data() {
+        return data;
+    }
+
+    /** Where a change is when it is answered. */
+    Durability durability() {
+        return durability;
+    }
+
+    private StoreConfig config(Path directory, Durability level) {
         check(
                 maxValueBytes >= MIN_VALUE_BYTES && maxValueBytes <= StoreConfig.MAX_VALUE_BYTES,
                 "--max-value must be from 64KiB to just under 32MiB");
-        return StoreConfig.builder(data)
-                .durability(durability)
+        return StoreConfig.builder(directory)
+                .durability(level)
                 .flushPolicy(flushPolicy)
                 .maxValueBytes((int) maxValueBytes)
                 .checkpointFloorBytes(checkpointFloorBytes)

@@ -1,11 +1,13 @@
 package io.caravan.server.protocol.http;
 
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.net.AnswerMemory;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
+import io.caravan.server.net.Transport;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.http.codec.Problem;
@@ -15,6 +17,7 @@ import io.caravan.server.protocol.http.connection.HttpService;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.connection.Served;
+import io.caravan.server.protocol.http.endpoint.Relay;
 import io.caravan.server.security.Authenticator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -31,6 +34,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** HTTP, for listeners: health pages from the start, and documents once there are some to {@linkplain #serve serve}. */
 public final class HttpProtocol implements WireProtocol {
@@ -45,13 +49,29 @@ public final class HttpProtocol implements WireProtocol {
     private final HttpService service;
     private final ChannelGroup connections = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-    /** Makes the protocol without documents; {@code readers} runs what may block. */
-    public HttpProtocol(HttpConfig config, Executor readers, Authenticator authenticator, ServerMetrics metrics) {
-        Readiness readiness = new Readiness();
+    /**
+     * Makes the protocol without documents.
+     *
+     * @param readers runs what may block
+     * @param transport for connections to the host that leads
+     * @param cluster null when the server is alone
+     */
+    public HttpProtocol(
+            HttpConfig config,
+            Executor readers,
+            Authenticator authenticator,
+            ServerMetrics metrics,
+            Transport transport,
+            @Nullable Cluster cluster) {
+        Readiness readiness = new Readiness(cluster);
         Gate gate = new Gate(authenticator);
         metrics.connections("http", connections::size);
         service = new HttpService(
-                config, Routes.all(config, gate, readiness, readers, metrics, this::clients), gate, readiness, metrics);
+                config,
+                Routes.all(config, gate, readiness, readers, metrics, this::clients, new Relay(transport)),
+                gate,
+                readiness,
+                metrics);
     }
 
     @Override

@@ -17,11 +17,13 @@ import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.ArchivePages;
+import io.caravan.server.protocol.http.endpoint.ClusterPage;
 import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
 import io.caravan.server.protocol.http.endpoint.DocumentList;
 import io.caravan.server.protocol.http.endpoint.Endpoints;
 import io.caravan.server.protocol.http.endpoint.OperatorPages;
+import io.caravan.server.protocol.http.endpoint.Relay;
 import io.caravan.server.protocol.http.endpoint.ServerPages;
 import io.caravan.server.protocol.http.endpoint.StreamReads;
 import io.caravan.server.protocol.http.endpoint.StreamWrites;
@@ -48,7 +50,8 @@ final class Routes {
             Readiness readiness,
             Executor readers,
             ServerMetrics metrics,
-            Supplier<Stream<ClientInfo>> clients) {
+            Supplier<Stream<ClientInfo>> clients,
+            Relay relay) {
         Cursors cursors = new Cursors(
                 InstantSource.system(), bound -> ThreadLocalRandom.current().nextLong(bound));
         Endpoints endpoints = new Endpoints(readiness, readers, config, cursors, !gate.closed());
@@ -58,7 +61,7 @@ final class Routes {
         OperatorPages operators = new OperatorPages(endpoints, clients);
         ArchivePages archive = new ArchivePages(endpoints);
         ConsoleFiles console = new ConsoleFiles();
-        return List.of(
+        List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 507), writes::create),
                 new Route(POST, STREAM, "appendToStream", WRITE, Set.of(200, 204, 404, 409, 410, 507), writes::append),
                 new Route(GET, STREAM, "readStream", READ, Set.of(200, 204, 304, 404, 409, 410), reads::read),
@@ -73,6 +76,9 @@ final class Routes {
                 new Route(GET, "/v1/archive", "archive", ADMIN, Set.of(200), archive::status),
                 new Route(GET, ARCHIVED, "generations", READ, Set.of(200, 404), archive::generations),
                 new Route(POST, ARCHIVED, "restoreStream", WRITE, Set.of(200, 404, 409, 410, 507), archive::restore),
+                new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
+        List<Route> ofHost = List.of(
+                new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterPage(readiness)),
                 new Route(GET, "/console", "console", null, Set.of(302), ConsoleFiles::folder),
                 new Route(
                         GET,
@@ -81,10 +87,11 @@ final class Routes {
                         null,
                         Set.of(200, 304, 404),
                         console::file),
-                new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats),
                 new Route(GET, "/metrics", "metrics", ADMIN, Set.of(200), pages::metrics),
                 new Route(GET, "/healthz", "alive", null, Set.of(200), ServerPages::alive),
                 new Route(GET, "/readyz", "ready", null, Set.of(200), pages::ready),
                 new Route(GET, "/openapi.json", "openApi", null, Set.of(200), pages::openApi));
+        return Stream.concat(ofDocuments.stream().map(route -> relay.around(route, readiness)), ofHost.stream())
+                .toList();
     }
 }

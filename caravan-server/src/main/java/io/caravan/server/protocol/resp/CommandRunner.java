@@ -11,7 +11,6 @@ import io.caravan.server.protocol.resp.codec.RequestDecoder;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.dispatch.Action;
 import io.caravan.server.protocol.resp.dispatch.Change;
-import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.ReadBatch;
 import io.caravan.server.protocol.resp.dispatch.Reading;
@@ -171,7 +170,7 @@ final class CommandRunner implements RequestDecoder.Intake {
         }
         Command command = (Command) next;
         CommandSpec spec = protocol.find(command);
-        Reply.Error refusal = CommandGate.refuse(session, spec, command);
+        Reply.Error refusal = protocol.refuse(session, spec, command);
         if (spec == null || refusal != null) {
             refuse(refusal);
         } else if (session.transaction() != null && !spec.atOnce()) {
@@ -311,7 +310,7 @@ final class CommandRunner implements RequestDecoder.Intake {
             return null;
         }
         CommandSpec spec = protocol.find(command);
-        if (spec == null || CommandGate.refuse(session, spec, command) != null) {
+        if (spec == null || protocol.refuse(session, spec, command) != null) {
             return null;
         }
         Action action = spec.action();

@@ -75,7 +75,7 @@ final class RespHandler extends SimpleChannelInboundHandler<Request> implements 
     protected void channelRead0(ChannelHandlerContext context, Request request) {
         requests++;
         inFlight.requestCame();
-        runner.offer(stopping ? new Request.Refused("ERR the server is stopping") : request);
+        runner.offer(stopping && !protocol.redirects() ? new Request.Refused("ERR the server is stopping") : request);
     }
 
     @Override

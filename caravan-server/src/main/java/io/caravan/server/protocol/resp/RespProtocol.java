@@ -11,10 +11,12 @@ import io.caravan.server.net.Connection;
 import io.caravan.server.net.InFlight;
 import io.caravan.server.net.WireProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.codec.RespLimits;
 import io.caravan.server.protocol.resp.commands.ArchiveCommands;
 import io.caravan.server.protocol.resp.commands.BackupCommands;
 import io.caravan.server.protocol.resp.commands.ClientCommands;
+import io.caravan.server.protocol.resp.commands.ClusterCommands;
 import io.caravan.server.protocol.resp.commands.ConnectionCommands;
 import io.caravan.server.protocol.resp.commands.ExpiryCommands;
 import io.caravan.server.protocol.resp.commands.ExtensionCommands;
@@ -27,7 +29,9 @@ import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.protocol.resp.commands.SlowLog;
 import io.caravan.server.protocol.resp.commands.TransactionCommands;
 import io.caravan.server.protocol.resp.dispatch.ClientRegistry;
+import io.caravan.server.protocol.resp.dispatch.CommandGate;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.Placement;
 import io.caravan.server.protocol.resp.dispatch.Session;
 import io.caravan.server.protocol.resp.reply.CompletionInbox;
 import io.caravan.server.security.Authenticator;
@@ -58,6 +62,7 @@ public final class RespProtocol implements WireProtocol {
     private final ClientRegistry clients = new ClientRegistry();
     private final ServerMetrics metrics;
     private final SlowLog slowLog;
+    private final Placement placement;
     private final Map<EventLoop, CompletionInbox> inboxes = new ConcurrentHashMap<>();
 
     /**
@@ -85,6 +90,7 @@ public final class RespProtocol implements WireProtocol {
         this.readers = readers;
         this.authenticator = authenticator;
         this.metrics = metrics;
+        this.placement = new Placement(status.cluster());
         InstantSource clock = InstantSource.system();
         this.slowLog = new SlowLog(clock);
         metrics.connections("resp", () -> clients.all().size());
@@ -101,7 +107,8 @@ public final class RespProtocol implements WireProtocol {
                         new ServerCommands(status, table).all(),
                         new ClientCommands(clients).all(),
                         slowLog.all(),
-                        ConnectionCommands.all())
+                        ClusterCommands.all(status.cluster(), documents),
+                        new ConnectionCommands(status).all())
                 .forEach(group -> group.forEach(spec -> table.put(spec.name(), spec)));
     }
 
@@ -144,6 +151,17 @@ public final class RespProtocol implements WireProtocol {
     @Nullable
     CommandSpec find(Command command) {
         return table.get(command.keyword(0));
+    }
+
+    /** Whether what comes while the server stops is sent to the host that leads now, or told that none does. */
+    boolean redirects() {
+        return placement.elsewhere();
+    }
+
+    /** The error that answers the command instead of running it here and now, or null. */
+    Reply.@Nullable Error refuse(Session session, @Nullable CommandSpec spec, Command command) {
+        Reply.Error refusal = CommandGate.refuse(session, spec, command);
+        return refusal != null || spec == null ? refusal : placement.refuse(spec, command);
     }
 
     CompletionInbox inbox(EventLoop loop) {

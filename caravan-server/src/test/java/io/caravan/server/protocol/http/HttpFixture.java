@@ -75,7 +75,7 @@ final class HttpFixture implements AutoCloseable {
                 live,
                 Set.of(allowedOrigins),
                 Set.of());
-        server = new HttpProtocol(config, readers, authenticator, metrics);
+        server = new HttpProtocol(config, readers, authenticator, metrics, Transport.NIO, null);
         NetworkLimits limits = TestLimits.of(2_000, 1 << 20, 64 << 20, stall, stall, Duration.ZERO);
         network = new Network(new NetworkConfig(Transport.NIO, 1, limits, null));
         address = network.listen(config.address(), "--http", server);

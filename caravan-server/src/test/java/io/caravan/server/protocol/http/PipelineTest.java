@@ -51,7 +51,8 @@ class PipelineTest {
                 new Route(HttpMethod.GET, "/broken", "broken", null, Set.of(200), exchange -> {
                     throw new StackOverflowError();
                 }));
-        HttpService service = new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(), metrics);
+        HttpService service =
+                new HttpService(config, routes, new Gate(Authenticator.open()), new Readiness(null), metrics);
         channel = new EmbeddedChannel();
         InFlight inFlight = Unbounded.inFlight(channel);
         HttpConnection connection = new HttpConnection(channel, service, inFlight, Unbounded.answers(channel));

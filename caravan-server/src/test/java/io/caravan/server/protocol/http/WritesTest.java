@@ -73,7 +73,7 @@ class WritesTest {
                     }
                 });
         documents = new DocumentService(store, Catalog.open(store, 0));
-        Readiness readiness = new Readiness();
+        Readiness readiness = new Readiness(null);
         readiness.serve(Served.of(documents));
         endpoints = new Endpoints(readiness, readers::add, CONFIG, CURSORS, true);
     }

@@ -163,7 +163,7 @@ class SlowReaderTest extends RespTestBase {
                 null,
                 Backups.none(),
                 new ServerStatus(
-                        fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of("."))),
+                        fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of(".")), null),
                 readers::add,
                 Authenticator.open(),
                 metrics);

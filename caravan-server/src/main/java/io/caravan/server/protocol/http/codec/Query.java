@@ -10,10 +10,12 @@ import org.jspecify.annotations.Nullable;
 public final class Query {
     private static final int MAX_PARAMETERS = 64;
 
+    private final String raw;
     private final Map<String, List<String>> values = new HashMap<>();
 
     /** Parses what follows the question mark. Throws {@link Problem} when it is malformed. */
     public Query(String raw) {
+        this.raw = raw;
         int count = 0;
         for (String pair : raw.split("&", -1)) {
             if (pair.isEmpty()) {
@@ -40,5 +42,11 @@ public final class Query {
             throw Problem.badRequest("repeated_parameter", name + " is given more than once");
         }
         return given.isEmpty() ? null : given.get(0);
+    }
+
+    /** As it was sent, without the question mark. */
+    @Override
+    public String toString() {
+        return raw;
     }
 }

@@ -93,6 +93,11 @@ public record Request(HttpMethod method, String path, Query query, HttpHeaders h
         return rest.startsWith("/") ? rest : "/" + rest;
     }
 
+    /** Path and query as they were sent. */
+    public String target() {
+        return query.toString().isEmpty() ? path : path + "?" + query;
+    }
+
     /** The same with its body. */
     public Request withBody(byte[] arrived) {
         return new Request(method, path, query, headers, arrived);

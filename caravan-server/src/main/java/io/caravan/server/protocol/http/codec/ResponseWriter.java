@@ -109,13 +109,13 @@ public final class ResponseWriter {
         channel.writeAndFlush(response);
     }
 
-    /** Starts a response whose length is unknown. */
+    /** Starts a response whose body follows; it is chunked when the answer has no {@code Content-Length}. */
     public void head(Answer answer) {
         HttpResponse response = new DefaultHttpResponse(
                 HttpVersion.HTTP_1_1, HttpResponseStatus.valueOf(answer.status()), answer.headers());
         if (oldVersion) {
             close();
-        } else {
+        } else if (!response.headers().contains(HttpHeaderNames.CONTENT_LENGTH)) {
             response.headers().set(HttpHeaderNames.TRANSFER_ENCODING, HttpHeaderValues.CHUNKED);
         }
         complete(response);

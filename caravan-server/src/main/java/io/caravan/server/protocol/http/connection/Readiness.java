@@ -4,14 +4,33 @@ import io.caravan.CaravanException;
 import io.caravan.OutOfSpaceException;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.http.codec.Problem;
 import org.jspecify.annotations.Nullable;
 
 /** Whether the server is ready to serve, and if not, why. Thread-safe. */
 public final class Readiness {
+    private final @Nullable Cluster cluster;
     private volatile @Nullable Served served;
     private volatile boolean draining;
+
+    /** The readiness of a server that is part of this cluster; null when it is alone. */
+    public Readiness(@Nullable Cluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /** The cluster that the server is part of; null when it is alone. */
+    public @Nullable Cluster cluster() {
+        return cluster;
+    }
+
+    /**
+     * The cluster whose leader serves the documents instead of this server, or null when this one does, or will.
+     */
+    public @Nullable Cluster followed() {
+        return served == null && !draining ? cluster : null;
+    }
 
     /** Serves documents from now on. */
     public void serve(Served opened) {
@@ -56,6 +75,10 @@ public final class Readiness {
     /** Why the server is not ready, or null; {@code inFull} gives the store's own message, which may name files. */
     public @Nullable Problem problem(boolean inFull) {
         Served opened = served;
+        Cluster following = followed();
+        if (following != null) {
+            return following.leader().isPresent() ? null : noLeader();
+        }
         if (opened == null || draining) {
             return notServing();
         }
@@ -67,6 +90,14 @@ public final class Readiness {
         String brief = full ? "the store has no space" : "the store has failed; see the server's log";
         return unavailable(
                 full ? "out_of_space" : "store_failed", inFull ? String.valueOf(trouble.getMessage()) : brief);
+    }
+
+    /** The refusal of what nobody can do now. */
+    public static Problem noLeader() {
+        return unavailable(
+                "no_leader",
+                "no host of the cluster leads: an election is under way, or the majority of the hosts cannot be"
+                        + " reached. Nothing was changed; try again");
     }
 
     public static Problem unavailable(String code, String detail) {

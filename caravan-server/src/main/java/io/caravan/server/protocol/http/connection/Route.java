@@ -47,6 +47,11 @@ public record Route(
         });
     }
 
+    /** The same, which does something else. */
+    public Route with(Endpoint other) {
+        return new Route(method, path, operation, permission, statuses, other);
+    }
+
     /** Whether it is about the document that the path names. */
     boolean aboutDocument() {
         return path.endsWith(REST);

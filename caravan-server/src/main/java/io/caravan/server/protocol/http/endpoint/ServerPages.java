@@ -2,6 +2,7 @@ package io.caravan.server.protocol.http.endpoint;
 
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.ServerMetrics;
@@ -61,6 +62,10 @@ public final class ServerPages {
         }
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("status", "ready");
+        Cluster cluster = readiness.cluster();
+        if (cluster != null) {
+            fields.put("cluster", ClusterPage.brief(cluster));
+        }
         ArchiveStatus archive = readiness.archive();
         if (archive != null) {
             fields.put("archive", brief(archive));

@@ -18,16 +18,21 @@ import org.jspecify.annotations.Nullable;
 /** The connection itself: who the client is, which version of the protocol it speaks, and when it ends. */
 public final class ConnectionCommands {
 
-    private ConnectionCommands() {}
+    private final ServerStatus status;
 
-    public static List<CommandSpec> all() {
+    /** Commands of a server that says of itself what this says. */
+    public ConnectionCommands(ServerStatus status) {
+        this.status = status;
+    }
+
+    public List<CommandSpec> all() {
         return List.of(
                 connection("AUTH", -2, "Authenticates the connection.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::auth),
                 connection("HELLO", -1, "Chooses the version of the protocol, and tells what the server is.")
                         .access(Access.FREE)
-                        .immediate(ConnectionCommands::hello),
+                        .immediate(this::hello),
                 connection("PING", -1, "Answers PONG, or the message.")
                         .access(Access.FREE)
                         .immediate(ConnectionCommands::ping),
@@ -94,7 +99,7 @@ public final class ConnectionCommands {
     }
 
     /** Does all that it is asked for, or nothing. */
-    private static Reply hello(Session session, Command command) {
+    private Reply hello(Session session, Command command) {
         Protocol version = command.size() == 1 ? session.protocol() : version(command);
         Principal principal = session.principal();
         String name = null;
@@ -131,7 +136,7 @@ public final class ConnectionCommands {
         };
     }
 
-    private static Reply greeting(Session session) {
+    private Reply greeting(Session session) {
         return Reply.Fields.of(
                 "server",
                 "caravan",
@@ -142,9 +147,9 @@ public final class ConnectionCommands {
                 "id",
                 session.id(),
                 "mode",
-                "standalone",
+                status.mode(),
                 "role",
-                "master",
+                status.role(),
                 "modules",
                 Reply.Array.EMPTY);
     }

@@ -4,6 +4,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.generic;
 import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.CommandException;
@@ -50,8 +51,8 @@ public final class PersistenceCommands {
                         .immediate(this::saveInBackground),
                 server("LASTSAVE", 1, NONE, "fast", "Returns when SAVE or BGSAVE last finished, or the server started.")
                         .immediate((session, command) -> new Reply.Number(lastSaveMillis / 1000)),
-                generic("WAIT", 3, NONE, "", "Counts the replicas that have the connection's changes: none.")
-                        .immediate(PersistenceCommands::replicas),
+                generic("WAIT", 3, NONE, "", "Counts the replicas that have the connection's changes; none when alone.")
+                        .immediate(this::replicas),
                 generic("WAITAOF", 4, NONE, "", "Counts the disks that have the connection's changes.")
                         .waiting(this::disks));
     }
@@ -82,11 +83,12 @@ public final class PersistenceCommands {
         }
     }
 
-    /** There are no replicas to wait for. */
-    private static Reply replicas(Session session, Command command) {
+    /** Nothing to wait for: a change whose answer came before has been acknowledged by the majority. */
+    private Reply replicas(Session session, Command command) {
         command.count(1);
         command.count(2);
-        return new Reply.Number(0);
+        Cluster cluster = status.cluster();
+        return new Reply.Number(cluster == null ? 0 : cluster.replicasOfAChange());
     }
 
     /** Waits until the changes before it are as durable as the store makes them, as their own answers did. */

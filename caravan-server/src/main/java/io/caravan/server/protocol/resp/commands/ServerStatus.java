@@ -7,6 +7,7 @@ import io.caravan.StoreStats;
 import io.caravan.server.archive.push.ArchiveStatus;
 import io.caravan.server.archive.push.ArchiveStatus.LastError;
 import io.caravan.server.archive.push.Archiver;
+import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
 import io.caravan.server.document.DocumentService;
@@ -31,23 +32,46 @@ public final class ServerStatus {
     private final Durability durability;
     private final @Nullable Archiver archiver;
     private final DiskSpace disk;
+    private final @Nullable Cluster cluster;
 
     /**
      * Reports on these parts.
      *
      * @param archiver null when the server has no archive
+     * @param cluster null when the server is alone
      */
     public ServerStatus(
             DocumentService documents,
             Network network,
             Durability durability,
             @Nullable Archiver archiver,
-            DiskSpace disk) {
+            DiskSpace disk,
+            @Nullable Cluster cluster) {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
         this.archiver = archiver;
         this.disk = disk;
+        this.cluster = cluster;
+    }
+
+    /** The cluster that the server is part of; null when it is alone. */
+    public @Nullable Cluster cluster() {
+        return cluster;
+    }
+
+    /** What Redis calls a server that is alone, and one that is part of a cluster. */
+    public String mode() {
+        return cluster == null ? "standalone" : "cluster";
+    }
+
+    /** What Redis calls a server that takes changes, and one that follows it. */
+    public String role() {
+        return follows() ? "slave" : "master";
+    }
+
+    private boolean follows() {
+        return cluster != null && !cluster.leads();
     }
 
     /** Settings by the names that Redis has for them. */
@@ -76,6 +100,9 @@ public final class ServerStatus {
      */
     public Map<String, Map<String, Object>> sections(@Nullable Principal reader) {
         boolean all = reader != null && reader.may(Permission.ADMIN);
+        if (cluster != null && follows()) {
+            return followerSections(cluster, all);
+        }
         StoreStats stats = documents.stats();
         Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
         sections.put("Server", server(all));
@@ -86,11 +113,30 @@ public final class ServerStatus {
         }
         sections.put("Persistence", persistence(all ? stats : null));
         sections.put("Archive", archive(all));
-        sections.put("Replication", ordered("role", "master", "connected_slaves", 0));
-        sections.put("Cluster", ordered("cluster_enabled", 0));
+        sections.put(
+                "Replication",
+                ordered("role", role(), "connected_slaves", cluster == null ? 0 : ClusterStatus.reachable(cluster)));
+        sections.put("Cluster", ClusterStatus.fields(cluster));
         if (all) {
             sections.put("Keyspace", keyspace(stats));
         }
+        return sections;
+    }
+
+    /** A follower's figures: what the store holds is the leader's to tell. */
+    private Map<String, Map<String, Object>> followerSections(Cluster others, boolean all) {
+        Map<String, Map<String, Object>> sections = new LinkedHashMap<>();
+        sections.put("Server", server(all));
+        sections.put(
+                "Clients", ordered("connected_clients", network.connections().size()));
+        Map<String, Object> replication = ordered("role", role());
+        others.leader()
+                .ifPresent(leader -> replication.putAll(ordered(
+                        "master_host", leader.resp().host(),
+                        "master_port", leader.resp().port())));
+        replication.put("master_link_status", others.leader().isPresent() ? "up" : "down");
+        sections.put("Replication", replication);
+        sections.put("Cluster", ClusterStatus.fields(others));
         return sections;
     }
 
@@ -99,7 +145,7 @@ public final class ServerStatus {
                 "redis_version",
                 REDIS_VERSION,
                 "redis_mode",
-                "standalone",
+                mode(),
                 "caravan_version",
                 Version.current(),
                 "uptime_in_seconds",
@@ -219,7 +265,7 @@ public final class ServerStatus {
         return TimeUnit.NANOSECONDS.toMicros(nanos);
     }
 
-    private static Map<String, Object> ordered(Object... namesAndValues) {
+    static Map<String, Object> ordered(Object... namesAndValues) {
         Map<String, Object> map = new LinkedHashMap<>();
         for (int i = 0; i < namesAndValues.length; i += 2) {
             map.put((String) namesAndValues[i], namesAndValues[i + 1]);

@@ -1,0 +1,247 @@
+package io.caravan.server.app;
+
+import io.caravan.CaravanException;
+import io.caravan.DurableListStore;
+import io.caravan.NotLeaderException;
+import io.caravan.StoreFailedException;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.cluster.GroupMember;
+import io.caravan.cluster.GroupMember.Progress;
+import io.caravan.cluster.LeadershipListener;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.config.Setting;
+import io.caravan.server.document.Backups;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A host of a cluster. While it leads, a {@link Server} serves the group's store; while it follows, another one on the
+ * same addresses sends clients to the leader. A change of role ends one and starts the other, and ends all connections:
+ * clients connect again, and ask who leads.
+ */
+public final class ClusterServer implements LeadershipListener, AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(ClusterServer.class);
+
+    /** What clients get to take their answers in when their host leads no longer. Everything fails fast by then. */
+    private static final Duration PATIENCE = Duration.ofMillis(500);
+
+    /** How long another host may take to become the leader when this one stops. */
+    private static final Duration HAND_OVER = Duration.ofSeconds(2);
+
+    private static final long LOOK_SECONDS = 1;
+    private static final int ATTEMPTS = 50;
+    private static final long RETRY_MILLIS = 100;
+
+    private final ServerConfig config;
+    private final List<Setting> settings;
+    private final Cluster cluster;
+    private final @Nullable Path backupDirectory;
+    private final CompletableFuture<Void> failed = new CompletableFuture<>();
+    private @Nullable Server server;
+    private @Nullable GroupMember member;
+    private boolean closing;
+
+    private ClusterServer(
+            ServerConfig config, List<Setting> settings, Cluster cluster, @Nullable Path backupDirectory) {
+        this.config = config;
+        this.settings = List.copyOf(settings);
+        this.cluster = cluster;
+        this.backupDirectory = backupDirectory;
+    }
+
+    /**
+     * Starts the host, as a follower.
+     *
+     * @param config how to serve clients, on the addresses that the cluster's other hosts know
+     * @param backupDirectory where the leader's backups go; null when none are made
+     * @throws IOException when it cannot listen, or take part in the group
+     * @see GroupMember#start the other errors
+     */
+    public static ClusterServer start(
+            GroupConfig group,
+            ServerConfig config,
+            List<Setting> settings,
+            Cluster cluster,
+            @Nullable Path backupDirectory)
+            throws IOException {
+        ClusterServer host = new ClusterServer(config, settings, cluster, backupDirectory);
+        host.begin(group);
+        return host;
+    }
+
+    private synchronized void begin(GroupConfig group) throws IOException {
+        try {
+            Server signpost = new Server(config, settings, cluster);
+            server = signpost;
+            signpost.follow();
+            GroupMember started = GroupMember.start(group, this);
+            member = started;
+            cluster.joined(started);
+        } catch (IOException | RuntimeException problem) {
+            close();
+            throw problem;
+        }
+    }
+
+    @Override
+    public void leads(DurableListStore store) {
+        replaceServer(Duration.ZERO, replacement -> {
+            try {
+                replacement.serve(store, Backups.of(store::backup, backupDirectory));
+                cluster.serving(true);
+            } catch (StoreFailedException | NotLeaderException lost) {
+                throw new LostException(lost);
+            }
+        });
+    }
+
+    /** Leadership was lost before the store was served. */
+    private static final class LostException extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        LostException(CaravanException cause) {
+            super(cause);
+        }
+    }
+
+    @Override
+    public void follows() {
+        cluster.serving(false);
+        replaceServer(PATIENCE, Server::follow);
+    }
+
+    /** What a new server does first. */
+    @FunctionalInterface
+    private interface Role {
+        void begin(Server server) throws IOException, LostException;
+    }
+
+    private synchronized void replaceServer(Duration patience, Role first) {
+        if (server != null) {
+            server.stop(patience, patience);
+            server = null;
+        }
+        Role role = first;
+        for (int attempt = 1; !closing; attempt++) {
+            try {
+                server = started(role);
+                return;
+            } catch (LostException lost) {
+                LOG.info("leadership was lost before the store was served", lost);
+                role = Server::follow;
+            } catch (IOException | RuntimeException problem) {
+                if (attempt == ATTEMPTS || !(problem instanceof IOException)) {
+                    LOG.error("cannot serve in the host's new role", problem);
+                    failed.completeExceptionally(problem);
+                    return;
+                }
+                LOG.warn("cannot listen in the host's new role, trying again: {}", problem.getMessage());
+                pause();
+            }
+        }
+    }
+
+    private Server started(Role role) throws IOException, LostException {
+        Server replacement = new Server(config, settings, cluster);
+        boolean begun = false;
+        try {
+            role.begin(replacement);
+            begun = true;
+            return replacement;
+        } finally {
+            if (!begun) {
+                replacement.close();
+            }
+        }
+    }
+
+    /** Gives way to {@link #close}. */
+    private void pause() {
+        try {
+            wait(RETRY_MILLIS);
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+            closing = true;
+        }
+    }
+
+    /** Returns when the host takes part no longer, or cannot serve in its role: it must be started again. */
+    public void awaitFailure() {
+        while (takesPart()) {
+            // Notices now, and not when somebody asks, that another host leads.
+            cluster.since();
+            try {
+                failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
+            } catch (TimeoutException fine) {
+                // Looks again.
+            } catch (ExecutionException broken) {
+                return;
+            } catch (InterruptedException hurried) {
+                Thread.currentThread().interrupt();
+                return;
+            }
+        }
+    }
+
+    private synchronized boolean takesPart() {
+        return closing || member != null && member.takesPart();
+    }
+
+    /** Stops serving, and leaves: another host takes over if this one leads. */
+    @Override
+    public void close() throws IOException {
+        stop(PATIENCE, PATIENCE);
+    }
+
+    /** As {@link Server#stop}; then hands leadership to another host, if this one has it, and leaves the group. */
+    public void stop(Duration connections, Duration all) throws IOException {
+        boolean led;
+        GroupMember leaving;
+        synchronized (this) {
+            closing = true;
+            notifyAll();
+            led = cluster.leads();
+            cluster.serving(false);
+            if (server != null) {
+                server.stop(connections, all);
+                server = null;
+            }
+            leaving = member;
+            member = null;
+        }
+        // Without the lock, which follows() takes.
+        if (leaving != null) {
+            if (led) {
+                handOver(leaving);
+            }
+            leaving.close();
+        }
+    }
+
+    /** Sooner than an election, which the others would hold otherwise. */
+    private void handOver(GroupMember leaving) {
+        Optional<Progress> furthest = leaving.progress().stream()
+                .filter(progress -> !progress.host().id().equals(cluster.self().id()))
+                .filter(progress ->
+                        progress.silent() != null && progress.silent().compareTo(HAND_OVER) < 0)
+                .max(Comparator.comparingLong(Progress::committed));
+        try {
+            if (furthest.isPresent()) {
+                leaving.transferLeadership(furthest.get().host().id(), HAND_OVER);
+            }
+        } catch (IOException refused) {
+            LOG.info("the others will elect a leader: {}", refused.getMessage());
+        }
+    }
+}

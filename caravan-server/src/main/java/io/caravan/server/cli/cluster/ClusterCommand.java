@@ -1,0 +1,41 @@
+package io.caravan.server.cli.cluster;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.VersionProvider;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The commands for a cluster. */
+@Command(
+        name = "cluster",
+        description = {
+            "Several hosts that keep the same documents: one leads and takes changes, and acknowledges a change when the"
+                    + " majority has it on disk. When the leader is lost, another takes over with everything that was ever"
+                    + " acknowledged. 'caravan cluster demo' starts three hosts on this machine.",
+            "A host is started with 'caravan serve --cluster-file FILE --cluster-host ID'."
+        },
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class)
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class ClusterCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    private ClusterCommand() {}
+
+    /** The command and those below it. */
+    public static CommandLine commands(Console console) {
+        return new CommandLine(new ClusterCommand())
+                .addSubcommand(new ClusterDemoCommand())
+                .addSubcommand(new ClusterStatusCommand(console))
+                .addSubcommand(new ClusterTransferCommand(console));
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "say what to do with the cluster: demo, status or transfer");
+    }
+}

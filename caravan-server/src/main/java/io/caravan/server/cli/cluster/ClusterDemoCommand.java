@@ -1,0 +1,183 @@
+package io.caravan.server.cli.cluster;
+
+import io.caravan.server.cli.common.VersionProvider;
+import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterHost;
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs three hosts on this machine, each in a process of its own. */
+@Command(
+        name = "demo",
+        description = {
+            "Runs a cluster of three hosts on this machine, on loopback, each in a process of its own, until SIGINT or"
+                    + " SIGTERM. DIR gets the cluster file, the data and the logs of all hosts, and keeps them: the next time"
+                    + " the same cluster goes on. For trying, not for production: one machine is one machine.",
+            "A host that ends, because you kill it, say, stays down until 'caravan cluster demo --start HOST'."
+        },
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class,
+        showDefaultValues = true,
+        sortOptions = false,
+        footer = {
+            "",
+            "Examples:",
+            "  caravan cluster demo",
+            "  caravan cluster demo --start a",
+            "      starts host a again, in the foreground"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ClusterDemoCommand implements Callable<Integer> {
+    private static final List<String> IDS = List.of("a", "b", "c");
+    private static final String FILE = "cluster.properties";
+    /** All hosts are on one machine: nobody is slow to answer because of the network. */
+    private static final String ELECTION = "300ms";
+    /** Three hosts share the machine: the JVM's own share would be too much. */
+    private static final String HEAP = "-Xmx512m";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "DIR", defaultValue = "cluster", description = "Where everything is.")
+    private Path directory;
+
+    @Option(
+            names = "--ports",
+            paramLabel = "FIRST",
+            defaultValue = "6381",
+            description = "RESP is on this port and the next two, HTTP on those plus 100, the hosts among themselves on"
+                    + " those plus 200.")
+    private int firstPort;
+
+    @Option(names = "--start", paramLabel = "HOST", description = "Start one host again: a, b or c.")
+    private String again = "";
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (firstPort < 1 || firstPort > 65_000) {
+            throw new ParameterException(spec.commandLine(), "--ports must be from 1 to 65000");
+        }
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            Files.createDirectories(directory);
+            Files.writeString(file, clusterFile());
+        }
+        ClusterFile cluster = ClusterFile.read(file);
+        if (!again.isEmpty()) {
+            return startAgain(cluster, file);
+        }
+        List<Process> hosts = new ArrayList<>();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(hosts), "caravan-demo-stop"));
+        say("a cluster of three hosts, in " + directory.toAbsolutePath().normalize() + ":");
+        for (ClusterHost host : cluster.hosts()) {
+            Process process = start(host, file, log(host));
+            hosts.add(process);
+            say("  host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
+                    + ", log " + log(host));
+            process.onExit()
+                    .thenAccept(ended -> say("host " + host.id() + " has ended, with exit code "
+                            + ended.exitValue() + ": start it again with 'caravan cluster demo " + directory
+                            + " --start "
+                            + host.id() + "'"));
+        }
+        int port = cluster.hosts().get(0).resp().port();
+        say("connect with a cluster client: redis-cli -c -p " + port + ", or ask any host over HTTP; look with"
+                + " 'caravan cluster status --server 127.0.0.1:" + port + "'; end with Ctrl-C");
+        CompletableFuture.allOf(hosts.stream().map(Process::onExit).toArray(CompletableFuture[]::new))
+                .join();
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private int startAgain(ClusterFile cluster, Path file) throws IOException, InterruptedException {
+        ClusterHost host;
+        try {
+            host = cluster.host(again);
+        } catch (IllegalArgumentException unknown) {
+            throw new ParameterException(spec.commandLine(), String.valueOf(unknown.getMessage()), unknown);
+        }
+        List<Process> started = new ArrayList<>();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(started), "caravan-demo-stop"));
+        Process process = start(host, file, log(host));
+        started.add(process);
+        say("host " + host.id() + ": RESP " + host.resp() + ", HTTP " + host.http() + ", process " + process.pid()
+                + ", log " + log(host));
+        return process.waitFor();
+    }
+
+    private Path log(ClusterHost host) {
+        return directory.resolve(host.id() + ".log");
+    }
+
+    private String clusterFile() {
+        StringBuilder text = new StringBuilder("# The hosts of a cluster; the same file is on each of them.\ngroup = ")
+                .append(UUID.randomUUID())
+                .append('\n');
+        for (int i = 0; i < IDS.size(); i++) {
+            String id = IDS.get(i);
+            int port = firstPort + i;
+            text.append(id).append(".resp = 127.0.0.1:").append(port).append('\n');
+            text.append(id).append(".http = 127.0.0.1:").append(port + 100).append('\n');
+            text.append(id).append(".peer = 127.0.0.1:").append(port + 200).append('\n');
+        }
+        return text.toString();
+    }
+
+    /** Runs this program again, as it was run, to serve. */
+    private Process start(ClusterHost host, Path file, Path log) throws IOException {
+        Path data = directory.resolve(host.id());
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.add(HEAP);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), "io.caravan.server.cli.Main"));
+        command.addAll(List.of("serve", "--cluster-file", file.toString(), "--cluster-host", host.id()));
+        command.addAll(List.of("--data", data.toString(), "--cluster-election", ELECTION));
+        if (isFirstStart(data)) {
+            command.add("--cluster-create");
+        }
+        File out = log.toFile();
+        return new ProcessBuilder(command)
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(out))
+                .redirectError(ProcessBuilder.Redirect.appendTo(out))
+                .start();
+    }
+
+    private static boolean isFirstStart(Path data) throws IOException {
+        if (!Files.isDirectory(data)) {
+            return true;
+        }
+        try (Stream<Path> found = Files.list(data)) {
+            return found.findAny().isEmpty();
+        }
+    }
+
+    private static void stop(List<Process> hosts) {
+        hosts.forEach(Process::destroy);
+        for (Process host : hosts) {
+            host.onExit().join();
+        }
+    }
+
+    private synchronized void say(String line) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println(line);
+        out.flush();
+    }
+}

@@ -1,0 +1,43 @@
+package io.caravan.server.cli.cluster;
+
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ServerConnection;
+import io.caravan.server.cli.client.ServerInfo;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import java.io.IOException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Parameters;
+
+/** Hands leadership to another host. */
+@Command(
+        name = "transfer",
+        description = {
+            "Hands leadership to another host, as before the maintenance of this one. Ask the host that leads. The other"
+                    + " host leads once it has every entry; what clients send meanwhile fails and has to be sent again, and"
+                    + " all connections of both hosts end. A host that is stopped with SIGTERM does this by itself.",
+            "Needs the permission admin."
+        },
+        footer = {"  caravan cluster transfer b --server 127.0.0.1:6381"})
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ClusterTransferCommand extends ClientCommand {
+    @Parameters(paramLabel = "HOST", description = "The host that shall lead.")
+    private String host;
+
+    ClusterTransferCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        try (ServerConnection connection = connect()) {
+            ServerInfo info = connection.info();
+            if (!"1".equals(info.text("cluster_enabled"))) {
+                throw ClientException.failed("this server is alone: it is no host of a cluster");
+            }
+            connection.ask("CARAVAN.TRANSFER", host);
+        }
+        print(output, "host " + host + " leads", fields -> fields.writeStringField("leader", host));
+    }
+}

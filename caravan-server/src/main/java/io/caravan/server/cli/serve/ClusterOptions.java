@@ -1,0 +1,150 @@
+package io.caravan.server.cli.serve;
+
+import static io.caravan.server.config.Quantities.check;
+
+import io.caravan.StoreConfig;
+import io.caravan.StoreDirectoryException;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.config.Quantities;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The cluster that the server is a host of. */
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+final class ClusterOptions {
+    private static final String RAFT = "raft";
+
+    @Option(
+            names = "--cluster-file",
+            paramLabel = "FILE",
+            description =
+                    "The hosts of the cluster that this server is one of, and their addresses, which replace --resp"
+                            + " and --http; the same file on each. docs/CLUSTER.md describes it.")
+    private @Nullable Path file;
+
+    @Option(names = "--cluster-host", paramLabel = "ID", description = "Which of the file's hosts this server is.")
+    private @Nullable String host;
+
+    @Option(
+            names = "--cluster-create",
+            arity = "0..1",
+            fallbackValue = "true",
+            defaultValue = "false",
+            paramLabel = "BOOL",
+            description = "This is the host's first start, in a new cluster. Refused when its directory is not empty.")
+    private boolean create;
+
+    @Option(
+            names = "--cluster-election",
+            paramLabel = "TIME",
+            defaultValue = "1s",
+            converter = Quantities.Time.class,
+            description = "How long a host waits for a leader that is silent before it stands for election, from 50ms;"
+                    + " twice that at most.")
+    private Duration election;
+
+    @Option(
+            names = "--cluster-cert",
+            paramLabel = "FILE",
+            description =
+                    "This host's certificate for other hosts and the intermediate ones, PEM. With it hosts speak TLS"
+                            + " and prove to each other who they are.")
+    private @Nullable Path cert;
+
+    @Option(
+            names = "--cluster-key",
+            paramLabel = "FILE",
+            description = "The certificate's private key, PEM (PKCS #8), without a password.")
+    private @Nullable Path key;
+
+    @Option(
+            names = "--cluster-ca",
+            paramLabel = "FILE",
+            description = "The authority that signs the certificates of all hosts, PEM; of --tls-cert, too.")
+    private @Nullable Path ca;
+
+    /** Whether the server is no host of a cluster. */
+    boolean alone() {
+        check(
+                (file == null) == (host == null),
+                "--cluster-file and --cluster-host need each other: which hosts there are, and which this is");
+        return file == null;
+    }
+
+    /**
+     * The cluster.
+     *
+     * @param tls whether its hosts speak TLS with clients, and so with hosts that pass requests on
+     * @throws IllegalArgumentException when options contradict each other
+     * @throws IOException when a file cannot be read or is wrong
+     */
+    Cluster cluster(boolean tls) throws IOException {
+        check(
+                Stream.of(cert, key, ca).allMatch(Objects::isNull)
+                        || Stream.of(cert, key, ca).allMatch(Objects::nonNull),
+                "--cluster-cert, --cluster-key and --cluster-ca need each other");
+        check(
+                !tls || ca != null,
+                "--tls-cert in a cluster needs --cluster-cert, --cluster-key and --cluster-ca, as hosts pass requests on"
+                        + " to each other");
+        return new Cluster(
+                ClusterFile.read(Objects.requireNonNull(file)), Objects.requireNonNull(host), tls ? client() : null);
+    }
+
+    private SslContext client() throws IOException {
+        return SslContextBuilder.forClient()
+                .trustManager(Objects.requireNonNull(ca).toFile())
+                .keyManager(
+                        Objects.requireNonNull(cert).toFile(),
+                        Objects.requireNonNull(key).toFile())
+                .build();
+    }
+
+    /**
+     * This host's part.
+     *
+     * @param data holds the replica and the Raft log, and nothing else
+     * @throws IllegalArgumentException when the settings do not hold together
+     * @throws IOException when the directory cannot be read
+     */
+    GroupConfig group(Cluster cluster, Path data, StoreConfig replica) throws IOException {
+        requireOurs(data, replica.directory());
+        return new GroupConfig(
+                cluster.group(),
+                cluster.self().id(),
+                cluster.hosts().stream().map(ClusterHost::member).toList(),
+                replica,
+                data.resolve(RAFT),
+                election,
+                create,
+                cert == null
+                        ? null
+                        : new GroupConfig.Tls(Objects.requireNonNull(key), cert, Objects.requireNonNull(ca)));
+    }
+
+    private static void requireOurs(Path data, Path store) throws IOException {
+        if (!Files.isDirectory(data)) {
+            return;
+        }
+        Set<Path> ours = Set.of(store, data.resolve(RAFT));
+        try (Stream<Path> found = Files.list(data)) {
+            if (!found.allMatch(ours::contains)) {
+                throw new StoreDirectoryException(
+                        data + " holds something else than the files of a cluster's host, such as"
+                                + " a store that was served alone: choose another directory with --data");
+            }
+        }
+    }
+}

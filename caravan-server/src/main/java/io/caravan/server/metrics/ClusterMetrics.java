@@ -1,0 +1,55 @@
+package io.caravan.server.metrics;
+
+import io.caravan.cluster.GroupMember.Progress;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.metrics.ServerMetrics.Figures;
+import java.time.Duration;
+import java.util.function.ToDoubleFunction;
+
+/** How a host stands in its cluster. */
+public final class ClusterMetrics {
+    private ClusterMetrics() {}
+
+    /** Registers the figures of a server that is part of a cluster. */
+    public static void register(ServerMetrics metrics, Cluster source) {
+        Figures<Cluster> cluster = metrics.of(() -> source);
+        cluster.gauge("caravan.cluster.leads", "1 when this host leads, 0 when it follows", c -> c.leads() ? 1 : 0);
+        cluster.gauge(
+                "caravan.cluster.leader.known",
+                "1 when this host knows which one leads, 0 during an election and without a majority",
+                c -> c.leader().isPresent() ? 1 : 0);
+        cluster.gauge("caravan.cluster.term", "The election's number, which rises with each", Cluster::term);
+        cluster.gauge(
+                "caravan.cluster.behind.entries", "Committed entries that this host has yet to apply", Cluster::behind);
+        cluster.gauge("caravan.cluster.log.entries", "Entries that this host's Raft log keeps", Cluster::kept);
+        for (ClusterHost host : source.hosts()) {
+            ToDoubleFunction<Cluster> lag = c -> of(c, host, p -> Math.max(0, c.committed() - p.committed()));
+            cluster.gauge(
+                    "caravan.cluster.replica.behind.entries",
+                    "Committed entries that a host has yet to hear of, as far as this one knows; the leader knows best",
+                    lag,
+                    "host",
+                    host.id());
+            cluster.gauge(
+                    "caravan.cluster.replica.silent.seconds",
+                    "Since the leader last heard from a host; 0 where this is not known",
+                    c -> of(c, host, ClusterMetrics::silentSeconds),
+                    "host",
+                    host.id());
+        }
+    }
+
+    private static double of(Cluster cluster, ClusterHost host, ToDoubleFunction<Progress> figure) {
+        return cluster.progress().stream()
+                .filter(progress -> progress.host().id().equals(host.id()))
+                .mapToDouble(figure)
+                .findFirst()
+                .orElse(0);
+    }
+
+    private static double silentSeconds(Progress progress) {
+        Duration silent = progress.silent();
+        return silent == null ? 0 : silent.toMillis() / 1e3;
+    }
+}

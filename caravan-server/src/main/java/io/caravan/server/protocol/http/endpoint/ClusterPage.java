@@ -1,0 +1,74 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.cluster.GroupMember.Progress;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.codec.Problem;
+import io.caravan.server.protocol.http.connection.Exchange;
+import io.caravan.server.protocol.http.connection.Readiness;
+import io.caravan.server.protocol.http.connection.Route;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The cluster as this host sees it. */
+public final class ClusterPage implements Route.Endpoint {
+    private final Readiness readiness;
+
+    public ClusterPage(Readiness readiness) {
+        this.readiness = readiness;
+    }
+
+    /** For people without a token: whether this host leads, and how it stands. */
+    static Map<String, Object> brief(Cluster cluster) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("role", cluster.leads() ? "leader" : "follower");
+        fields.put("host", cluster.self().id());
+        fields.put("leader", cluster.leader().map(ClusterHost::id).orElse(null));
+        fields.put("since", cluster.since().toString());
+        fields.put("behindEntries", cluster.behind());
+        return fields;
+    }
+
+    @Override
+    public void handle(Exchange exchange) {
+        Cluster cluster = readiness.cluster();
+        if (cluster == null) {
+            throw new Problem(404, "no_cluster", "this server is alone: it was started without --cluster-file");
+        }
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("group", cluster.group().toString());
+        fields.putAll(brief(cluster));
+        fields.put("term", cluster.term());
+        fields.put("committedEntries", cluster.committed());
+        fields.put("logEntries", cluster.kept());
+        List<Map<String, Object>> hosts = new ArrayList<>();
+        for (ClusterHost host : cluster.hosts()) {
+            hosts.add(host(cluster, host));
+        }
+        fields.put("hosts", hosts);
+        exchange.answer(Answer.json(200, fields));
+    }
+
+    private static Map<String, Object> host(Cluster cluster, ClusterHost host) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("id", host.id());
+        fields.put("resp", host.resp().toString());
+        fields.put("http", host.http().toString());
+        for (Progress progress : cluster.progress()) {
+            if (progress.host().id().equals(host.id())) {
+                fields.put("committedEntries", progress.committed());
+                fields.put("heardMillisAgo", millis(progress.silent()));
+            }
+        }
+        return fields;
+    }
+
+    private static @Nullable Long millis(@Nullable Duration duration) {
+        return duration == null ? null : duration.toMillis();
+    }
+}

@@ -1,0 +1,201 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.Keys.NONE;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.connection;
+import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
+
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.document.DocumentService;
+import io.caravan.server.document.ScanPage;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.CommandException;
+import io.caravan.server.protocol.resp.codec.Reply;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec;
+import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
+import io.caravan.server.protocol.resp.dispatch.Session;
+import io.caravan.server.protocol.resp.dispatch.Subcommands;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** What Redis's cluster clients ask to find the host that leads, and handing leadership to another. */
+public final class ClusterCommands {
+    private static final Duration TRANSFER_TIMEOUT = Duration.ofSeconds(5);
+
+    /** Documents that are looked at together. */
+    private static final int PAGE_DOCUMENTS = 1_000;
+
+    private final Cluster cluster;
+    private final DocumentService documents;
+    private final Subcommands subcommands;
+
+    private ClusterCommands(Cluster cluster, DocumentService documents) {
+        this.cluster = cluster;
+        this.documents = documents;
+        this.subcommands = new Subcommands("CLUSTER")
+                .add("COUNTKEYSINSLOT", "slot", 1, 1, (session, command) -> countInSlot(command))
+                .add("INFO", "", 0, 0, (session, command) -> info())
+                .add("KEYSLOT", "key", 1, 1, (session, command) -> new Reply.Number(Slots.of(command.word(2))))
+                .add("MYID", "", 0, 0, (session, command) -> id(cluster.self()))
+                .add("NODES", "", 0, 0, (session, command) -> nodes())
+                .add("SHARDS", "", 0, 0, (session, command) -> shards())
+                .add("SLOTS", "", 0, 0, (session, command) -> slots());
+    }
+
+    /** The commands of a server that is part of this cluster: none without one. */
+    public static List<CommandSpec> all(@Nullable Cluster cluster, DocumentService documents) {
+        if (cluster == null) {
+            return List.of();
+        }
+        ClusterCommands commands = new ClusterCommands(cluster, documents);
+        return List.of(
+                server("CLUSTER", -2, NONE, "", "Describes the cluster: which host leads, and which follow.")
+                        .waiting(commands.subcommands::run),
+                server("ROLE", 1, NONE, "fast", "Tells whether this host leads, and which hosts there are besides.")
+                        .immediate((session, command) -> commands.role()),
+                connection("READONLY", 1, "Accepted; reads run on the host that leads.")
+                        .immediate((session, command) -> Reply.OK),
+                connection("READWRITE", 1, "Accepted; reads run on the host that leads.")
+                        .immediate((session, command) -> Reply.OK),
+                connection("ASKING", 1, "Accepted; slots never move.").immediate((session, command) -> Reply.OK),
+                server("CARAVAN.TRANSFER", 2, NONE, "", "Hands leadership to another host, and answers when it leads.")
+                        .access(Access.ADMIN)
+                        .waiting(commands::transfer));
+    }
+
+    private Reply id(ClusterHost host) {
+        return Reply.Bulk.of(host.nodeId(cluster.group()));
+    }
+
+    /** The host that leads has all slots, or nobody has. */
+    private Reply info() {
+        boolean ok = cluster.leader().isPresent();
+        int slots = ok ? Slots.COUNT : 0;
+        return new Reply.Verbatim("cluster_state:" + (ok ? "ok" : "fail")
+                + "\r\ncluster_slots_assigned:" + slots
+                + "\r\ncluster_slots_ok:" + slots
+                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:0"
+                + "\r\ncluster_known_nodes:" + cluster.hosts().size()
+                + "\r\ncluster_size:" + (ok ? 1 : 0)
+                + "\r\ncluster_current_epoch:" + cluster.term()
+                + "\r\ncluster_my_epoch:" + cluster.term() + "\r\n");
+    }
+
+    private List<ClusterHost> followers(ClusterHost leader) {
+        return cluster.hosts().stream().filter(host -> !host.equals(leader)).toList();
+    }
+
+    private Reply slots() {
+        Optional<ClusterHost> leader = cluster.leader();
+        if (leader.isEmpty()) {
+            return Reply.Array.EMPTY;
+        }
+        List<Reply> range = new ArrayList<>();
+        range.add(new Reply.Number(0));
+        range.add(new Reply.Number(Slots.COUNT - 1));
+        range.add(node(leader.get()));
+        followers(leader.get()).forEach(host -> range.add(node(host)));
+        return Reply.Array.of(new Reply.Array(range));
+    }
+
+    private Reply node(ClusterHost host) {
+        return Reply.Array.of(host.resp().host(), host.resp().port(), id(host), Reply.Array.EMPTY);
+    }
+
+    private Reply shards() {
+        Optional<ClusterHost> leader = cluster.leader();
+        List<Reply> nodes = new ArrayList<>();
+        for (ClusterHost host : cluster.hosts()) {
+            boolean leads = leader.filter(host::equals).isPresent();
+            nodes.add(Reply.Fields.of(
+                    "id",
+                    id(host),
+                    "port",
+                    host.resp().port(),
+                    "ip",
+                    host.resp().host(),
+                    "endpoint",
+                    host.resp().host(),
+                    "role",
+                    leads ? "master" : "replica",
+                    "replication-offset",
+                    cluster.committed(),
+                    "health",
+                    ClusterStatus.reachable(cluster, host) ? "online" : "failed"));
+        }
+        Reply slots = leader.isPresent() ? Reply.Array.of(0, Slots.COUNT - 1) : Reply.Array.EMPTY;
+        return Reply.Array.of(Reply.Fields.of("slots", slots, "nodes", new Reply.Array(nodes)));
+    }
+
+    /** A line for each host, as Redis writes them: id, address, flags, leader, two times, epoch, link, slots. */
+    private Reply nodes() {
+        ClusterHost leader = cluster.leader().orElse(null);
+        return new Reply.Verbatim(
+                cluster.hosts().stream().map(host -> line(host, leader)).collect(Collectors.joining()));
+    }
+
+    private String line(ClusterHost host, @Nullable ClusterHost leader) {
+        boolean leads = host.equals(leader);
+        boolean reachable = ClusterStatus.reachable(cluster, host);
+        String flags = (host.equals(cluster.self()) ? "myself," : "")
+                + (leads ? "master" : "slave")
+                + (reachable ? "" : ",fail?");
+        String follows = leads || leader == null ? "-" : leader.nodeId(cluster.group());
+        return host.nodeId(cluster.group()) + " " + host.resp() + "@"
+                + host.peer().port() + " " + flags + " " + follows
+                + " 0 0 " + cluster.term() + (reachable ? " connected" : " disconnected")
+                + (leads ? " 0-" + (Slots.COUNT - 1) : "") + "\n";
+    }
+
+    private Reply role() {
+        ClusterHost leader = cluster.leader().orElse(null);
+        if (leader == null) {
+            return Reply.Array.of("slave", "", 0, "connect", cluster.committed());
+        }
+        if (!cluster.leads()) {
+            return Reply.Array.of(
+                    "slave", leader.resp().host(), leader.resp().port(), "connected", cluster.committed());
+        }
+        List<Reply> replicas = followers(leader).stream()
+                .<Reply>map(host -> Reply.Array.of(
+                        host.resp().host(), String.valueOf(host.resp().port()), String.valueOf(cluster.committed())))
+                .toList();
+        return Reply.Array.of("master", cluster.committed(), new Reply.Array(replicas));
+    }
+
+    /** Looks at every document. */
+    private Reply countInSlot(Command command) {
+        if (!cluster.leads()) {
+            throw new CommandException("ERR this host follows: ask the one that leads");
+        }
+        long slot = command.count(2);
+        if (slot >= Slots.COUNT) {
+            throw new CommandException("ERR Invalid slot");
+        }
+        long count = 0;
+        long cursor = 0;
+        do {
+            ScanPage page = documents.scan(cursor, PAGE_DOCUMENTS);
+            count += page.documents().stream()
+                    .filter(found -> Slots.of(found.name().toBytes()) == slot)
+                    .count();
+            cursor = page.next();
+        } while (cursor != 0);
+        return new Reply.Number(count);
+    }
+
+    private Reply transfer(Session session, Command command) {
+        try {
+            cluster.transfer(command.shortText(1), TRANSFER_TIMEOUT);
+            return Reply.OK;
+        } catch (IOException refused) {
+            throw new CommandException("ERR " + refused.getMessage());
+        }
+    }
+}

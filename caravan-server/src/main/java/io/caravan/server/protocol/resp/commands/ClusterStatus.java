@@ -1,0 +1,78 @@
+package io.caravan.server.protocol.resp.commands;
+
+import static io.caravan.server.protocol.resp.commands.ServerStatus.ordered;
+
+import io.caravan.cluster.GroupMember.Progress;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterHost;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The cluster in {@code INFO}. */
+final class ClusterStatus {
+    /** A follower that the leader has not heard from for so long counts as not reachable. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
+    private ClusterStatus() {}
+
+    static Map<String, Object> fields(@Nullable Cluster cluster) {
+        if (cluster == null) {
+            return ordered("cluster_enabled", 0);
+        }
+        ClusterHost leader = cluster.leader().orElse(null);
+        Map<String, Object> fields = ordered(
+                "cluster_enabled", 1,
+                "cluster_group", cluster.group(),
+                "cluster_host", cluster.self().id(),
+                "cluster_role", cluster.leads() ? "leader" : "follower",
+                "cluster_leader", leader == null ? "" : leader.id(),
+                "cluster_since_seconds",
+                        Duration.between(cluster.since(), Instant.now()).toSeconds(),
+                "cluster_term", cluster.term(),
+                "cluster_committed_entries", cluster.committed(),
+                "cluster_behind_entries", cluster.behind(),
+                "cluster_log_entries", cluster.kept());
+        for (ClusterHost host : cluster.hosts()) {
+            fields.put("cluster_host_" + host.id(), host(cluster, host, leader));
+        }
+        return fields;
+    }
+
+    private static String host(Cluster cluster, ClusterHost host, @Nullable ClusterHost leader) {
+        StringBuilder line = new StringBuilder("role=")
+                .append(host.equals(leader) ? "leader" : "follower")
+                .append(",resp=")
+                .append(host.resp())
+                .append(",http=")
+                .append(host.http());
+        for (Progress progress : cluster.progress()) {
+            if (progress.host().id().equals(host.id())) {
+                line.append(",committed_entries=").append(progress.committed());
+                Duration silent = progress.silent();
+                if (silent != null) {
+                    line.append(",heard_ms_ago=").append(silent.toMillis());
+                }
+            }
+        }
+        return line.toString();
+    }
+
+    /** How many followers the leader hears from. */
+    static long reachable(Cluster cluster) {
+        return cluster.progress().stream().filter(ClusterStatus::heard).count();
+    }
+
+    /** Whether the leader hears from the host. What a follower does not know counts as heard. */
+    static boolean reachable(Cluster cluster, ClusterHost host) {
+        return cluster.progress().stream()
+                .filter(progress -> progress.host().id().equals(host.id()))
+                .allMatch(progress -> progress.silent() == null || heard(progress));
+    }
+
+    private static boolean heard(Progress progress) {
+        Duration silent = progress.silent();
+        return silent != null && silent.compareTo(SILENCE) < 0;
+    }
+}

@@ -1,0 +1,62 @@
+package io.caravan.server.protocol.resp.dispatch;
+
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.cluster.Slots;
+import io.caravan.server.protocol.resp.codec.Command;
+import io.caravan.server.protocol.resp.codec.Reply;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which host of a cluster runs a command: the one that leads. The others tell clients where that is, as in Redis's <a
+ * href="https://redis.io/docs/latest/operate/oss_and_stack/reference/cluster-spec/">cluster specification</a>.
+ */
+public final class Placement {
+    /** What concerns the connection or the host itself, and runs on each. */
+    private static final Set<String> OWN_GROUPS = Set.of("connection", "transactions");
+
+    private static final Set<String> OWN = Set.of("INFO", "CONFIG", "MODULE", "COMMAND", "SLOWLOG", "CLUSTER", "ROLE");
+
+    private final @Nullable Cluster cluster;
+
+    /** Runs everything here when there is no cluster. */
+    public Placement(@Nullable Cluster cluster) {
+        this.cluster = cluster;
+    }
+
+    /** The error that sends the client elsewhere, or says that nobody can run the command now; null when it runs here. */
+    public Reply.@Nullable Error refuse(CommandSpec spec, Command command) {
+        if (cluster == null) {
+            return null;
+        }
+        List<byte[]> names = spec.keys().of(command);
+        int slot = names.isEmpty() ? -1 : Slots.of(names.get(0));
+        for (byte[] name : names) {
+            if (Slots.of(name) != slot) {
+                return new Reply.Error("CROSSSLOT Keys in request don't hash to the same slot; names with the same"
+                        + " {part} in braces do");
+            }
+        }
+        boolean own = OWN_GROUPS.contains(spec.group()) || OWN.contains(spec.name());
+        return own || cluster.leads() ? null : elsewhere(cluster.leader(), slot);
+    }
+
+    /** Whether another host leads, or will. */
+    public boolean elsewhere() {
+        return cluster != null && !cluster.leads();
+    }
+
+    private static Reply.Error elsewhere(Optional<ClusterHost> leader, int slot) {
+        if (leader.isEmpty()) {
+            return new Reply.Error("CLUSTERDOWN No host leads: an election is under way, or the majority of the hosts"
+                    + " cannot be reached. Nothing was changed");
+        }
+        ClusterHost host = leader.get();
+        return slot < 0
+                ? new Reply.Error("ERR this host follows: ask host " + host.id() + ", which leads, at " + host.resp())
+                : new Reply.Error("MOVED " + slot + " " + host.resp());
+    }
+}

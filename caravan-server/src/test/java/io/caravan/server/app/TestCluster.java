@@ -1,0 +1,153 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.Durability;
+import io.caravan.StoreConfig;
+import io.caravan.cluster.GroupConfig;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.cluster.Cluster;
+import io.caravan.server.cluster.ClusterFile;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.config.HostPort;
+import io.caravan.server.protocol.http.codec.HttpConfig;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** Three hosts of a cluster in one JVM, on loopback. */
+public final class TestCluster implements AutoCloseable {
+    private static final Duration ELECTION = Duration.ofMillis(200);
+
+    private final Path directory;
+    private final ClusterFile file;
+    private final @Nullable ArchiveConfig archive;
+    private final Map<String, ClusterServer> running = new LinkedHashMap<>();
+    private final Map<String, Cluster> views = new LinkedHashMap<>();
+
+    public TestCluster(Path directory) throws IOException {
+        this(directory, null);
+    }
+
+    /** A cluster that archives there. */
+    public TestCluster(Path directory, @Nullable ArchiveConfig archive) throws IOException {
+        this.directory = directory;
+        this.archive = archive;
+        this.file = new ClusterFile(UUID.randomUUID(), freeHosts());
+        for (ClusterHost host : file.hosts()) {
+            start(host.id(), true);
+        }
+    }
+
+    private static List<ClusterHost> freeHosts() throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        List<ClusterHost> hosts = new ArrayList<>();
+        for (String id : List.of("a", "b", "c")) {
+            List<HostPort> free = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                sockets.add(socket);
+                free.add(new HostPort("127.0.0.1", socket.getLocalPort()));
+            }
+            hosts.add(new ClusterHost(id, free.get(0), free.get(1), free.get(2)));
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return hosts;
+    }
+
+    public void restart(String id) throws IOException {
+        start(id, false);
+    }
+
+    private void start(String id, boolean create) throws IOException {
+        ClusterHost host = file.host(id);
+        StoreConfig store = StoreConfig.builder(directory.resolve(id).resolve("store"))
+                .durability(Durability.PROCESS)
+                .build();
+        GroupConfig group = new GroupConfig(
+                file.group(),
+                id,
+                file.hosts().stream().map(ClusterHost::member).toList(),
+                store,
+                directory.resolve(id).resolve("raft"),
+                ELECTION,
+                create,
+                null);
+        InetSocketAddress http = host.http().resolve();
+        ServerConfig config = ServerConfig.of(host.resp().resolve(), store)
+                .withHttp(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()));
+        Cluster view = new Cluster(file, id, null);
+        views.put(id, view);
+        running.put(
+                id,
+                ClusterServer.start(
+                        group, archive == null ? config : config.withArchive(archive), List.of(), view, null));
+    }
+
+    /** Stops a host, as SIGTERM does. */
+    public void stop(String id) throws IOException {
+        ClusterServer host = running.remove(id);
+        host.close();
+    }
+
+    public List<ClusterHost> hosts() {
+        return file.hosts();
+    }
+
+    public Cluster view(String id) {
+        return views.get(id);
+    }
+
+    /** The host that leads and serves, once all that run agree on it. */
+    public ClusterHost awaitLeader() {
+        Eventually.await("all hosts know who leads", () -> agreed() != null);
+        ClusterHost leader = agreed();
+        assertThat(leader).isNotNull();
+        return leader;
+    }
+
+    private @Nullable ClusterHost agreed() {
+        List<ClusterHost> leading = file.hosts().stream()
+                .filter(host -> running.containsKey(host.id()))
+                .filter(host -> view(host.id()).leads())
+                .toList();
+        boolean all = leading.size() == 1
+                && running.keySet().stream()
+                        .allMatch(
+                                id -> view(id).leader().equals(leading.stream().findFirst()));
+        return all ? leading.get(0) : null;
+    }
+
+    /** A host that runs and does not lead. */
+    public ClusterHost follower() {
+        ClusterHost leader = awaitLeader();
+        return file.hosts().stream()
+                .filter(host -> running.containsKey(host.id()) && !host.equals(leader))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    public RespClient connect(ClusterHost host) throws IOException {
+        return new RespClient(host.resp().resolve());
+    }
+
+    @Override
+    public void close() throws IOException {
+        for (String id : List.copyOf(running.keySet())) {
+            stop(id);
+        }
+    }
+}
