@@ -93,7 +93,8 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
   local java=$1 folder=$2 archive='' given
   shift 2
   case " $* " in
-    " serve "*) archive=$folder/server.jsa ;;
+    # The hosts of a demo are started with the options that it has.
+    " serve "* | " cluster demo "*) archive=$folder/server.jsa ;;
     " verify "* | " repair "* | " salvage "* | " restore "*" --archive"[\ =]*) ;;
     *)
       archive=$folder/command.jsa

@@ -20,6 +20,7 @@ public final class Cluster {
     private volatile @Nullable GroupMember member;
     private volatile boolean serving;
     private Seen seen = new Seen(null, Instant.now());
+    private volatile @Nullable ClusterHost lastLeader;
 
     /** Who leads, and since when that has been known here. */
     private record Seen(@Nullable ClusterHost leader, Instant since) {}
@@ -73,9 +74,24 @@ public final class Cluster {
             return Optional.of(self);
         }
         GroupMember here = member;
-        return here == null
-                ? Optional.empty()
-                : here.leader().map(leader -> file.host(leader.id())).filter(leader -> !leader.equals(self));
+        Optional<ClusterHost> leader =
+                here == null ? Optional.empty() : here.leader().map(host -> file.host(host.id()));
+        leader.ifPresent(known -> lastLeader = known);
+        return leader.filter(known -> !known.equals(self));
+    }
+
+    /**
+     * Where clients should ask: the host that leads, or during an election the one that led before, or, when this host has
+     * not heard of any yet, another one. Clients that are told of none take the cluster for broken, and do not ask again.
+     */
+    public ClusterHost owner() {
+        ClusterHost known = leader().orElse(lastLeader);
+        return known != null
+                ? known
+                : file.hosts().stream()
+                        .filter(host -> !host.equals(self))
+                        .findFirst()
+                        .orElseThrow();
     }
 
     /** Since when it has been as {@link #leader()} says, about: this is noticed when it is asked for. */

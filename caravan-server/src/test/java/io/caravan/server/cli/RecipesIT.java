@@ -15,15 +15,17 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The recipes of each section of OPERATIONS.md are run as they stand there, by one shell, one after the other, and must print what it
+ * The recipes of OPERATIONS.md and CLUSTER.md are run as they stand there, by one shell, one after the other, and must print what it
  * says; a {@code …} there stands for whatever is printed in its place. Only the ports are the test's own.
  */
 @Timeout(value = 300, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -40,10 +42,54 @@ class RecipesIT {
     @ParameterizedTest
     @ValueSource(strings = {"Backup and restore", "Looking at a running server"})
     void everyCommandOfTheRecipesPrintsWhatTheDocumentSays(String section) throws Exception {
-        List<Step> steps = steps(section);
-        assertThat(steps).hasSizeGreaterThan(3);
         int resp = freePort();
-        try (Shell shell = new Shell(directory, resp, freePort())) {
+        run(steps("OPERATIONS.md", section, text -> text), resp, freePort());
+    }
+
+    @Test
+    void everyCommandOfTheClustersTenMinutesPrintsWhatTheDocumentSays() throws Exception {
+        int first = freePorts();
+        UnaryOperator<String> ports = text -> text.replace("638$((", "$((" + (first - 1) + " + ")
+                .replaceAll("638([123])", "@RESP$1")
+                .replaceAll("648([123])", "@HTTP$1");
+        run(
+                steps("CLUSTER.md", "Ten minutes", text -> {
+                    String own = ports.apply(text);
+                    for (int i = 1; i <= 3; i++) {
+                        own = own.replace("@RESP" + i, String.valueOf(first + i - 1))
+                                .replace("@HTTP" + i, String.valueOf(first + i + 99));
+                    }
+                    return own;
+                }),
+                first,
+                freePort());
+    }
+
+    /** The first of three ports that are free, as are those 100 and 200 above. */
+    private static int freePorts() throws IOException {
+        while (true) {
+            int first = freePort();
+            boolean free = first < 65_000;
+            for (int i = 0; free && i < 9; i++) {
+                free = isFree(first + i % 3 + 100 * (i / 3));
+            }
+            if (free) {
+                return first;
+            }
+        }
+    }
+
+    private static boolean isFree(int port) {
+        try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+            return socket.isBound();
+        } catch (IOException taken) {
+            return false;
+        }
+    }
+
+    private void run(List<Step> steps, int resp, int http) throws Exception {
+        assertThat(steps).hasSizeGreaterThan(3);
+        try (Shell shell = new Shell(directory, resp, http)) {
             for (Step step : steps) {
                 assertThat(shell.run(step.command())).as(step.command()).matches(pattern(step.prints()));
                 if (step.command().endsWith("&")) {
@@ -53,13 +99,13 @@ class RecipesIT {
         }
     }
 
-    private static List<Step> steps(String title) throws IOException {
+    private static List<Step> steps(String file, String title, UnaryOperator<String> change) throws IOException {
         List<Step> steps = new ArrayList<>();
-        String document = Files.readString(Path.of("..", "docs", "OPERATIONS.md"));
+        String document = Files.readString(Path.of("..", "docs", file));
         Matcher found = Pattern.compile("\n## " + title + "\n(.*?)(?:\n## |$)", Pattern.DOTALL)
                 .matcher(document);
         assertThat(found.find()).as(title).isTrue();
-        String section = found.group(1);
+        String section = change.apply(found.group(1));
         BLOCK.matcher(section).results().forEach(block -> {
             for (String line : block.group(1).split("\n")) {
                 if (line.startsWith("$ ")) {
@@ -115,7 +161,8 @@ class RecipesIT {
                             "PATH", caravan.getParent() + ":" + System.getenv("PATH"),
                             "CARAVAN_SERVER", "127.0.0.1:" + resp,
                             "CARAVAN_RESP", "127.0.0.1:" + resp,
-                            "CARAVAN_HTTP", "127.0.0.1:" + http));
+                            "CARAVAN_HTTP", "127.0.0.1:" + http,
+                            "CARAVAN_DEMO_PORTS", String.valueOf(resp)));
             process = builder.start();
             in = process.outputWriter(UTF_8);
             out = process.inputReader(UTF_8);

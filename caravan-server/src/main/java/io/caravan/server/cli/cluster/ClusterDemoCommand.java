@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
         name = "demo",
         description = {
             "Runs a cluster of three hosts on this machine, on loopback, each in a process of its own, until SIGINT or"
-                    + " SIGTERM. DIR gets the cluster file, the data and the logs of all hosts, and keeps them: the next time"
+                    + " SIGTERM. DIR gets the cluster file, and the data, log and process id of each host, and keeps them: the next time"
                     + " the same cluster goes on. For trying, not for production: one machine is one machine.",
             "A host that ends, because you kill it, say, stays down until 'caravan cluster demo --start HOST'."
         },
@@ -61,7 +61,7 @@ final class ClusterDemoCommand implements Callable<Integer> {
     @Option(
             names = "--ports",
             paramLabel = "FIRST",
-            defaultValue = "6381",
+            defaultValue = "${env:CARAVAN_DEMO_PORTS:-6381}",
             description = "RESP is on this port and the next two, HTTP on those plus 100, the hosts among themselves on"
                     + " those plus 200.")
     private int firstPort;
@@ -153,10 +153,12 @@ final class ClusterDemoCommand implements Callable<Integer> {
             command.add("--cluster-create");
         }
         File out = log.toFile();
-        return new ProcessBuilder(command)
+        Process process = new ProcessBuilder(command)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(out))
                 .redirectError(ProcessBuilder.Redirect.appendTo(out))
                 .start();
+        Files.writeString(directory.resolve(host.id() + ".pid"), Long.toString(process.pid()));
+        return process;
     }
 
     private static boolean isFirstStart(Path data) throws IOException {

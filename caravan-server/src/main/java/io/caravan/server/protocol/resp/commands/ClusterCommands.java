@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -73,14 +72,13 @@ public final class ClusterCommands {
         return Reply.Bulk.of(host.nodeId(cluster.group()));
     }
 
-    /** The host that leads has all slots, or nobody has. */
+    /** The host that leads has all slots. */
     private Reply info() {
         boolean ok = cluster.leader().isPresent();
-        int slots = ok ? Slots.COUNT : 0;
         return new Reply.Verbatim("cluster_state:" + (ok ? "ok" : "fail")
-                + "\r\ncluster_slots_assigned:" + slots
-                + "\r\ncluster_slots_ok:" + slots
-                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:0"
+                + "\r\ncluster_slots_assigned:" + Slots.COUNT
+                + "\r\ncluster_slots_ok:" + (ok ? Slots.COUNT : 0)
+                + "\r\ncluster_slots_pfail:0\r\ncluster_slots_fail:" + (ok ? 0 : Slots.COUNT)
                 + "\r\ncluster_known_nodes:" + cluster.hosts().size()
                 + "\r\ncluster_size:" + (ok ? 1 : 0)
                 + "\r\ncluster_current_epoch:" + cluster.term()
@@ -92,15 +90,12 @@ public final class ClusterCommands {
     }
 
     private Reply slots() {
-        Optional<ClusterHost> leader = cluster.leader();
-        if (leader.isEmpty()) {
-            return Reply.Array.EMPTY;
-        }
+        ClusterHost owner = cluster.owner();
         List<Reply> range = new ArrayList<>();
         range.add(new Reply.Number(0));
         range.add(new Reply.Number(Slots.COUNT - 1));
-        range.add(node(leader.get()));
-        followers(leader.get()).forEach(host -> range.add(node(host)));
+        range.add(node(owner));
+        followers(owner).forEach(host -> range.add(node(host)));
         return Reply.Array.of(new Reply.Array(range));
     }
 
@@ -109,10 +104,10 @@ public final class ClusterCommands {
     }
 
     private Reply shards() {
-        Optional<ClusterHost> leader = cluster.leader();
+        ClusterHost owner = cluster.owner();
         List<Reply> nodes = new ArrayList<>();
         for (ClusterHost host : cluster.hosts()) {
-            boolean leads = leader.filter(host::equals).isPresent();
+            boolean leads = host.equals(owner);
             nodes.add(Reply.Fields.of(
                     "id",
                     id(host),
@@ -129,24 +124,24 @@ public final class ClusterCommands {
                     "health",
                     ClusterStatus.reachable(cluster, host) ? "online" : "failed"));
         }
-        Reply slots = leader.isPresent() ? Reply.Array.of(0, Slots.COUNT - 1) : Reply.Array.EMPTY;
-        return Reply.Array.of(Reply.Fields.of("slots", slots, "nodes", new Reply.Array(nodes)));
+        return Reply.Array.of(
+                Reply.Fields.of("slots", Reply.Array.of(0, Slots.COUNT - 1), "nodes", new Reply.Array(nodes)));
     }
 
     /** A line for each host, as Redis writes them: id, address, flags, leader, two times, epoch, link, slots. */
     private Reply nodes() {
-        ClusterHost leader = cluster.leader().orElse(null);
+        ClusterHost owner = cluster.owner();
         return new Reply.Verbatim(
-                cluster.hosts().stream().map(host -> line(host, leader)).collect(Collectors.joining()));
+                cluster.hosts().stream().map(host -> line(host, owner)).collect(Collectors.joining()));
     }
 
-    private String line(ClusterHost host, @Nullable ClusterHost leader) {
-        boolean leads = host.equals(leader);
+    private String line(ClusterHost host, ClusterHost owner) {
+        boolean leads = host.equals(owner);
         boolean reachable = ClusterStatus.reachable(cluster, host);
         String flags = (host.equals(cluster.self()) ? "myself," : "")
                 + (leads ? "master" : "slave")
                 + (reachable ? "" : ",fail?");
-        String follows = leads || leader == null ? "-" : leader.nodeId(cluster.group());
+        String follows = leads ? "-" : owner.nodeId(cluster.group());
         return host.nodeId(cluster.group()) + " " + host.resp() + "@"
                 + host.peer().port() + " " + flags + " " + follows
                 + " 0 0 " + cluster.term() + (reachable ? " connected" : " disconnected")

@@ -1,0 +1,34 @@
+"""Appends through redis-py's cluster client while the leader is killed. Usage: check.py PORT[,PORT...] KILL_FILE"""
+
+import pathlib
+import sys
+
+import redis
+from redis.backoff import ConstantBackoff
+from redis.cluster import ClusterNode, RedisCluster
+from redis.retry import Retry
+
+VALUES = 200
+
+
+def main():
+    ports, kill_file = [int(port) for port in sys.argv[1].split(",")], pathlib.Path(sys.argv[2])
+    client = RedisCluster(
+        startup_nodes=[ClusterNode("127.0.0.1", port) for port in ports],
+        retry=Retry(ConstantBackoff(0.1), 100),
+    )
+    for n in range(VALUES):
+        if n == VALUES // 2:
+            # Whoever waits for the file kills the leader.
+            kill_file.touch()
+        client.rpush("{cluster}:py", n)
+    found = [int(value) for value in client.lrange("{cluster}:py", 0, -1)]
+    # A value whose answer was lost with the leader is sent again by the client.
+    assert sorted(set(found)) == list(range(VALUES)), found
+    assert client.llen("{cluster}:py") == len(found)
+    assert client.cluster_keyslot("{cluster}:py") == client.keyslot("{cluster}:py")
+    client.close()
+    print(f"redis-py {redis.__version__}: {VALUES} values over a killed leader, {len(found) - VALUES} sent twice")
+
+
+main()
