@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.caravan.Durability;
 import io.caravan.StoreConfig;
 import io.caravan.cluster.GroupConfig;
-import io.caravan.server.archive.push.ArchiveConfig;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterFile;
 import io.caravan.server.cluster.ClusterHost;
@@ -13,6 +12,8 @@ import io.caravan.server.config.HostPort;
 import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.testing.Eventually;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -24,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a cluster in one JVM, on loopback. */
@@ -32,18 +34,25 @@ public final class TestCluster implements AutoCloseable {
 
     private final Path directory;
     private final ClusterFile file;
-    private final @Nullable ArchiveConfig archive;
+    private final UnaryOperator<ServerConfig> change;
+    private final GroupConfig.@Nullable Tls tls;
     private final Map<String, ClusterServer> running = new LinkedHashMap<>();
     private final Map<String, Cluster> views = new LinkedHashMap<>();
 
     public TestCluster(Path directory) throws IOException {
-        this(directory, null);
+        this(directory, config -> config, null);
     }
 
-    /** A cluster that archives there. */
-    public TestCluster(Path directory, @Nullable ArchiveConfig archive) throws IOException {
+    /**
+     * A cluster whose servers' config is changed before they start.
+     *
+     * @param tls what hosts prove with who they are, if they do
+     */
+    public TestCluster(Path directory, UnaryOperator<ServerConfig> change, GroupConfig.@Nullable Tls tls)
+            throws IOException {
         this.directory = directory;
-        this.archive = archive;
+        this.change = change;
+        this.tls = tls;
         this.file = new ClusterFile(UUID.randomUUID(), freeHosts());
         for (ClusterHost host : file.hosts()) {
             start(host.id(), true);
@@ -85,16 +94,21 @@ public final class TestCluster implements AutoCloseable {
                 directory.resolve(id).resolve("raft"),
                 ELECTION,
                 create,
-                null);
+                tls);
         InetSocketAddress http = host.http().resolve();
         ServerConfig config = ServerConfig.of(host.resp().resolve(), store)
                 .withHttp(HttpConfig.of(http, store.maxValueBytes(), store.logBufferBytes()));
-        Cluster view = new Cluster(file, id, null);
+        Cluster view = new Cluster(file, id, tls == null ? null : client(tls));
         views.put(id, view);
-        running.put(
-                id,
-                ClusterServer.start(
-                        group, archive == null ? config : config.withArchive(archive), List.of(), view, null));
+        running.put(id, ClusterServer.start(group, change.apply(config), List.of(), view, null));
+    }
+
+    /** For connections to hosts that have such certificates. */
+    static SslContext client(GroupConfig.Tls tls) throws IOException {
+        return SslContextBuilder.forClient()
+                .trustManager(tls.authority().toFile())
+                .keyManager(tls.certificates().toFile(), tls.key().toFile())
+                .build();
     }
 
     /** Stops a host, as SIGTERM does. */

@@ -153,6 +153,36 @@ class ConfigurationTest {
     }
 
     @Test
+    void aClusterThatCannotBeIsRefusedBeforeAnythingIsOpened() throws IOException {
+        environment.put("CARAVAN_DATA", directory.resolve("store").toString());
+        StringBuilder text = new StringBuilder("group = 3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10\n");
+        int port = 1;
+        for (String id : List.of("a", "b", "c")) {
+            String address = id.equals("c") ? "10.0.0.1:" : "127.0.0.1:";
+            text.append(id).append(".peer = ").append(address).append(port++).append('\n');
+            text.append(id).append(".resp = 127.0.0.1:").append(port++).append('\n');
+            text.append(id).append(".http = 127.0.0.1:").append(port++).append('\n');
+        }
+        String file = Files.writeString(directory.resolve("cluster"), text).toString();
+        Map<String, String> wrong = Map.of(
+                "--cluster-file FILE", "--cluster-file and --cluster-host need each other",
+                "--cluster-host a", "--cluster-file and --cluster-host need each other",
+                "--cluster-file FILE --cluster-host d", "the cluster has no host 'd'",
+                "--cluster-file FILE --cluster-host c",
+                        "the peer address 10.0.0.1:7 can be reached from other machines",
+                "--cluster-file FILE --cluster-host a --durability process", "--durability must be sync in a cluster",
+                "--cluster-file FILE --cluster-host a --cluster-cert x",
+                        "--cluster-key and --cluster-ca need each other",
+                "--cluster-file FILE --cluster-host a --tls-cert x --tls-key y", "--tls-cert in a cluster needs",
+                "--cluster-file FILE --cluster-host a --cluster-election 1ms", "election must be 50 ms to 1 min");
+        wrong.forEach((options, problem) -> {
+            err.getBuffer().setLength(0);
+            assertRefused(problem, options.replace("FILE", file).split(" "));
+        });
+        assertThat(directory.resolve("store")).doesNotExist();
+    }
+
+    @Test
     void anOriginThatIsNoneIsRefused() {
         assertRefused(
                 "--allow-origin: 'https://a.example/' is not an origin", "--allow-origin", "*,https://a.example/");

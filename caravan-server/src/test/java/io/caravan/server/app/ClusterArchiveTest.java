@@ -1,0 +1,68 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.server.archive.Claims;
+import io.caravan.server.archive.object.MemoryObjects;
+import io.caravan.server.archive.push.ArchiveConfig;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.protocol.resp.RespClient;
+import io.caravan.testing.Eventually;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The archive of a cluster, which belongs to whoever leads. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterArchiveTest {
+    private final MemoryObjects objects = new MemoryObjects(InstantSource.system());
+
+    private ArchiveConfig archive(boolean adopts) {
+        return Claims.config("memory:", objects::client, true, adopts, false, Duration.ofHours(10), 2, 0, false);
+    }
+
+    private static String call(TestCluster cluster, String... words) throws IOException {
+        try (RespClient client = cluster.connect(cluster.awaitLeader())) {
+            return client.call(words);
+        }
+    }
+
+    private static String state(TestCluster cluster) {
+        try {
+            return call(cluster, "INFO", "archive");
+        } catch (IOException problem) {
+            throw new UncheckedIOException(problem);
+        }
+    }
+
+    private static void awaitOwner(TestCluster cluster) {
+        Eventually.await("the leader owns the archive", () -> state(cluster).contains("archive_state:owner"));
+    }
+
+    @Test
+    void theNextLeaderTakesTheArchiveOverAndANewClusterComesBackFromIt(@TempDir Path one, @TempDir Path two)
+            throws Exception {
+        try (TestCluster cluster = new TestCluster(one, config -> config.withArchive(archive(false)), null)) {
+            awaitOwner(cluster);
+            assertThat(call(cluster, "RPUSH", "d", "first")).isEqualTo(":1");
+            assertThat(call(cluster, "CARAVAN.ARCHIVE", "d")).contains(":1");
+            ClusterHost next = cluster.follower();
+            assertThat(call(cluster, "CARAVAN.TRANSFER", next.id())).isEqualTo("+OK");
+            Eventually.await("the other host leads", () -> cluster.awaitLeader().equals(next));
+            awaitOwner(cluster);
+            assertThat(call(cluster, "RPUSH", "d", "second")).isEqualTo(":2");
+            assertThat(call(cluster, "CARAVAN.ARCHIVE", "d")).contains(":2");
+        }
+        // All hosts are lost, with their files.
+        try (TestCluster cluster = new TestCluster(two, config -> config.withArchive(archive(true)), null)) {
+            awaitOwner(cluster);
+            assertThat(call(cluster, "CARAVAN.RESTORE", "d")).doesNotStartWith("-");
+            assertThat(call(cluster, "LRANGE", "d", "0", "-1")).isEqualTo("[$first, $second]");
+        }
+    }
+}

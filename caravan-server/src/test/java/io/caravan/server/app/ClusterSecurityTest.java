@@ -1,0 +1,101 @@
+package io.caravan.server.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.cluster.GroupConfig;
+import io.caravan.server.cluster.ClusterHost;
+import io.caravan.server.net.NetworkConfig;
+import io.caravan.server.net.Tls;
+import io.caravan.server.security.Authenticator;
+import io.netty.pkitesting.CertificateBuilder;
+import io.netty.pkitesting.X509Bundle;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.KeyStore;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A cluster whose clients and hosts speak TLS, and whose clients need a secret. */
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class ClusterSecurityTest {
+    @TempDir
+    private Path directory;
+
+    @Test
+    void aRequestIsPassedOnWithItsTokenAndOverTls() throws Exception {
+        X509Bundle authority = new CertificateBuilder()
+                .subject("CN=authority")
+                .setIsCertificateAuthority(true)
+                .buildSelfSigned();
+        X509Bundle host = new CertificateBuilder()
+                .subject("CN=host")
+                .addSanIpAddress("127.0.0.1")
+                .buildIssuedBy(authority);
+        GroupConfig.Tls tls = new GroupConfig.Tls(
+                write("key.pem", host.getPrivateKeyPEM()),
+                write("certificates.pem", host.getCertificatePathPEM()),
+                write("authority.pem", authority.getCertificatePathPEM()));
+        HttpClient client =
+                HttpClient.newBuilder().sslContext(trusting(authority)).build();
+        try (TestCluster cluster = new TestCluster(directory, config -> secured(config, tls), tls)) {
+            ClusterHost leader = cluster.awaitLeader();
+            ClusterHost follower = cluster.follower();
+            for (ClusterHost asked : new ClusterHost[] {follower, leader}) {
+                assertThat(status(client, asked, "PUT", null)).isEqualTo(401);
+                assertThat(status(client, asked, "PUT", "wrong")).isEqualTo(401);
+                assertThat(status(client, asked, "PUT", "right")).isIn(200, 201);
+                assertThat(status(client, asked, "GET", "right")).isEqualTo(200);
+            }
+        }
+    }
+
+    private Path write(String name, String pem) throws IOException {
+        return Files.writeString(directory.resolve(name), pem);
+    }
+
+    private static ServerConfig secured(ServerConfig config, GroupConfig.Tls tls) {
+        try {
+            NetworkConfig open = config.network();
+            return config.withNetwork(new NetworkConfig(
+                            open.transport(),
+                            open.loops(),
+                            open.limits(),
+                            new Tls(tls.certificates(), tls.key(), null)))
+                    .withAuthenticator(Authenticator.ofPassword("right".getBytes(StandardCharsets.UTF_8)));
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    private static SSLContext trusting(X509Bundle authority) throws Exception {
+        KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+        trusted.load(null, null);
+        trusted.setCertificateEntry("authority", authority.getCertificate());
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(trusted);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    private static int status(HttpClient client, ClusterHost host, String method, String token) throws Exception {
+        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("https://" + host.http() + "/v1/stream/s"))
+                .method(method, HttpRequest.BodyPublishers.noBody())
+                .header("Content-Type", "text/plain");
+        if (token != null) {
+            request.header("Authorization", "Bearer " + token);
+        }
+        return client.send(request.build(), HttpResponse.BodyHandlers.discarding())
+                .statusCode();
+    }
+}
