@@ -5,6 +5,8 @@ import io.caravan.CaravanException;
 import io.caravan.StoreClosedException;
 import io.caravan.catalog.DocumentName;
 import java.nio.file.Path;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,7 @@ public final class Backups implements AutoCloseable {
 
     private final @Nullable Path directory;
     private final @Nullable Source source;
+    private final Executor threads;
     private final AtomicBoolean running = new AtomicBoolean();
     private volatile boolean closed;
 
@@ -45,9 +48,10 @@ public final class Backups implements AutoCloseable {
      */
     public record Made(Path path, BackupReport report, long millis) {}
 
-    private Backups(@Nullable Path directory, @Nullable Source source) {
+    private Backups(@Nullable Path directory, @Nullable Source source, Executor threads) {
         this.directory = directory;
         this.source = source;
+        this.threads = threads;
     }
 
     /**
@@ -56,12 +60,23 @@ public final class Backups implements AutoCloseable {
      * @param directory where they go, or null when nobody may make any
      */
     public static Backups of(Source source, @Nullable Path directory) {
-        return new Backups(directory == null ? null : directory.toAbsolutePath(), source);
+        return of(source, directory, Backups::onOwnThread);
     }
 
     /** No backups: each is refused. */
     public static Backups none() {
-        return new Backups(null, null);
+        return new Backups(null, null, Backups::onOwnThread);
+    }
+
+    /** As {@link #of(Source, Path)}; each backup is given to these threads. */
+    static Backups of(Source source, @Nullable Path directory, Executor threads) {
+        return new Backups(directory == null ? null : directory.toAbsolutePath(), source, threads);
+    }
+
+    private static void onOwnThread(Runnable backup) {
+        Thread thread = new Thread(backup, "caravan-backup");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /**
@@ -88,24 +103,40 @@ public final class Backups implements AutoCloseable {
         }
         Source from = source;
         Path target = directory.resolve(name);
-        Thread thread = new Thread(() -> run(from, target, outcome), "caravan-backup");
-        thread.setDaemon(true);
-        thread.start();
+        boolean begun = false;
+        try {
+            threads.execute(() -> run(from, target, outcome));
+            begun = true;
+        } finally {
+            if (!begun) {
+                running.set(false);
+            }
+        }
     }
 
     private void run(Source from, Path target, Outcome<Made> outcome) {
-        long start = System.nanoTime();
         Made made;
         try {
-            BackupReport report = from.backup(target, (done, total) -> checkOpen());
-            made = new Made(target, report, (System.nanoTime() - start) / 1_000_000);
+            made = copy(from, target);
         } catch (RuntimeException problem) {
-            running.set(false);
             outcome.failure(problem);
             return;
+        } catch (Error broken) {
+            outcome.failure(new IllegalStateException("the backup has failed: " + broken, broken));
+            throw broken;
         }
-        running.set(false);
         outcome.success(made);
+    }
+
+    /** Whoever is told of the end may begin the next one at once. */
+    private Made copy(Source from, Path target) {
+        long start = System.nanoTime();
+        try {
+            BackupReport report = from.backup(target, (done, total) -> checkOpen());
+            return new Made(target, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+        } finally {
+            running.set(false);
+        }
     }
 
     private void checkOpen() {
