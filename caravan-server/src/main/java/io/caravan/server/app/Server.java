@@ -115,7 +115,7 @@ public final class Server implements AutoCloseable {
         StoreMetrics.register(metrics, opened, disk);
         ArchiveConfig archive = config.archive();
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk);
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk, backups);
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

@@ -7,7 +7,7 @@ import io.caravan.catalog.DocumentName;
 import java.nio.file.Path;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ public final class Backups implements AutoCloseable {
     private final @Nullable Path directory;
     private final @Nullable Source source;
     private final Executor threads;
-    private final AtomicBoolean running = new AtomicBoolean();
+    private final AtomicReference<@Nullable Attempt> running = new AtomicReference<>();
     private volatile boolean closed;
 
     /** A store that can be copied while it is open. */
@@ -47,6 +47,27 @@ public final class Backups implements AutoCloseable {
      * @param millis how long it took
      */
     public record Made(Path path, BackupReport report, long millis) {}
+
+    /**
+     * How far a backup is that is being made.
+     *
+     * @param doneBytes copied so far
+     * @param totalBytes there are to copy; 0 before it is known, and growing with the log, which is copied last
+     */
+    public record Underway(long doneBytes, long totalBytes) {}
+
+    /** A backup that is being made: its thread notes how far it is, and ends it when the server stops. */
+    private final class Attempt implements BackupReport.Progress {
+        private volatile Underway underway = new Underway(0, 0);
+
+        @Override
+        public void at(long done, long total) {
+            underway = new Underway(done, total);
+            if (closed) {
+                throw new StoreClosedException("the server is stopping: its store");
+            }
+        }
+    }
 
     private Backups(@Nullable Path directory, @Nullable Source source, Executor threads) {
         this.directory = directory;
@@ -98,26 +119,27 @@ public final class Backups implements AutoCloseable {
                             + " 1 to 200 letters, digits, '-', '_' and '.', starts with a letter, a digit or '_', and does not"
                             + " end with " + PARTIAL);
         }
-        if (!running.compareAndSet(false, true)) {
+        Attempt attempt = new Attempt();
+        if (!running.compareAndSet(null, attempt)) {
             throw new IllegalStateException("another backup is being made: try again when it is done");
         }
         Source from = source;
         Path target = directory.resolve(name);
         boolean begun = false;
         try {
-            threads.execute(() -> run(from, target, outcome));
+            threads.execute(() -> run(from, target, attempt, outcome));
             begun = true;
         } finally {
             if (!begun) {
-                running.set(false);
+                running.set(null);
             }
         }
     }
 
-    private void run(Source from, Path target, Outcome<Made> outcome) {
+    private void run(Source from, Path target, Attempt attempt, Outcome<Made> outcome) {
         Made made;
         try {
-            made = copy(from, target);
+            made = copy(from, target, attempt);
         } catch (RuntimeException problem) {
             outcome.failure(problem);
             return;
@@ -129,20 +151,20 @@ public final class Backups implements AutoCloseable {
     }
 
     /** Whoever is told of the end may begin the next one at once. */
-    private Made copy(Source from, Path target) {
+    private Made copy(Source from, Path target, Attempt attempt) {
         long start = System.nanoTime();
         try {
-            BackupReport report = from.backup(target, (done, total) -> checkOpen());
+            BackupReport report = from.backup(target, attempt);
             return new Made(target, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
         } finally {
-            running.set(false);
+            running.set(null);
         }
     }
 
-    private void checkOpen() {
-        if (closed) {
-            throw new StoreClosedException("the server is stopping: its store");
-        }
+    /** How far the backup is that is being made, or null when there is none. */
+    public @Nullable Underway underway() {
+        Attempt attempt = running.get();
+        return attempt == null ? null : attempt.underway;
     }
 
     /** Has a backup that is being made end, and leave nothing. */

@@ -35,6 +35,7 @@ class BackupTest {
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {
             Backups.Source source = (target, progress) -> {
+                progress.at(7, 70);
                 copying.countDown();
                 await(mayCopy);
                 return store.backup(target, progress);
@@ -107,10 +108,14 @@ class BackupTest {
                 await(copying);
                 assertThat(other.call("CARAVAN.BACKUP", "second")).startsWith("-BACKUP another backup is being made");
                 assertThat(other.call("RPUSH", "k", "v")).isEqualTo(":1");
+                assertThat(other.call("INFO", "persistence"))
+                        .contains("backup_in_progress:1\r\n", "backup_done_bytes:7\r\n", "backup_total_bytes:70\r\n");
             } finally {
                 mayCopy.countDown();
             }
             assertThat(first.read()).contains("$files");
+            assertThat(first.call("INFO", "persistence"))
+                    .contains("backup_in_progress:0\r\n", "backup_done_bytes:0\r\n", "backup_total_bytes:0\r\n");
         });
     }
 

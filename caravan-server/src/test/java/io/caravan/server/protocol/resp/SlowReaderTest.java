@@ -163,7 +163,12 @@ class SlowReaderTest extends RespTestBase {
                 null,
                 Backups.none(),
                 new ServerStatus(
-                        fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of("."))),
+                        fixture.documents,
+                        fixture.network,
+                        Durability.NONE,
+                        null,
+                        new DiskSpace(Path.of(".")),
+                        Backups.none()),
                 readers::add,
                 Authenticator.open(),
                 metrics);
