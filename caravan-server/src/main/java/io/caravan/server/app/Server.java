@@ -128,7 +128,7 @@ public final class Server implements AutoCloseable {
                 metrics);
         respAddress = network.listen(config.resp(), "--resp", resp);
         if (http != null) {
-            http.serve(new Served(opened, archiver, restores, resp::clients, settings));
+            http.serve(new Served(opened, archiver, restores, backups, resp::clients, settings));
         }
     }
 

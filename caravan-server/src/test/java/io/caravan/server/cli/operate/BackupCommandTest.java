@@ -78,7 +78,9 @@ class BackupCommandTest {
         Files.writeString(Files.createDirectory(directory.resolve("taken")).resolve("file"), "mine");
         serve(config -> config, address -> {
             fails(run(address, "backup", "../x"), "'../x' cannot be a backup's name: it has 1 to 200 letters");
-            fails(run(address, "backup", "taken"), directory.resolve("taken") + " exists and is not empty");
+            fails(
+                    run(address, "backup", "taken"),
+                    directory.resolve("taken") + " is there already: choose another name");
         });
         try (ServedStore served = new ServedStore()) {
             fails(
