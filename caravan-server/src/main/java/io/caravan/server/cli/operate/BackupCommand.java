@@ -57,9 +57,18 @@ final class BackupCommand extends ClientCommand {
         ServerConnection asking = connect();
         try (ServerConnection connection = connect();
                 Progress shown = Progress.ticking(err(), console().showsProgress(), () -> howFar(asking))) {
-            print(connection.askAtLeisure("CARAVAN.BACKUP", name), output);
+            print(make(connection), output);
         } finally {
             asking.cut();
+        }
+    }
+
+    private Map<String, @Nullable Object> make(ServerConnection connection) {
+        try {
+            return connection.askAtLeisure("CARAVAN.BACKUP", name);
+        } catch (ServerConnection.LostException lost) {
+            throw ClientException.failed(
+                    lost.getMessage() + "; the backup may go on: 'caravan stat' says so (backup_in_progress)", lost);
         }
     }
 

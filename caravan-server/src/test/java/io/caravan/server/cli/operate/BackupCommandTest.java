@@ -12,14 +12,17 @@ import io.caravan.server.cli.client.ServedStore;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.config.HostPort;
 import io.caravan.server.document.Backups;
+import io.caravan.server.protocol.resp.RespClient;
 import io.caravan.server.security.Authenticator;
 import io.caravan.server.security.FileAuthenticator;
-import java.io.IOException;
+import io.caravan.testing.Eventually;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,16 +32,34 @@ class BackupCommandTest {
     @TempDir
     private Path directory;
 
-    private interface Talk {
-        void with(String address) throws IOException;
+    private Step slowly = () -> {};
+
+    private interface Step {
+        void run() throws InterruptedException;
     }
 
-    private void serve(UnaryOperator<ServerConfig> change, Talk talk) throws IOException {
+    private interface Talk {
+        void with(String address) throws Exception;
+    }
+
+    private void await() {
+        try {
+            slowly.run();
+        } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
+        }
+    }
+
+    private void serve(UnaryOperator<ServerConfig> change, Talk talk) throws Exception {
         StoreConfig config = StoreConfig.builder(directory.resolve("store")).build();
         InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(change.apply(ServerConfig.of(any, config)))) {
-            server.serve(store, Backups.of(store::backup, directory));
+            Backups.Source source = (target, progress) -> {
+                await();
+                return store.backup(target, progress);
+            };
+            server.serve(store, Backups.of(source, directory));
             talk.with(HostPort.format(server.respAddress()));
         }
     }
@@ -48,7 +69,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void itTellsWhereTheBackupLiesAndOfWhichMomentItIs() throws IOException {
+    void itTellsWhereTheBackupLiesAndOfWhichMomentItIs() throws Exception {
         Path backup = directory.resolve("monday");
         serve(config -> config, address -> {
             run(address, "append", "letters/1", "Dear Ada,");
@@ -74,7 +95,7 @@ class BackupCommandTest {
     }
 
     @Test
-    void whereThereIsNoBackupItSaysWhy() throws IOException {
+    void whereThereIsNoBackupItSaysWhy() throws Exception {
         Files.writeString(Files.createDirectory(directory.resolve("taken")).resolve("file"), "mine");
         serve(config -> config, address -> {
             fails(run(address, "backup", "../x"), "'../x' cannot be a backup's name: it has 1 to 200 letters");
@@ -92,7 +113,30 @@ class BackupCommandTest {
     }
 
     @Test
-    void itNeedsThePermissionAdmin() throws IOException {
+    void whoLosesTheConnectionIsToldThatTheBackupGoesOn() throws Exception {
+        CountDownLatch copying = new CountDownLatch(1);
+        CountDownLatch mayCopy = new CountDownLatch(1);
+        slowly = () -> {
+            copying.countDown();
+            mayCopy.await();
+        };
+        serve(config -> config, address -> {
+            FutureTask<CommandRun> command = new FutureTask<>(() -> run(address, "backup", "monday"));
+            new Thread(command).start();
+            copying.await();
+            HostPort server = HostPort.parse(address);
+            try (RespClient other = new RespClient(new InetSocketAddress(server.host(), server.port()))) {
+                assertThat(other.call("CLIENT", "KILL", "TYPE", "normal")).isEqualTo(":2");
+            }
+            fails(command.get(), "the connection to " + address + " was lost: ");
+            assertThat(command.get().err()).contains("the backup may go on: 'caravan stat' says so");
+            mayCopy.countDown();
+            Eventually.await("the backup is whole", () -> Files.exists(directory.resolve("monday")));
+        });
+    }
+
+    @Test
+    void itNeedsThePermissionAdmin() throws Exception {
         Path users = Files.writeString(
                 directory.resolve("users"), "editor.secret = reads-and-writes\neditor.permissions = read, write\n");
         Authenticator authenticator = FileAuthenticator.ofSecrets(users);
