@@ -80,8 +80,8 @@ public final class DurableListStore implements ListStore {
      * @param keepDirectory a new or empty folder for the copies, outside the store's
      * @throws CorruptStoreException when cutting the log would not help; nothing was changed
      */
-    public static RepairReport repair(Path directory, Path keepDirectory) {
-        return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory));
+    public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress) {
+        return OwnThread.call("repair " + directory, () -> Repairer.repair(directory, keepDirectory, progress));
     }
 
     /**
@@ -90,8 +90,8 @@ public final class DurableListStore implements ListStore {
      *
      * @throws CorruptStoreException when cutting the log would not help
      */
-    public static RepairReport planRepair(Path directory) {
-        return OwnThread.call("look at " + directory, () -> Repairer.plan(directory));
+    public static RepairReport planRepair(Path directory, VerifyReport.Progress progress) {
+        return OwnThread.call("look at " + directory, () -> Repairer.plan(directory, progress));
     }
 
     /**

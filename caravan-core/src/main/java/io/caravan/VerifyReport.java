@@ -28,7 +28,7 @@ public record VerifyReport(
         return faults.isEmpty();
     }
 
-    /** Is called with the progress of a verification: when a step begins, and then about ten times a second at most. */
+    /** Is called with the progress of a verification or a repair: when a step begins, and then about ten times a second at most. */
     @FunctionalInterface
     public interface Progress {
         /** Ignores the progress. */
@@ -37,7 +37,8 @@ public record VerifyReport(
         /**
          * A step has come this far.
          *
-         * @param step what is being read: "checkpoints", "log", "entries"
+         * @param step what is being read: "checkpoints", "log" (its segments), "entries"; of a repair also "whole log"
+         *     (up to the damage) and "copies"
          * @param done units read
          * @param total units there are
          */

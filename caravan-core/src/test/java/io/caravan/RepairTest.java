@@ -8,6 +8,8 @@ import io.caravan.testing.WatchedThreading;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,23 +30,30 @@ class RepairTest {
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("repair");
 
-        RepairReport plan = DurableListStore.planRepair(store);
+        RepairReport plan = DurableListStore.planRepair(store, VerifyReport.Progress.NONE);
         assertThat(plan.cutLsn()).isEqualTo(3 * BLOCK);
         assertThat(plan.keptFiles()).contains(store.resolve(FIRST_LOG).toString());
         assertThat(Files.readAllBytes(store.resolve(FIRST_LOG))).isEqualTo(damaged);
 
-        RepairReport report = DurableListStore.repair(store, work.resolve("kept"));
+        List<String> steps = new ArrayList<>();
+        RepairReport report =
+                DurableListStore.repair(store, work.resolve("kept"), (step, done, total) -> steps.add(step));
 
         assertThat(report.cutLsn()).isEqualTo(3 * BLOCK);
         assertThat(Files.readAllBytes(work.resolve("kept").resolve(FIRST_LOG))).isEqualTo(damaged);
         assertThat(report.keptFiles())
                 .contains(work.resolve("kept").resolve(FIRST_LOG).toString());
+        assertThat(steps)
+                .containsSubsequence("checkpoints", "log", "checkpoints", "whole log", "copies", "checkpoints", "log");
         try (ListStore opened = open(store)) {
             assertThat(opened.read(1)).hasSize(2);
             assertThat(opened.append(1, new byte[1]).join()).isEqualTo(2);
         }
-        assertThat(DurableListStore.verify(store, VerifyReport.Progress.NONE).faults())
+        steps.clear();
+        assertThat(DurableListStore.verify(store, (step, done, total) -> steps.add(step))
+                        .faults())
                 .isEmpty();
+        assertThat(steps).containsSubsequence("checkpoints", "log", "entries");
     }
 
     @Test
@@ -52,7 +61,8 @@ class RepairTest {
         Path store = killedAfterAppends(3);
         byte[] before = Files.readAllBytes(store.resolve(FIRST_LOG));
 
-        assertThat(DurableListStore.repair(store, work.resolve("kept")).nothingDone())
+        assertThat(DurableListStore.repair(store, work.resolve("kept"), VerifyReport.Progress.NONE)
+                        .nothingDone())
                 .isTrue();
 
         assertThat(Files.readAllBytes(store.resolve(FIRST_LOG))).isEqualTo(before);
@@ -63,10 +73,10 @@ class RepairTest {
         Path store = killedAfterAppends(3);
         Files.writeString(Files.createDirectory(work.resolve("full")).resolve("letter"), "keep me");
 
-        assertThatThrownBy(() -> DurableListStore.repair(store, store.resolve("kept")))
+        assertThatThrownBy(() -> DurableListStore.repair(store, store.resolve("kept"), VerifyReport.Progress.NONE))
                 .isInstanceOf(StoreDirectoryException.class)
                 .hasMessageContaining("inside");
-        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("full")))
+        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("full"), VerifyReport.Progress.NONE))
                 .isInstanceOf(StoreDirectoryException.class)
                 .hasMessageContaining("not empty");
     }
@@ -79,7 +89,7 @@ class RepairTest {
         Files.write(store.resolve("log-7fffffffffffffff.wal"), Files.readAllBytes(store.resolve(FIRST_LOG)));
         flip(store.resolve("heap-0000000000000000.dat"), 3);
 
-        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("kept")))
+        assertThatThrownBy(() -> DurableListStore.repair(store, work.resolve("kept"), VerifyReport.Progress.NONE))
                 .isInstanceOf(CorruptStoreException.class)
                 .hasMessageContaining("heap-0000000000000000.dat");
         assertThat(work.resolve("kept").resolve("log-7fffffffffffffff.wal")).exists();

@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import io.caravan.CorruptStoreException;
 import io.caravan.StoreDirectoryException;
+import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.format.CheckpointLayout;
@@ -37,12 +38,19 @@ public final class Recovery {
     private static final long MIN_REGIONS_AT_ONCE = 1 << 20;
 
     private final Storage storage;
+    private final VerifyReport.Progress progress;
     private final StoreFiles files;
     private final Set<RecoveryCase> cases = EnumSet.noneOf(RecoveryCase.class);
 
     /** Lists the directory. */
     public Recovery(Storage storage) throws IOException {
+        this(storage, VerifyReport.Progress.NONE);
+    }
+
+    /** The same, which tells after each checkpoint and frame how far it is. */
+    public Recovery(Storage storage, VerifyReport.Progress progress) throws IOException {
         this.storage = storage;
+        this.progress = progress;
         this.files = StoreFiles.list(storage);
         if (!files.temporaries().isEmpty()) {
             cases.add(RecoveryCase.LEFTOVER_TEMPORARY_FILES);
@@ -70,7 +78,7 @@ public final class Recovery {
 
     /** The recovery of the store that was created because there was none. */
     public Recovery ofCreated() throws IOException {
-        Recovery recovery = new Recovery(storage);
+        Recovery recovery = new Recovery(storage, progress);
         recovery.cases.addAll(cases);
         return recovery;
     }
@@ -93,6 +101,8 @@ public final class Recovery {
         CorruptStoreException firstProblem = null;
         long neededLogSegment = 0;
         for (long number : checkpointNumbers()) {
+            progress.at(
+                    "checkpoints", good.size() + bad.size(), files.checkpoints().size());
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 if (replayed == null) {
                     replayed = replay(reader, reader.header().endLsn());
@@ -240,15 +250,16 @@ public final class Recovery {
         }
     }
 
-    private static LogScanner.End scan(
+    private LogScanner.End scan(
             LogSegments log, CheckpointHeader header, long neededEndLsn, RecordLayout.Visitor visitor)
             throws IOException {
+        long first = segmentOfStart(header);
+        long segments = log.last() - first + 1;
         return new LogScanner(log, header.storeId())
-                .scan(
-                        header.startLsn(),
-                        header.previousLsn(),
-                        neededEndLsn,
-                        (segment, at, lsn) -> RecordLayout.forEachInFrame(segment, at, lsn, visitor));
+                .scan(header.startLsn(), header.previousLsn(), neededEndLsn, (segment, at, lsn) -> {
+                    progress.at("log", log.geometry().segmentOf(lsn) - first, segments);
+                    RecordLayout.forEachInFrame(segment, at, lsn, visitor);
+                });
     }
 
     private HeapFile openHeap(CheckpointHeader header) throws IOException {

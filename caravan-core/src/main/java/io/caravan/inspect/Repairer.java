@@ -3,8 +3,10 @@ package io.caravan.inspect;
 import io.caravan.CorruptStoreException;
 import io.caravan.RepairReport;
 import io.caravan.StoreDirectoryException;
+import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovery;
 import io.caravan.format.FileNames;
 import io.caravan.io.FileStorage;
@@ -34,9 +36,12 @@ public final class Repairer {
 
     private final List<String> kept = new ArrayList<>();
 
-    private Repairer(Storage storage, @Nullable Storage keep) {
+    private final VerifyReport.Progress progress;
+
+    private Repairer(Storage storage, @Nullable Storage keep, VerifyReport.Progress progress) {
         this.storage = storage;
         this.keep = keep;
+        this.progress = new PacedProgress(progress);
     }
 
     /**
@@ -45,7 +50,8 @@ public final class Repairer {
      * @param keepDirectory a new or empty folder for the copies, outside the store's
      * @throws CorruptStoreException when no cut of the log can help: a checkpoint or the heap is damaged
      */
-    public static RepairReport repair(Path directory, Path keepDirectory) throws IOException {
+    public static RepairReport repair(Path directory, Path keepDirectory, VerifyReport.Progress progress)
+            throws IOException {
         if (keepDirectory
                 .toAbsolutePath()
                 .normalize()
@@ -58,7 +64,7 @@ public final class Repairer {
             if (!keep.list().isEmpty()) {
                 throw new StoreDirectoryException(keepDirectory + " is not empty; name a new folder for the copies");
             }
-            return new Repairer(storage, keep).repair();
+            return new Repairer(storage, keep, progress).repair();
         }
     }
 
@@ -66,14 +72,14 @@ public final class Repairer {
      * Says what a repair of the closed store would cut, and which files it would change or remove; changes nothing.
      * Whether the rest opens then is not known before.
      */
-    public static RepairReport plan(Path directory) throws IOException {
+    public static RepairReport plan(Path directory, VerifyReport.Progress progress) throws IOException {
         try (Storage storage = FileStorage.open(directory)) {
-            return new Repairer(storage, null).repair();
+            return new Repairer(storage, null, progress).repair();
         }
     }
 
     private RepairReport repair() throws IOException {
-        Recovery recovery = new Recovery(storage);
+        Recovery recovery = new Recovery(storage, progress);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -84,14 +90,16 @@ public final class Repairer {
             long cutLsn = cut(newestWhole(recovery, damage));
             if (keep != null) {
                 // Throws if anything is still wrong: then more than the log is damaged.
-                new Recovery(storage).recover().close();
+                new Recovery(storage, progress).recover().close();
             }
             return new RepairReport(cutLsn, kept);
         }
     }
 
     private CheckpointHeader newestWhole(Recovery recovery, CorruptStoreException damage) throws IOException {
-        for (long number : recovery.checkpointNumbers()) {
+        List<Long> numbers = recovery.checkpointNumbers();
+        for (long number : numbers) {
+            progress.at("checkpoints", numbers.indexOf(number), numbers.size());
             try (CheckpointReader reader = new CheckpointReader(storage, number)) {
                 reader.read(CheckpointReader.Visitor.NOBODY);
                 return reader.header();
@@ -110,8 +118,13 @@ public final class Repairer {
                     log.open(FileNames.LOG.number(name).getAsLong());
                 }
             }
+            long first = geometry.segmentOf(checkpoint.startLsn());
             long end = new LogScanner(log, checkpoint.storeId())
-                    .endOfFrames(checkpoint.startLsn(), checkpoint.previousLsn());
+                    .endOfFrames(
+                            checkpoint.startLsn(),
+                            checkpoint.previousLsn(),
+                            (segment, at, lsn) ->
+                                    progress.at("whole log", geometry.segmentOf(lsn) - first, log.last() - first + 1));
             if (end < checkpoint.endLsn()) {
                 throw new CorruptStoreException(
                         storage.describe(FileNames.LOG.of(geometry.segmentOf(end))),
@@ -127,7 +140,9 @@ public final class Repairer {
 
     private void cutAt(LogSegments log, long end) throws IOException {
         long segment = log.geometry().segmentOf(end);
-        for (long number : log.from(segment)) {
+        List<Long> damaged = log.from(segment);
+        for (long number : damaged) {
+            progress.at("copies", kept.size(), damaged.size());
             copy(FileNames.LOG.of(number));
         }
         if (keep == null) {

@@ -10,6 +10,7 @@ import io.caravan.VerifyReport;
 import io.caravan.checkpoint.CheckpointHeader;
 import io.caravan.checkpoint.CheckpointReader;
 import io.caravan.engine.Engine;
+import io.caravan.engine.PacedProgress;
 import io.caravan.engine.Recovered;
 import io.caravan.engine.Recovery;
 import io.caravan.engine.Values;
@@ -50,12 +51,8 @@ public final class Verifier {
     /** Before the second look; twice as long before each that follows, as what moves comes to rest by itself. */
     private static final long FIRST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    private static final long PROGRESS_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
     private final VerifyReport.Progress progress;
     private final List<CaravanException> faults = new ArrayList<>();
-    private String lastStep = "";
-    private long lastReportNanos;
     private int checkpoints;
     private long frames;
     private long lists;
@@ -63,7 +60,7 @@ public final class Verifier {
     private long bytes;
 
     private Verifier(VerifyReport.Progress progress) {
-        this.progress = progress;
+        this.progress = new PacedProgress(progress);
     }
 
     /** Verifies the closed store in a directory. */
@@ -123,7 +120,7 @@ public final class Verifier {
     /** Verifies the closed store that a storage holds. */
     public static VerifyReport verify(Storage storage, VerifyReport.Progress progress) throws IOException {
         Verifier verifier = new Verifier(progress);
-        Recovery recovery = new Recovery(storage);
+        Recovery recovery = new Recovery(storage, verifier.progress);
         if (recovery.nothingToOpen()) {
             throw new StoreDirectoryException(storage.describe("") + " holds no store");
         }
@@ -156,7 +153,7 @@ public final class Verifier {
     /** The log was forced up to the newest checkpoint's end before that was published, so every recovery must reach it. */
     private @Nullable Recovered recoverFrom(Storage storage, Recovery recovery, long number, @Nullable Recovered newest)
             throws IOException {
-        reportProgress("checkpoints", checkpoints, recovery.checkpointNumbers().size());
+        progress.at("checkpoints", checkpoints, recovery.checkpointNumbers().size());
         try (CheckpointReader reader = new CheckpointReader(storage, number)) {
             long neededEndLsn = (newest == null ? reader.header() : newest.newest()).endLsn();
             Recovered found = recovery.recoverFrom(reader, neededEndLsn);
@@ -202,7 +199,7 @@ public final class Verifier {
             } catch (CorruptStoreException problem) {
                 faults.add(problem);
             }
-            reportProgress("entries", entries, index.entryCount());
+            progress.at("entries", entries, index.entryCount());
         }
     }
 
@@ -224,8 +221,7 @@ public final class Verifier {
         List<CheckpointHeader> headers = new ArrayList<>();
         for (long number : engine.checkpointNumbers()) {
             attempt(() -> headers.add(readCheckpoint(engine.storage(), number)));
-            reportProgress(
-                    "checkpoints", checkpoints, engine.checkpointNumbers().size());
+            progress.at("checkpoints", checkpoints, engine.checkpointNumbers().size());
         }
         if (!headers.isEmpty()) {
             attempt(() -> readLog(engine, headers.get(0)));
@@ -302,7 +298,7 @@ public final class Verifier {
                 @Override
                 public boolean next(long sequence, ByteBuffer value) {
                     countEntry(value);
-                    reportProgress("entries", entries, entries);
+                    progress.at("entries", entries, entries);
                     return true;
                 }
 
@@ -320,16 +316,6 @@ public final class Verifier {
             return problem.sequence() + 1;
         } catch (TrimmedException trimmedMeanwhile) {
             return trimmedMeanwhile.firstSequence();
-        }
-    }
-
-    /** Reports each step at least once, however quick it is. */
-    private void reportProgress(String step, long done, long total) {
-        long now = System.nanoTime();
-        if (!step.equals(lastStep) || now - lastReportNanos >= PROGRESS_NANOS) {
-            lastStep = step;
-            lastReportNanos = now;
-            progress.at(step, done, total);
         }
     }
 

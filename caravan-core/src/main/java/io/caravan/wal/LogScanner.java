@@ -97,9 +97,8 @@ public final class LogScanner {
     }
 
     /** Where the frames that follow each other from a position on end, whatever stands behind. */
-    public long endOfFrames(long start, long previousLsn) throws IOException {
-        return visitFrames(start, previousLsn, Long.MAX_VALUE, (segment, at, lsn) -> {})
-                .position();
+    public long endOfFrames(long start, long previousLsn, FrameVisitor visitor) throws IOException {
+        return visitFrames(start, previousLsn, Long.MAX_VALUE, visitor).position();
     }
 
     private End visitFrames(long start, long previousLsn, long until, FrameVisitor visitor) throws IOException {

@@ -1,16 +1,12 @@
 package io.caravan.bench.torture;
 
-import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** What came of all rounds of a group. */
-final class GroupSummary {
+final class GroupSummary extends Summary {
     private final Map<GroupFault, Integer> faults = new EnumMap<>(GroupFault.class);
-    private final List<String> problems = new ArrayList<>();
-    private int rounds;
     private int comparisons;
     private long kills;
     private long acknowledged;
@@ -27,10 +23,6 @@ final class GroupSummary {
         unknown += writer.unknown();
     }
 
-    void round() {
-        rounds++;
-    }
-
     void compared() {
         comparisons++;
     }
@@ -39,21 +31,8 @@ final class GroupSummary {
         longestReturnMillis = Math.max(longestReturnMillis, millis);
     }
 
-    void problem(String words) {
-        problems.add(words);
-    }
-
-    int rounds() {
-        return rounds;
-    }
-
     long acknowledged() {
         return acknowledged;
-    }
-
-    /** The problems; empty when there are none. */
-    List<String> problems() {
-        return List.copyOf(problems);
     }
 
     @Override
@@ -63,13 +42,13 @@ final class GroupSummary {
                 "%d rounds with %s, %d processes killed%n"
                         + "%,d changes acknowledged, %,d of unknown fate; all replicas compared %d times; the group came"
                         + " back within %,d ms%n%s",
-                rounds,
+                rounds(),
                 faults,
                 kills,
                 acknowledged,
                 unknown,
                 comparisons,
                 longestReturnMillis,
-                problems.isEmpty() ? "no faults: nothing was lost" : problems.size() + " FAULTS");
+                verdict());
     }
 }

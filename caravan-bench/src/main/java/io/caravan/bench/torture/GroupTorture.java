@@ -73,9 +73,7 @@ final class GroupTorture {
     }
 
     private GroupSummary run() throws InterruptedException {
-        while (summary.rounds() < rounds
-                && System.nanoTime() < deadline
-                && summary.problems().isEmpty()) {
+        while (summary.rounds() < rounds && System.nanoTime() < deadline && summary.clean()) {
             summary.round();
             try {
                 round();

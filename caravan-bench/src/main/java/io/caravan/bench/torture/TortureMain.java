@@ -208,7 +208,7 @@ public final class TortureMain implements Callable<Integer> {
         GroupSummary summary = GroupTorture.run(
                 GroupHost.class.getName(), work, course.rounds(), course.time(), course.seed, System.out);
         System.out.println(summary);
-        return summary.problems().isEmpty();
+        return summary.clean();
     }
 
     private boolean runOnSmallVolume(Path work) throws IOException, InterruptedException {

@@ -1,19 +1,15 @@
 package io.caravan.bench.torture;
 
-import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /** The summary of all rounds. */
-final class TortureSummary {
+final class TortureSummary extends Summary {
     private static final double NANOS_PER_MILLI = 1e6;
 
     private final Map<Fate, Integer> fates = new EnumMap<>(Fate.class);
     private final Map<Trial, Integer> trials = new EnumMap<>(Trial.class);
-    private final List<String> problems = new ArrayList<>();
-    private int rounds;
     private long acknowledged;
     private long refused;
     private long refusedReleases;
@@ -23,10 +19,10 @@ final class TortureSummary {
     private long longestReopenNanos;
 
     void add(RoundReport report) {
-        rounds++;
+        round();
         fates.merge(report.fate(), 1, Integer::sum);
         report.trials().forEach(trial -> trials.merge(trial, 1, Integer::sum));
-        problems.addAll(report.problems());
+        report.problems().forEach(this::problem);
         acknowledged += report.acknowledged();
         refused += report.refused();
         refusedReleases += report.refusedReleases();
@@ -34,11 +30,6 @@ final class TortureSummary {
         kept += report.kept();
         interruptedRecoveries += report.interruptedRecoveries();
         longestReopenNanos = Math.max(longestReopenNanos, report.reopenNanos());
-    }
-
-    /** Number of rounds, including a failed one. */
-    int rounds() {
-        return rounds;
     }
 
     /** Number of acknowledged operations. */
@@ -61,15 +52,6 @@ final class TortureSummary {
         return trials.getOrDefault(trial, 0);
     }
 
-    boolean clean() {
-        return problems.isEmpty();
-    }
-
-    /** The problems; empty when there are none. */
-    List<String> problems() {
-        return List.copyOf(problems);
-    }
-
     @Override
     public String toString() {
         return String.format(
@@ -77,7 +59,7 @@ final class TortureSummary {
                 "%d rounds %s, with %s, recovery killed %d times%n"
                         + "%,d operations acknowledged, %,d more found in flight, %,d refused for lack of space (%,d"
                         + " trims and deletes); %,d reads checked; longest reopen %,.1f ms%n%s",
-                rounds,
+                rounds(),
                 fates,
                 trials,
                 interruptedRecoveries,
@@ -87,6 +69,6 @@ final class TortureSummary {
                 refusedReleases,
                 reads,
                 longestReopenNanos / NANOS_PER_MILLI,
-                clean() ? "no faults: nothing was lost" : problems.size() + " FAULTS");
+                verdict());
     }
 }

@@ -137,7 +137,7 @@ public final class Server implements AutoCloseable {
         RestoreService restoring = archive == null ? null : startArchive(archive, opened, store);
         RespProtocol resp = listen(opened, restoring, backups, disk);
         if (http != null) {
-            http.serve(new Served(opened, archiver, restores, resp::clients, settings));
+            http.serve(new Served(opened, archiver, restores, backups, resp::clients, settings));
         }
     }
 
@@ -161,7 +161,7 @@ public final class Server implements AutoCloseable {
     private RespProtocol listen(
             DocumentService opened, @Nullable RestoreService restoring, Backups backups, DiskSpace disk)
             throws IOException {
-        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk, cluster);
+        ServerStatus status = new ServerStatus(opened, network, config.durability(), archiver, disk, backups, cluster);
         RespProtocol resp = new RespProtocol(
                 config.limits(),
                 opened,

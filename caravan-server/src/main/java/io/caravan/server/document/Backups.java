@@ -4,25 +4,31 @@ import io.caravan.BackupReport;
 import io.caravan.CaravanException;
 import io.caravan.StoreClosedException;
 import io.caravan.catalog.DocumentName;
+import io.caravan.server.document.BackupException.Reason;
+import io.caravan.server.document.BackupInfo.State;
 import java.nio.file.Path;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.regex.Pattern;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Copies the open store into folders of one directory, for operators: one copy at a time, on a thread of its own. For
- * any thread.
+ * any thread that may wait for the disk.
  */
 public final class Backups implements AutoCloseable {
-    /** One element of a path, which is no hidden file, and not what {@code ls} takes for an option. */
-    private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,199}");
+    private static final Logger LOG = LoggerFactory.getLogger(Backups.class);
 
-    /** The end of a folder's name while its copy is not whole. */
-    private static final String PARTIAL = ".partial";
-
-    private final @Nullable Path directory;
-    private final @Nullable Source source;
-    private final AtomicBoolean running = new AtomicBoolean();
+    private final @Nullable BackupFolders folders;
+    private final Source source;
+    private final Executor threads;
+    private final AtomicReference<@Nullable Attempt> latest = new AtomicReference<>();
     private volatile boolean closed;
 
     /** A store that can be copied while it is open. */
@@ -45,9 +51,78 @@ public final class Backups implements AutoCloseable {
      */
     public record Made(Path path, BackupReport report, long millis) {}
 
-    private Backups(@Nullable Path directory, @Nullable Source source) {
-        this.directory = directory;
+    /**
+     * How far a backup is that is being made.
+     *
+     * @param doneBytes copied so far
+     * @param totalBytes there are to copy; 0 before it is known, and growing with the log, which is copied last
+     */
+    public record Underway(long doneBytes, long totalBytes) {}
+
+    /** A backup that is being made, or has been: its thread notes how far it is, and ends it when the server stops. */
+    private final class Attempt implements BackupReport.Progress {
+        final String name;
+        final Path path;
+        final long atMillis = System.currentTimeMillis();
+        volatile Underway underway = new Underway(0, 0);
+        volatile @Nullable Made made;
+        volatile @Nullable Throwable failure;
+
+        Attempt(String name, Path path) {
+            this.name = name;
+            this.path = path;
+        }
+
+        boolean over() {
+            return made != null || failure != null;
+        }
+
+        @Override
+        public void at(long done, long total) {
+            underway = new Underway(done, total);
+            if (closed) {
+                throw new StoreClosedException("the server is stopping: its store");
+            }
+        }
+
+        /** Whoever is told of the end may begin the next one at once, so it is noted first. */
+        Made make() {
+            long start = System.nanoTime();
+            try {
+                BackupReport report = source.backup(path, this);
+                Made copy = new Made(path, report, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start));
+                made = copy;
+                return copy;
+            } catch (Throwable problem) {
+                failure = problem;
+                throw problem;
+            }
+        }
+
+        BackupInfo info() {
+            Made copy = made;
+            if (copy != null) {
+                return of(State.COMPLETE, copy.report().bytes(), 0, copy.report(), null);
+            }
+            Throwable problem = failure;
+            if (problem != null) {
+                String told = problem instanceof CaravanException ? problem.getMessage() : null;
+                return of(State.FAILED, 0, 0, null, told == null ? problem.toString() : told);
+            }
+            Underway far = underway;
+            return of(State.RUNNING, far.doneBytes(), far.totalBytes(), null, null);
+        }
+
+        private BackupInfo of(
+                State state, long bytes, long total, @Nullable BackupReport report, @Nullable String problem) {
+            return new BackupInfo(name, path, state, atMillis, bytes, total, report, problem);
+        }
+    }
+
+    private Backups(@Nullable Path directory, Source source, Executor threads) {
+        this.folders = directory == null ? null : new BackupFolders(directory);
         this.source = source;
+        this.threads = threads;
     }
 
     /**
@@ -56,12 +131,27 @@ public final class Backups implements AutoCloseable {
      * @param directory where they go, or null when nobody may make any
      */
     public static Backups of(Source source, @Nullable Path directory) {
-        return new Backups(directory == null ? null : directory.toAbsolutePath(), source);
+        return of(source, directory, Backups::onOwnThread);
     }
 
     /** No backups: each is refused. */
     public static Backups none() {
-        return new Backups(null, null);
+        return of(
+                (target, progress) -> {
+                    throw new IllegalStateException("there is no store to copy to " + target);
+                },
+                null);
+    }
+
+    /** As {@link #of(Source, Path)}; each backup is given to these threads. */
+    static Backups of(Source source, @Nullable Path directory, Executor threads) {
+        return new Backups(directory, source, threads);
+    }
+
+    private static void onOwnThread(Runnable backup) {
+        Thread thread = new Thread(backup, "caravan-backup");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /**
@@ -70,48 +160,126 @@ public final class Backups implements AutoCloseable {
      * @param name of its folder
      * @param outcome is told on the backup's thread
      * @throws IllegalArgumentException when the name cannot be a folder's here
-     * @throws IllegalStateException when there is no directory for backups, or another one is being made; the
-     *     message says what to do
+     * @throws BackupException {@code NO_BACKUPS}, {@code BACKUP_UNDER_WAY}, {@code BACKUP_EXISTS}; the message says what
+     *     to do
      */
     public void start(String name, Outcome<Made> outcome) {
-        if (directory == null || source == null) {
-            throw new IllegalStateException("this server makes no backups: start it with --backup-dir");
+        BackupFolders to = folders();
+        checkName(name);
+        if (to.exists(name)) {
+            throw new BackupException(
+                    Reason.BACKUP_EXISTS, to.of(name) + " is there already: choose another name, or remove it first");
         }
-        if (!NAME.matcher(name).matches() || name.endsWith(PARTIAL)) {
-            throw new IllegalArgumentException(
-                    "'" + DocumentName.printable(name) + "' cannot be a backup's name: it has"
-                            + " 1 to 200 letters, digits, '-', '_' and '.', starts with a letter, a digit or '_', and does not"
-                            + " end with " + PARTIAL);
+        Attempt attempt = new Attempt(name, to.of(name));
+        Attempt before = latest.get();
+        boolean underWay = before != null && !before.over();
+        if (underWay || !latest.compareAndSet(before, attempt)) {
+            throw new BackupException(
+                    Reason.BACKUP_UNDER_WAY, "another backup is being made: try again when it is done");
         }
-        if (!running.compareAndSet(false, true)) {
-            throw new IllegalStateException("another backup is being made: try again when it is done");
+        try {
+            threads.execute(() -> run(attempt, outcome));
+        } catch (Throwable notBegun) {
+            attempt.failure = notBegun;
+            throw notBegun;
         }
-        Source from = source;
-        Path target = directory.resolve(name);
-        Thread thread = new Thread(() -> run(from, target, outcome), "caravan-backup");
-        thread.setDaemon(true);
-        thread.start();
     }
 
-    private void run(Source from, Path target, Outcome<Made> outcome) {
-        long start = System.nanoTime();
+    private void run(Attempt attempt, Outcome<Made> outcome) {
         Made made;
         try {
-            BackupReport report = from.backup(target, (done, total) -> checkOpen());
-            made = new Made(target, report, (System.nanoTime() - start) / 1_000_000);
+            made = attempt.make();
         } catch (RuntimeException problem) {
-            running.set(false);
+            LOG.warn("backup {} has failed, and nothing is left of it: {}", attempt.path, problem.getMessage());
             outcome.failure(problem);
             return;
+        } catch (Error broken) {
+            outcome.failure(new IllegalStateException("the backup has failed: " + broken, broken));
+            throw broken;
         }
-        running.set(false);
+        LOG.info(
+                "backup {} is whole: {} bytes, as of LSN {}",
+                made.path(),
+                made.report().bytes(),
+                made.report().lsn());
         outcome.success(made);
     }
 
-    private void checkOpen() {
-        if (closed) {
-            throw new StoreClosedException("the server is stopping: its store");
+    private BackupFolders folders() {
+        if (folders == null) {
+            throw new BackupException(Reason.NO_BACKUPS, "this server makes no backups: start it with --backup-dir");
         }
+        return folders;
+    }
+
+    private static void checkName(String name) {
+        if (!BackupFolders.isName(name)) {
+            throw new IllegalArgumentException("'" + DocumentName.printable(name)
+                    + "' cannot be a backup's name: it has " + BackupFolders.NAME_RULE);
+        }
+    }
+
+    /** How far the backup is that is being made, or null when there is none. */
+    public @Nullable Underway underway() {
+        Attempt attempt = latest.get();
+        return attempt == null || attempt.over() ? null : attempt.underway;
+    }
+
+    /**
+     * The backups in the directory, the one that is being made, and the last one if it has failed; newest first.
+     *
+     * @throws BackupException {@code NO_BACKUPS}
+     */
+    public List<BackupInfo> list() {
+        BackupFolders in = folders();
+        BackupInfo noted = noted();
+        Map<String, BackupInfo> found = in.list();
+        if (noted != null) {
+            BackupInfo now = joined(noted, found.remove(noted.name()));
+            if (now != null) {
+                found.put(now.name(), now);
+            }
+        }
+        List<BackupInfo> newestFirst = new ArrayList<>(found.values());
+        newestFirst.sort(
+                Comparator.comparingLong(BackupInfo::atMillis).reversed().thenComparing(BackupInfo::name));
+        return newestFirst;
+    }
+
+    /**
+     * A backup by its name.
+     *
+     * @throws IllegalArgumentException when the name cannot be a folder's here
+     * @throws BackupException {@code NO_BACKUPS}, {@code NO_BACKUP}
+     */
+    public BackupInfo find(String name) {
+        BackupFolders in = folders();
+        checkName(name);
+        BackupInfo noted = noted();
+        BackupInfo found = in.find(name);
+        BackupInfo now = noted != null && noted.name().equals(name) ? joined(noted, found) : found;
+        if (now == null) {
+            throw new BackupException(Reason.NO_BACKUP, "there is no backup '" + name + "'");
+        }
+        return now;
+    }
+
+    /**
+     * The last that was begun, as it is now, or null. To be asked before the folders are looked at: one that becomes
+     * whole meanwhile, and changes its name, is then told all the same.
+     */
+    private @Nullable BackupInfo noted() {
+        Attempt attempt = latest.get();
+        return attempt == null ? null : attempt.info();
+    }
+
+    /** What a backup is, by what this server knows of it and by what is in the directory. */
+    private static @Nullable BackupInfo joined(BackupInfo noted, @Nullable BackupInfo found) {
+        return switch (noted.state()) {
+            case RUNNING -> noted;
+            case COMPLETE -> found == null ? null : noted;
+            case FAILED, ABANDONED -> found == null ? noted : found;
+        };
     }
 
     /** Has a backup that is being made end, and leave nothing. */

@@ -4,7 +4,6 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -12,7 +11,6 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.util.KeyValue;
 
 /** The server's documents, over one connection; every method waits for the answer. */
 public final class Documents implements AutoCloseable {
@@ -97,7 +95,7 @@ public final class Documents implements AutoCloseable {
     /** A document's fields, by the server's names: text, numbers, booleans, null. Null when there is no document. */
     @Nullable
     Map<String, @Nullable Object> info(byte[] name) {
-        return fields(connection.call(caravan("INFO", name)));
+        return ServerConnection.fields(connection.call(caravan("INFO", name)));
     }
 
     /** The document of a name; null when there is none. */
@@ -220,8 +218,8 @@ public final class Documents implements AutoCloseable {
 
     /** Has the server archive a document; takes as long as the archive does. */
     public ArchivedDocument archive(byte[] name) {
-        Map<String, @Nullable Object> answer =
-                Objects.requireNonNull(fields(connection.callBlocking(caravan("ARCHIVE", name), MAX_ARCHIVE_MILLIS)));
+        Map<String, @Nullable Object> answer = Objects.requireNonNull(
+                ServerConnection.fields(connection.callBlocking(caravan("ARCHIVE", name), MAX_ARCHIVE_MILLIS)));
         return new ArchivedDocument(
                 number(answer.get("generation")),
                 number(answer.get("first")),
@@ -247,7 +245,7 @@ public final class Documents implements AutoCloseable {
             restore.add("AS").add(as);
         }
         Map<String, @Nullable Object> answer =
-                Objects.requireNonNull(fields(connection.callBlocking(restore, MAX_ARCHIVE_MILLIS)));
+                Objects.requireNonNull(ServerConnection.fields(connection.callBlocking(restore, MAX_ARCHIVE_MILLIS)));
         return new RestoredDocument(
                 number(answer.get("first")),
                 number(answer.get("next")),
@@ -280,19 +278,6 @@ public final class Documents implements AutoCloseable {
     /** The server's status: sections of lines {@code name:value}. */
     String status() {
         return text(connection.call(new CommandArguments(Command.INFO)));
-    }
-
-    private static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
-        if (answer == null) {
-            return null;
-        }
-        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
-        for (Object field : list(answer)) {
-            KeyValue<?, ?> pair = (KeyValue<?, ?>) field;
-            Object value = pair.getValue();
-            fields.put(text(pair.getKey()), value instanceof byte[] ? text(value) : value);
-        }
-        return fields;
     }
 
     private static List<?> list(@Nullable Object answer) {

@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +23,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.util.KeyValue;
 
 /**
  * One connection, on the client library's lowest level: requests are sent and answers received in the same order. It
@@ -37,6 +41,9 @@ public final class ServerConnection implements AutoCloseable {
     private static final String HOW_TO_GIVE_THE_PASSWORD =
             "give the password in the environment variable CARAVAN_PASSWORD or with --password-file FILE,"
                     + " and the user with --user NAME if the server has several";
+
+    /** With the longest --timeout it is still an int. */
+    private static final int LONGEST_MILLIS = (int) TimeUnit.DAYS.toMillis(24);
 
     private final Connection connection;
     private final HostPort server;
@@ -75,12 +82,38 @@ public final class ServerConnection implements AutoCloseable {
 
     /** The server's answer to a command of one word or several; it may be null. */
     public @Nullable Object ask(String... words) {
+        return call(request(words));
+    }
+
+    /** The server's answer, a map, to a command that may take days. */
+    public Map<String, @Nullable Object> askAtLeisure(String... words) {
+        return Objects.requireNonNull(fields(callBlocking(request(words), LONGEST_MILLIS)));
+    }
+
+    private static CommandArguments request(String... words) {
         byte[] verb = words[0].getBytes(UTF_8);
         CommandArguments request = new CommandArguments(() -> verb);
         for (int i = 1; i < words.length; i++) {
             request.add(words[i]);
         }
-        return call(request);
+        return request;
+    }
+
+    /** An answer that is a map, with texts for bytes; null when it is null. */
+    static @Nullable Map<String, @Nullable Object> fields(@Nullable Object answer) {
+        if (answer == null) {
+            return null;
+        }
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        for (Object field : (List<?>) answer) {
+            KeyValue<?, ?> pair = (KeyValue<?, ?>) field;
+            fields.put(String.valueOf(decoded(pair.getKey())), decoded(pair.getValue()));
+        }
+        return fields;
+    }
+
+    private static @Nullable Object decoded(@Nullable Object value) {
+        return value instanceof byte[] bytes ? new String(bytes, UTF_8) : value;
     }
 
     /** Sends a request, or keeps it until the next {@link #receive}. */
@@ -126,7 +159,7 @@ public final class ServerConnection implements AutoCloseable {
     }
 
     /** Disconnects, from any thread; a thread that waits for an answer gets an exception. */
-    void cut() {
+    public void cut() {
         try {
             connection.forceDisconnect();
         } catch (IOException alreadyGone) {
@@ -189,7 +222,7 @@ public final class ServerConnection implements AutoCloseable {
                 switch (prefix) {
                     case "NOAUTH" -> "the server requires a password: " + HOW_TO_GIVE_THE_PASSWORD;
                     case "WRONGPASS" -> "the server does not know this user and password: " + HOW_TO_GIVE_THE_PASSWORD;
-                    case "ERR", "ARCHIVE" -> message;
+                    case "ERR", "ARCHIVE", "BACKUP" -> message;
                     default -> text;
                 },
                 problem);

@@ -26,6 +26,7 @@ public final class Progress implements AutoCloseable {
     private @Nullable ScheduledExecutorService ticks;
     private long lastNanos = System.nanoTime() + FIRST_AFTER_NANOS - AGAIN_AFTER_NANOS;
     private boolean visible;
+    private boolean closed;
     private long count;
     private long bytes;
 
@@ -68,6 +69,10 @@ public final class Progress implements AutoCloseable {
     }
 
     private synchronized void print(String line) {
+        if (closed) {
+            // It was asked for before, and took its time.
+            return;
+        }
         if (shown) {
             visible = true;
             err.print(ERASE_LINE + line);
@@ -87,6 +92,7 @@ public final class Progress implements AutoCloseable {
     }
 
     private synchronized void erase() {
+        closed = true;
         if (visible) {
             visible = false;
             err.print(ERASE_LINE);

@@ -16,6 +16,6 @@ public final class OperatorCommands {
     }
 
     private static List<ClientCommand> all(Console console) {
-        return List.of(new CheckCommand(console), new TopCommand(console));
+        return List.of(new CheckCommand(console), new TopCommand(console), new BackupCommand(console));
     }
 }

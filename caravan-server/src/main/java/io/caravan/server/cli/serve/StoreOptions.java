@@ -59,8 +59,9 @@ final class StoreOptions {
     @Option(
             names = "--backup-dir",
             paramLabel = "DIR",
-            description = "A directory that exists, for backups of the open store, which CARAVAN.BACKUP makes. Without"
-                    + " it, the server makes none.")
+            description =
+                    "A directory that exists, for backups of the open store, which 'caravan backup' makes. Without"
+                            + " it, the server makes none.")
     private @Nullable Path backupDirectory;
 
     /**

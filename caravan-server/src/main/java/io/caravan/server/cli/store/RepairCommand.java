@@ -56,7 +56,7 @@ public final class RepairCommand extends StoreCommand {
     }
 
     private int plan() {
-        RepairReport plan = DurableListStore.planRepair(directory);
+        RepairReport plan = DurableListStore.planRepair(directory, noteProgress());
         if (plan.nothingDone()) {
             tellNothing();
             return CommandLine.ExitCode.OK;
@@ -66,7 +66,7 @@ public final class RepairCommand extends StoreCommand {
     }
 
     private int repair(Path keep) {
-        RepairReport report = DurableListStore.repair(directory, keep);
+        RepairReport report = DurableListStore.repair(directory, keep, noteProgress());
         if (report.nothingDone()) {
             tellNothing();
         } else {

@@ -17,6 +17,7 @@ import io.caravan.server.protocol.http.connection.Gate;
 import io.caravan.server.protocol.http.connection.Readiness;
 import io.caravan.server.protocol.http.connection.Route;
 import io.caravan.server.protocol.http.endpoint.ArchivePages;
+import io.caravan.server.protocol.http.endpoint.BackupPages;
 import io.caravan.server.protocol.http.endpoint.ClusterPage;
 import io.caravan.server.protocol.http.endpoint.ConsoleFiles;
 import io.caravan.server.protocol.http.endpoint.Cursors;
@@ -40,6 +41,7 @@ import java.util.stream.Stream;
 final class Routes {
     private static final String STREAM = StreamName.PREFIX + Route.REST;
     private static final String VALUES = "/v1/values/" + Route.REST;
+    private static final String BACKUP = BackupPages.PREFIX + Route.NAME;
     private static final String ARCHIVED = "/v1/archive/stream/" + Route.REST;
 
     private Routes() {}
@@ -60,6 +62,7 @@ final class Routes {
         ServerPages pages = new ServerPages(endpoints, metrics, clients);
         OperatorPages operators = new OperatorPages(endpoints, clients);
         ArchivePages archive = new ArchivePages(endpoints);
+        BackupPages backups = new BackupPages(endpoints);
         ConsoleFiles console = new ConsoleFiles();
         List<Route> ofDocuments = List.of(
                 new Route(PUT, STREAM, "createStream", WRITE, Set.of(200, 201, 404, 409, 507), writes::create),
@@ -76,6 +79,9 @@ final class Routes {
                 new Route(GET, "/v1/archive", "archive", ADMIN, Set.of(200), archive::status),
                 new Route(GET, ARCHIVED, "generations", READ, Set.of(200, 404), archive::generations),
                 new Route(POST, ARCHIVED, "restoreStream", WRITE, Set.of(200, 404, 409, 410, 507), archive::restore),
+                new Route(GET, "/v1/backups", "backups", ADMIN, Set.of(200, 404), backups::list),
+                new Route(GET, BACKUP, "backup", ADMIN, Set.of(200, 404), backups::find),
+                new Route(POST, BACKUP, "makeBackup", ADMIN, Set.of(202, 404, 409), backups::start),
                 new Route(GET, "/v1/stats", "stats", ADMIN, Set.of(200), pages::stats));
         List<Route> ofHost = List.of(
                 new Route(GET, "/v1/cluster", "cluster", ADMIN, Set.of(200, 404), new ClusterPage(readiness)),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.MemoryListStore;
 import io.caravan.server.config.Setting;
+import io.caravan.server.document.Backups;
 import io.caravan.server.net.ClientInfo;
 import io.caravan.server.protocol.http.connection.Served;
 import io.caravan.server.security.FileAuthenticator;
@@ -44,6 +45,7 @@ class OperatorPagesTest {
                 server.documents,
                 null,
                 null,
+                Backups.none(),
                 () -> Stream.of(new ClientInfo("resp", "127.0.0.1:5", "a name", "editor", "", 7)),
                 List.of(new Setting("data", "/data", "command line"))));
     }

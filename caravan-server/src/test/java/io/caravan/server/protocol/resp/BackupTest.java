@@ -35,6 +35,7 @@ class BackupTest {
         try (DurableListStore store = DurableListStore.open(config);
                 Server server = new Server(ServerConfig.of(any, config))) {
             Backups.Source source = (target, progress) -> {
+                progress.at(7, 70);
                 copying.countDown();
                 await(mayCopy);
                 return store.backup(target, progress);
@@ -92,7 +93,8 @@ class BackupTest {
                     new String[] {"", ".", "..", "../x", "a/b", "/tmp/x", ".hidden", "-rf", "x.partial", "a b"}) {
                 assertThat(client.call("CARAVAN.BACKUP", name)).as(name).contains("cannot be a backup's name");
             }
-            assertThat(client.call("CARAVAN.BACKUP", "taken")).startsWith("-ERR ");
+            assertThat(client.call("CARAVAN.BACKUP", "taken"))
+                    .isEqualTo("-BACKUP " + taken + " is there already: choose another name, or remove it first");
             assertThat(taken.resolve("file")).hasContent("mine");
             assertThat(client.call("CARAVAN.BACKUP", "free")).contains("$files");
         });
@@ -107,10 +109,14 @@ class BackupTest {
                 await(copying);
                 assertThat(other.call("CARAVAN.BACKUP", "second")).startsWith("-BACKUP another backup is being made");
                 assertThat(other.call("RPUSH", "k", "v")).isEqualTo(":1");
+                assertThat(other.call("INFO", "persistence"))
+                        .contains("backup_in_progress:1\r\n", "backup_done_bytes:7\r\n", "backup_total_bytes:70\r\n");
             } finally {
                 mayCopy.countDown();
             }
             assertThat(first.read()).contains("$files");
+            assertThat(first.call("INFO", "persistence"))
+                    .contains("backup_in_progress:0\r\n", "backup_done_bytes:0\r\n", "backup_total_bytes:0\r\n");
         });
     }
 

@@ -163,7 +163,13 @@ class SlowReaderTest extends RespTestBase {
                 null,
                 Backups.none(),
                 new ServerStatus(
-                        fixture.documents, fixture.network, Durability.NONE, null, new DiskSpace(Path.of(".")), null),
+                        fixture.documents,
+                        fixture.network,
+                        Durability.NONE,
+                        null,
+                        new DiskSpace(Path.of(".")),
+                        Backups.none(),
+                        null),
                 readers::add,
                 Authenticator.open(),
                 metrics);

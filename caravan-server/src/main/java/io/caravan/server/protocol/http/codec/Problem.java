@@ -9,6 +9,7 @@ import io.caravan.StoreIoException;
 import io.caravan.ValueTooLargeException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import java.util.LinkedHashMap;
@@ -67,6 +68,9 @@ public final class Problem extends RuntimeException {
         if (thrown instanceof DocumentException refused) {
             return ofDocument(refused);
         }
+        if (thrown instanceof BackupException refused) {
+            return ofBackup(refused);
+        }
         for (Translation translation : TRANSLATIONS) {
             if (translation.type().isInstance(thrown)) {
                 Problem problem = new Problem(translation.status(), translation.code(), message(thrown));
@@ -80,6 +84,14 @@ public final class Problem extends RuntimeException {
 
     private static String message(Throwable thrown) {
         return String.valueOf(thrown.getMessage());
+    }
+
+    private static Problem ofBackup(BackupException refused) {
+        int status = switch (refused.reason()) {
+            case NO_BACKUPS, NO_BACKUP -> 404;
+            case BACKUP_UNDER_WAY, BACKUP_EXISTS -> 409;
+        };
+        return new Problem(status, refused.reason().name().toLowerCase(Locale.ROOT), message(refused));
     }
 
     private static Problem ofDocument(DocumentException refused) {

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * /openapi.json}.
  *
  * @param method a {@code GET} route also answers {@code HEAD}, unless there is a route for that
- * @param path the URL's path; one that ends in <code>{path}</code> matches any rest, which names a document
+ * @param path the URL's path; one that ends in <code>{path}</code> matches any rest, which names a document, and one
+ *     that ends in <code>{name}</code> any rest, which names something else
  * @param operation its name in metrics and in the description
  * @param permission the permission that the client needs, for the document if the path names one; null for none
  * @param statuses the codes that it answers with, in addition to {@link #COMMON_STATUSES}
@@ -25,6 +26,7 @@ public record Route(
         Set<Integer> statuses,
         Endpoint endpoint) {
     public static final String REST = "{path}";
+    public static final String NAME = "{name}";
 
     /** Codes with which any request may be answered, whatever its route. */
     static final Set<Integer> COMMON_STATUSES = Set.of(400, 401, 403, 408, 413, 414, 417, 431, 500, 501, 503, 505);
@@ -63,14 +65,14 @@ public record Route(
     }
 
     boolean matches(String requested) {
-        return aboutDocument()
-                ? requested.regionMatches(0, path, 0, path.length() - REST.length())
+        return aboutDocument() || path.endsWith(NAME)
+                ? requested.regionMatches(0, path, 0, path.indexOf('{'))
                 : requested.equals(path);
     }
 
-    /** The part of a requested path that matches {@link #REST}. */
+    /** The part of a requested path that matches {@link #REST} or {@link #NAME}. */
     public String rest(String requested) {
-        return requested.substring(path.length() - REST.length());
+        return requested.substring(path.indexOf('{'));
     }
 
     /** All codes that it answers with. */

@@ -3,6 +3,7 @@ package io.caravan.server.protocol.http.connection;
 import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.archive.restore.ServerRestores;
 import io.caravan.server.config.Setting;
+import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.net.ClientInfo;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param archiver null when documents are not archived
  * @param restores null when there is no archive to restore from
+ * @param backups copies of the store
  * @param otherClients the connections of other protocols
  * @param settings those in force, for operators
  */
@@ -22,6 +24,7 @@ public record Served(
         DocumentService documents,
         @Nullable Archiver archiver,
         @Nullable ServerRestores restores,
+        Backups backups,
         Supplier<Stream<ClientInfo>> otherClients,
         List<Setting> settings) {
     public Served {
@@ -30,6 +33,6 @@ public record Served(
 
     /** Documents alone. */
     public static Served of(DocumentService documents) {
-        return new Served(documents, null, null, Stream::empty, List.of());
+        return new Served(documents, null, null, Backups.none(), Stream::empty, List.of());
     }
 }

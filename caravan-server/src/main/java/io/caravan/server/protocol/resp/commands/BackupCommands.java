@@ -5,9 +5,7 @@ import static io.caravan.server.protocol.resp.dispatch.CommandSpec.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.caravan.server.document.Backups;
-import io.caravan.server.document.Outcome;
 import io.caravan.server.protocol.resp.codec.Command;
-import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec;
 import io.caravan.server.protocol.resp.dispatch.CommandSpec.Access;
@@ -32,17 +30,7 @@ public final class BackupCommands {
 
     private Reading backup(Session session, Command command, Reading.Context context) {
         String name = new String(command.word(1), UTF_8);
-        return new Waiting<Backups.Made>(outcome -> start(name, outcome), BackupCommands::describe, context);
-    }
-
-    private void start(String name, Outcome<Backups.Made> outcome) {
-        try {
-            backups.start(name, outcome);
-        } catch (IllegalStateException notNow) {
-            outcome.failure(new CommandException("BACKUP " + notNow.getMessage()));
-        } catch (IllegalArgumentException wrong) {
-            outcome.failure(wrong);
-        }
+        return new Waiting<Backups.Made>(outcome -> backups.start(name, outcome), BackupCommands::describe, context);
     }
 
     private static Reply describe(Backups.Made made) {

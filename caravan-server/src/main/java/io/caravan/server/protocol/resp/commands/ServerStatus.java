@@ -10,6 +10,7 @@ import io.caravan.server.archive.push.Archiver;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.LogLevel;
 import io.caravan.server.config.Version;
+import io.caravan.server.document.Backups;
 import io.caravan.server.document.DocumentService;
 import io.caravan.server.metrics.DiskSpace;
 import io.caravan.server.net.Network;
@@ -32,6 +33,7 @@ public final class ServerStatus {
     private final Durability durability;
     private final @Nullable Archiver archiver;
     private final DiskSpace disk;
+    private final Backups backups;
     private final @Nullable Cluster cluster;
 
     /**
@@ -46,12 +48,14 @@ public final class ServerStatus {
             Durability durability,
             @Nullable Archiver archiver,
             DiskSpace disk,
+            Backups backups,
             @Nullable Cluster cluster) {
         this.documents = documents;
         this.network = network;
         this.durability = durability;
         this.archiver = archiver;
         this.disk = disk;
+        this.backups = backups;
         this.cluster = cluster;
     }
 
@@ -193,8 +197,17 @@ public final class ServerStatus {
                     "disk_total_bytes",
                     disk.totalBytes()));
             fields.putAll(figures(stats));
+            fields.putAll(backup());
         }
         return fields;
+    }
+
+    private Map<String, Object> backup() {
+        Backups.Underway underway = backups.underway();
+        return ordered(
+                "backup_in_progress", underway == null ? 0 : 1,
+                "backup_done_bytes", underway == null ? 0 : underway.doneBytes(),
+                "backup_total_bytes", underway == null ? 0 : underway.totalBytes());
     }
 
     private static Map<String, Object> figures(StoreStats stats) {

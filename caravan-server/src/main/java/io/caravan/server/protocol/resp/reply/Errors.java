@@ -10,6 +10,7 @@ import io.caravan.StoreIoException;
 import io.caravan.TrimmedException;
 import io.caravan.server.archive.format.ArchiveException;
 import io.caravan.server.archive.object.ObjectStoreException;
+import io.caravan.server.document.BackupException;
 import io.caravan.server.document.DocumentException;
 import io.caravan.server.protocol.resp.codec.CommandException;
 import io.caravan.server.protocol.resp.codec.Reply;
@@ -35,6 +36,7 @@ public final class Errors {
             new Row(StoreIoException.class, "IOERR"),
             new Row(StoreClosedException.class, "IOERR"),
             new Row(ObjectStoreException.class, "ARCHIVE"),
+            new Row(BackupException.class, "BACKUP"),
             new Row(CaravanException.class, "ERR"),
             new Row(IllegalArgumentException.class, "ERR"));
 

@@ -1,0 +1,89 @@
+package io.caravan.server.protocol.http.endpoint;
+
+import io.caravan.BackupReport;
+import io.caravan.server.document.BackupInfo;
+import io.caravan.server.document.Backups;
+import io.caravan.server.document.Outcome;
+import io.caravan.server.protocol.http.codec.Answer;
+import io.caravan.server.protocol.http.connection.Exchange;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Copies of the store, made while it is used. One takes as long as the store is large, and proxies give an answer up
+ * after a minute, so a request begins it and others ask what has become of it.
+ */
+public final class BackupPages {
+    /** What the paths of backups begin with. */
+    public static final String PREFIX = "/v1/backups/";
+
+    private final Endpoints endpoints;
+
+    public BackupPages(Endpoints endpoints) {
+        this.endpoints = endpoints;
+    }
+
+    public void list(Exchange exchange) {
+        answer(exchange, backups -> {
+            Map<String, Object> listed = new LinkedHashMap<>();
+            listed.put(
+                    "backups",
+                    backups.list().stream().map(BackupPages::described).toList());
+            return Answer.json(200, listed);
+        });
+    }
+
+    public void find(Exchange exchange) {
+        answer(exchange, backups -> Answer.json(200, described(backups.find(name(exchange)))));
+    }
+
+    public void start(Exchange exchange) {
+        answer(exchange, backups -> {
+            String name = name(exchange);
+            backups.start(name, new Unwatched());
+            return Answer.json(202, described(backups.find(name))).header("Location", PREFIX + name);
+        });
+    }
+
+    /** On a reading thread, as all of them look at files. */
+    private void answer(Exchange exchange, Function<Backups, Answer> answer) {
+        Backups backups = endpoints.readiness().served().backups();
+        endpoints.read(exchange, () -> exchange.answer(answer.apply(backups)));
+    }
+
+    private static String name(Exchange exchange) {
+        return exchange.route().rest(exchange.request().path());
+    }
+
+    /** Nobody waits: the log tells how it has ended, and so does the backup's page. */
+    private static final class Unwatched implements Outcome<Backups.Made> {
+        @Override
+        public void success(Backups.Made made) {}
+
+        @Override
+        public void failure(RuntimeException problem) {}
+    }
+
+    private static Map<String, Object> described(BackupInfo backup) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("name", backup.name());
+        fields.put("state", backup.state().label());
+        fields.put("path", backup.path().toString());
+        fields.put("at", Instant.ofEpochMilli(backup.atMillis()).toString());
+        fields.put("bytes", backup.bytes());
+        BackupReport report = backup.report();
+        switch (backup.state()) {
+            case RUNNING -> fields.put("totalBytes", backup.totalBytes());
+            case FAILED -> fields.put("problem", backup.problem());
+            case COMPLETE, ABANDONED -> {
+                if (report != null) {
+                    fields.put("files", report.files());
+                    fields.put("lsn", report.lsn());
+                }
+            }
+        }
+        return fields;
+    }
+}

@@ -1,0 +1,76 @@
+package io.caravan.server.document;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.caravan.BackupReport;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One backup at a time, whatever becomes of it; here on the thread that starts it. */
+class BackupsTest {
+    private static final BackupReport REPORT = new BackupReport(8192, 1, 3, 100);
+
+    @TempDir
+    private Path directory;
+
+    /** Notes what it is told, in the order of the backups. */
+    private static final class Told implements Outcome<Backups.Made> {
+        final List<BackupReport> made = new ArrayList<>();
+        final List<String> problems = new ArrayList<>();
+
+        @Override
+        public void success(Backups.Made result) {
+            made.add(result.report());
+        }
+
+        @Override
+        public void failure(RuntimeException problem) {
+            problems.add(problem.getMessage());
+        }
+    }
+
+    private final Told told = new Told();
+
+    @Test
+    void anErrorIsToldAndTheNextBackupIsMade() {
+        List<Error> errors = new ArrayList<>(List.of(new OutOfMemoryError("no room"), new StackOverflowError()));
+        Backups backups = Backups.of(
+                (target, progress) -> {
+                    if (!errors.isEmpty()) {
+                        throw errors.remove(0);
+                    }
+                    return REPORT;
+                },
+                directory,
+                Runnable::run);
+        assertThatThrownBy(() -> backups.start("a", told)).isInstanceOf(OutOfMemoryError.class);
+        assertThatThrownBy(() -> backups.start("a", told)).isInstanceOf(StackOverflowError.class);
+        backups.start("a", told);
+        assertThat(told.problems)
+                .containsExactly(
+                        "the backup has failed: java.lang.OutOfMemoryError: no room",
+                        "the backup has failed: java.lang.StackOverflowError");
+        assertThat(told.made).containsExactly(REPORT);
+    }
+
+    @Test
+    void whereNoThreadCanBeStartedTheNextBackupMayBeMade() {
+        List<Runnable> started = new ArrayList<>();
+        boolean[] full = {true};
+        Backups backups = Backups.of((target, progress) -> REPORT, directory, backup -> {
+            if (full[0]) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            started.add(backup);
+        });
+        assertThatThrownBy(() -> backups.start("a", told)).hasMessageContaining("native thread");
+        full[0] = false;
+        backups.start("a", told);
+        started.get(0).run();
+        assertThat(told.made).containsExactly(REPORT);
+    }
+}
