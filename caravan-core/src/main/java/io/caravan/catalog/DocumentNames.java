@@ -22,8 +22,9 @@ public final class DocumentNames {
      *
      * @param id its list's
      * @param removed whether it no longer exists
+     * @param listed whether it exists for as long as its list does
      */
-    public record Entry(long id, DocumentName name, Attributes attributes, boolean removed) {}
+    public record Entry(long id, DocumentName name, Attributes attributes, boolean removed, boolean listed) {}
 
     /** Keeps as many names as this much memory holds. */
     public DocumentNames(long maxBytes) {
@@ -37,16 +38,13 @@ public final class DocumentNames {
                         entry.id(),
                         DocumentName.of(entry.name()),
                         entry.attributes(),
-                        entry.kind() == CatalogEntry.Kind.REMOVED))
+                        entry.kind() == CatalogEntry.Kind.REMOVED,
+                        entry.kind() == CatalogEntry.Kind.WITH_LIST))
                 .orElse(null);
     }
 
-    /** Learns a name from a value of the catalog's list, if it is an entry. */
-    public void learn(ByteBuffer value) {
-        Entry entry = read(value);
-        if (entry == null) {
-            return;
-        }
+    /** Learns a name. */
+    public void learn(Entry entry) {
         if (names.put(entry.id(), entry.name()) == null) {
             bytes += size(entry.name());
         }

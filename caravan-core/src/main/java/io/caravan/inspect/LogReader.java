@@ -110,12 +110,23 @@ public final class LogReader implements AutoCloseable {
         if (readNext(visitor) || toldOvertaken(visitor)) {
             return true;
         }
-        visitor.damaged(new CorruptStoreException(
-                describe(geometry.segmentOf(position)),
-                geometry.offsetOf(position),
-                "LSN " + position + ": no valid frame, though the log goes on with one at LSN " + behind));
+        visitor.damaged(noFrame("though the log goes on with one at LSN " + behind));
         goOnAt(behind);
         return true;
+    }
+
+    /** Tells of damage when the log, which has been read to its end, does not reach this position. */
+    public void requireReached(long needed, LogVisitor visitor) {
+        if (position < needed) {
+            visitor.damaged(noFrame("though a checkpoint needs the log up to LSN " + needed));
+        }
+    }
+
+    private CorruptStoreException noFrame(String though) {
+        return new CorruptStoreException(
+                describe(geometry.segmentOf(position)),
+                geometry.offsetOf(position),
+                "LSN " + position + ": no valid frame, " + though);
     }
 
     /** Whether a frame was begun at the position that is not whole: it is being written, or a crash has cut it off. */
@@ -147,10 +158,29 @@ public final class LogReader implements AutoCloseable {
         long segment = geometry.segmentOf(lsn);
         tellSegment(segment, visitor);
         try {
+            RecordLayout.forEachInFrame(frame, 0, lsn, new Ahead(visitor));
+        } catch (InvalidRecordException invalid) {
+            // Told when its turn comes.
+        }
+        try {
             RecordLayout.forEachInFrame(frame, 0, lsn, new Wanted(visitor));
         } catch (InvalidRecordException invalid) {
             visitor.damaged(invalid.in(describe(segment), geometry.offsetOf(invalid.lsn())));
         }
+    }
+
+    /** Passes on what is appended. */
+    private record Ahead(LogVisitor visitor) implements RecordLayout.Visitor {
+        @Override
+        public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer buffer, int at, int length) {
+            visitor.ahead(id, buffer.slice(at + EntryLayout.VALUE, length));
+        }
+
+        @Override
+        public void trim(long lsn, long id, long firstSequence) {}
+
+        @Override
+        public void delete(long lsn, long id) {}
     }
 
     /** Passes on the records that are wanted. */

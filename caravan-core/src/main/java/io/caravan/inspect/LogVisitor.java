@@ -9,6 +9,12 @@ public interface LogVisitor {
     void segment(long number, String file);
 
     /**
+     * A value that the next frame appends: called for all of them before any of its records is visited. A document's
+     * name stands behind its first value.
+     */
+    default void ahead(long id, ByteBuffer value) {}
+
+    /**
      * A value was appended.
      *
      * @param entryLsn where the value's entry begins, which is where a region says that it lies

@@ -11,6 +11,7 @@ import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
+import io.caravan.server.cli.store.DumpCommand;
 import io.caravan.server.cli.store.LogCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.SalvageCommand;
@@ -57,6 +58,7 @@ public final class Main {
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand())
                 .addSubcommand(new SalvageCommand())
+                .addSubcommand(new DumpCommand(console))
                 .addSubcommand(new LogCommand(console));
         ClientCommands.addTo(caravan, console);
         OperatorCommands.addTo(caravan, console);

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.store;
 
+import io.caravan.StoreIoException;
+import io.caravan.inspect.ContentsReader;
 import io.caravan.inspect.LogReader;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
@@ -60,6 +62,7 @@ public final class LogCommand extends ReadingCommand {
     int run(Output output) throws IOException {
         check(from >= 0, "--from must be 0 or more");
         StorePrinter printer = new StorePrinter(output, values);
+        learnNames(printer);
         try (LogReader reader = LogReader.open(directory, from)) {
             if (follow) {
                 UntilSignal.run(
@@ -72,6 +75,15 @@ public final class LogCommand extends ReadingCommand {
             }
         }
         return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
+    }
+
+    /** Names are a help: a store that changes too fast for them is read without. */
+    private void learnNames(StorePrinter printer) throws IOException {
+        try {
+            new CatalogVisitor(printer, null).read(ContentsReader.open(directory));
+        } catch (StoreIoException changing) {
+            err().println("only names of new documents are known: " + changing.getMessage());
+        }
     }
 
     private void printAll(LogReader reader, StorePrinter printer) throws IOException {

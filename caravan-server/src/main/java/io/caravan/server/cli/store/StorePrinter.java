@@ -58,10 +58,15 @@ class StorePrinter implements LogVisitor {
     }
 
     @Override
-    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
-        if (id == DocumentService.CATALOG_LIST_ID) {
-            names.learn(value);
+    public void ahead(long id, ByteBuffer value) {
+        DocumentNames.Entry entry = id == DocumentService.CATALOG_LIST_ID ? DocumentNames.read(value) : null;
+        if (entry != null) {
+            names.learn(entry);
         }
+    }
+
+    @Override
+    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
         record("append", lsn, id, json -> {
             json.writeNumberField("sequence", sequence);
             json.writeNumberField("bytes", value.remaining());
