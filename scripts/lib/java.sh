@@ -94,7 +94,7 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
   shift 2
   case " $* " in
     " serve "*) archive=$folder/server.jsa ;;
-    " verify "* | " repair "* | " salvage "* | " restore "*" --archive"[\ =]*) ;;
+    " verify "* | " repair "* | " salvage "* | " dump "* | " log "* | " restore "*" --archive"[\ =]*) ;;
     *)
       archive=$folder/command.jsa
       jvm_options=("${short_lived[@]}")

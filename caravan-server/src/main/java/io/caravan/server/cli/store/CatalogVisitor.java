@@ -51,7 +51,7 @@ final class CatalogVisitor implements ContentsVisitor {
         }
         there = true;
         printer.names().learn(entry);
-        if (entry.name().equals(name)) {
+        if (name != null && name.equals(entry.name())) {
             wanted = entry.removed() ? null : entry;
         }
     }

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.store;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.catalog.DocumentName;
 import io.caravan.catalog.DocumentNames;
 import io.caravan.inspect.ContentsReader;
@@ -101,6 +103,8 @@ public final class DumpCommand extends ReadingCommand {
     }
 
     private boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, String wanted) throws IOException {
+        int bytes = wanted.getBytes(UTF_8).length;
+        check(bytes > 0 && bytes <= DocumentName.MAX_BYTES, "NAME must have 1 to " + DocumentName.MAX_BYTES + " bytes");
         CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
         catalog.read(contents);
         if (catalog.isThere()) {
