@@ -95,7 +95,7 @@ choose_options() { # choose_options JAVA FOLDER_OF_ARCHIVES ARGUMENT...
   case " $* " in
     # The hosts of a demo are started with the options that it has.
     " serve "* | " cluster demo "*) archive=$folder/server.jsa ;;
-    " verify "* | " repair "* | " salvage "* | " restore "*" --archive"[\ =]*) ;;
+    " verify "* | " repair "* | " salvage "* | " dump "* | " log "* | " restore "*" --archive"[\ =]*) ;;
     *)
       archive=$folder/command.jsa
       jvm_options=("${short_lived[@]}")

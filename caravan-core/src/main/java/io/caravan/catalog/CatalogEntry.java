@@ -4,6 +4,7 @@ import io.caravan.CorruptStoreException;
 import io.caravan.StoreVersionException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Optional;
 
 /**
  * One entry of the catalog's list: the state of one document from here on. Little-endian.
@@ -81,6 +82,15 @@ record CatalogEntry(Kind kind, long id, long nextId, byte[] name, Attributes att
             return decode(buffer);
         } catch (IllegalArgumentException invalid) {
             throw new CorruptStoreException("catalog", 0, listId, sequence, String.valueOf(invalid.getMessage()));
+        }
+    }
+
+    /** Reads an entry; empty when the value is none that this release reads. */
+    static Optional<CatalogEntry> decodeIfValid(ByteBuffer value) {
+        try {
+            return Optional.of(decode(value.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
+        } catch (IllegalArgumentException | StoreVersionException other) {
+            return Optional.empty();
         }
     }
 

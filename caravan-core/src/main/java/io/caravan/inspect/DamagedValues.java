@@ -1,15 +1,12 @@
 package io.caravan.inspect;
 
 import io.caravan.format.EntryLayout;
-import io.caravan.format.FileNames;
-import io.caravan.format.Region;
-import io.caravan.heap.HeapGeometry;
 import io.caravan.io.Storage;
 import io.caravan.io.StoreFile;
-import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
 import java.util.HashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -17,19 +14,16 @@ import org.jspecify.annotations.Nullable;
 /** Reads values of a damaged store from files of which any part may be missing. */
 final class DamagedValues implements AutoCloseable {
     private final Storage storage;
-    private final DamagedLog log;
-    private final LogGeometry logGeometry;
-    private final HeapGeometry heapGeometry;
+    private final Places places;
     private final Set<String> there;
     private @Nullable StoreFile file;
     private String fileName = "";
     private String place = "";
 
-    DamagedValues(Storage storage, DamagedLog log, SalvageIdentity identity) throws IOException {
+    /** Reads from those files that are there now. */
+    DamagedValues(Storage storage, Places places) throws IOException {
         this.storage = storage;
-        this.log = log;
-        this.logGeometry = new LogGeometry(identity.logSegmentBytes());
-        this.heapGeometry = new HeapGeometry(identity.heapSegmentBytes());
+        this.places = places;
         this.there = new HashSet<>(storage.list());
     }
 
@@ -51,15 +45,9 @@ final class DamagedValues implements AutoCloseable {
      */
     @Nullable
     ByteBuffer read(long region, long id, long birth, long sequence, long nearLsn) throws IOException {
-        boolean inLog = Region.isInLog(region);
-        long at = inLog ? Region.entryLsn(region, nearLsn) : Region.address(region);
-        if (at < 0) {
-            return null;
-        }
-        String name = inLog ? log.fileOf(logGeometry.segmentOf(at)) : FileNames.HEAP.of(heapGeometry.segmentOf(at));
-        int offset = inLog ? logGeometry.offsetOf(at) : heapGeometry.offsetOf(at);
-        ByteBuffer entry = bytes(name, offset, Region.entryBytes(region));
-        int length = Region.length(region);
+        Place at = places.of(region, nearLsn);
+        int length = at.length();
+        ByteBuffer entry = bytes(at.file(), at.offset(), EntryLayout.entryBytes(length));
         if (entry == null || !checks(entry, length, id, birth, sequence)) {
             return null;
         }
@@ -74,7 +62,7 @@ final class DamagedValues implements AutoCloseable {
 
     private @Nullable ByteBuffer bytes(String name, int offset, int count) throws IOException {
         place = storage.describe(name) + " at offset " + offset;
-        StoreFile source = open(name);
+        StoreFile source = offset < 0 ? null : open(name);
         if (source == null || source.size() - offset < count) {
             return null;
         }
@@ -91,9 +79,17 @@ final class DamagedValues implements AutoCloseable {
         if (!name.equals(fileName)) {
             close();
             fileName = name;
-            file = there.contains(name) ? storage.open(name) : null;
+            file = there.contains(name) ? openIfThere(name) : null;
         }
         return file;
+    }
+
+    private @Nullable StoreFile openIfThere(String name) throws IOException {
+        try {
+            return storage.open(name);
+        } catch (NoSuchFileException gone) {
+            return null;
+        }
     }
 
     @Override

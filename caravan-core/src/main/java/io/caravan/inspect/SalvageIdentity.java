@@ -11,6 +11,7 @@ import io.caravan.io.StoreFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -63,13 +64,13 @@ record SalvageIdentity(long storeId, int logSegmentBytes, int heapSegmentBytes) 
                 .orElse(DEFAULT_BYTES);
     }
 
-    /** A file's header; null when it is damaged. */
+    /** A file's header; null when it is damaged, or when a store that is open has taken the file away. */
     static FileHeader.@Nullable Fields fields(Storage storage, String name, FileHeader.Kind kind) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(CheckpointLayout.HEADER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         try (StoreFile file = storage.open(name)) {
             file.read(bytes, 0);
             return FileHeader.get(bytes.flip(), kind, file.path());
-        } catch (CaravanException damaged) {
+        } catch (CaravanException | NoSuchFileException damagedOrGone) {
             return null;
         }
     }

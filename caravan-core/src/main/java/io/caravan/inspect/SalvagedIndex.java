@@ -37,8 +37,8 @@ final class SalvagedIndex implements RecordLayout.Visitor {
         captureLsns[partition] = captureLsn;
     }
 
-    boolean belongs(long id, int partition) {
-        return partitions.partitionOf(id) == partition;
+    int partitionOf(long id) {
+        return partitions.partitionOf(id);
     }
 
     Map<Long, SalvagedList> partition(int number) {

@@ -1,5 +1,6 @@
 package io.caravan.inspect;
 
+import io.caravan.format.Region;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -52,6 +53,15 @@ final class SalvagedList {
     /** At most so many entries will be visited. */
     int count() {
         return count;
+    }
+
+    /** Bytes of the values that are known. */
+    long bytes() {
+        long bytes = 0;
+        for (int i = 0; i < count; i++) {
+            bytes += Region.length(regions[i]);
+        }
+        return bytes;
     }
 
     void append(long region) {

@@ -54,7 +54,7 @@ public final class Salvager {
         this.identity = SalvageIdentity.of(from);
         this.index = new SalvagedIndex(this::lost);
         this.log = new DamagedLog(from, identity);
-        this.values = new DamagedValues(from, log, identity);
+        this.values = new DamagedValues(from, new Places(identity, log::fileOf));
     }
 
     /** Salvages the closed store in a directory, whose lock it holds meanwhile, into a new folder. */
@@ -106,8 +106,7 @@ public final class Salvager {
         for (String name : names) {
             listener.at("checkpoints", checkpoints.size(), names.size());
             try (StoreFile file = from.open(name)) {
-                DamagedCheckpoint found = DamagedCheckpoint.read(file, index);
-                found.completeLists();
+                DamagedCheckpoint found = DamagedCheckpoint.read(file, any -> true);
                 checkpoints.add(found);
                 if (found.firstDamage() >= 0) {
                     lost(Loss.of(file.path() + " at offset " + found.firstDamage() + ": a section is damaged"));

@@ -12,6 +12,8 @@ import io.caravan.server.cli.common.VersionProvider;
 import io.caravan.server.cli.operate.OperatorCommands;
 import io.caravan.server.cli.serve.DoctorCommand;
 import io.caravan.server.cli.serve.ServeCommand;
+import io.caravan.server.cli.store.DumpCommand;
+import io.caravan.server.cli.store.LogCommand;
 import io.caravan.server.cli.store.RepairCommand;
 import io.caravan.server.cli.store.SalvageCommand;
 import io.caravan.server.cli.store.VerifyCommand;
@@ -42,6 +44,10 @@ public final class Main {
 
     /** The whole command line; settings may also come from this environment. */
     static CommandLine commandLine(Map<String, String> environment) {
+        return commandLine(environment, Console.system());
+    }
+
+    static CommandLine commandLine(Map<String, String> environment, Console console) {
         Settings settings = new Settings(environment);
         CommandLine serve = new CommandLine(new ServeCommand(settings)).setDefaultValueProvider(settings);
         GroupedHelp.install(serve);
@@ -52,12 +58,14 @@ public final class Main {
                 .addSubcommand(doctor)
                 .addSubcommand(new VerifyCommand())
                 .addSubcommand(new RepairCommand())
-                .addSubcommand(new SalvageCommand());
-        ClientCommands.addTo(caravan, Console.system());
-        OperatorCommands.addTo(caravan, Console.system());
-        return caravan.addSubcommand(ArchiveCommand.commands(Console.system()))
-                .addSubcommand(ClusterCommand.commands(Console.system()))
-                .addSubcommand(new RestoreCommand(Console.system()))
+                .addSubcommand(new SalvageCommand())
+                .addSubcommand(new DumpCommand(console))
+                .addSubcommand(new LogCommand(console));
+        ClientCommands.addTo(caravan, console);
+        OperatorCommands.addTo(caravan, console);
+        return caravan.addSubcommand(ArchiveCommand.commands(console))
+                .addSubcommand(ClusterCommand.commands(console))
+                .addSubcommand(new RestoreCommand(console))
                 .addSubcommand(new GenerateCompletion())
                 .addSubcommand(new HelpCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)

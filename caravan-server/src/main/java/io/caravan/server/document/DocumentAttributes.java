@@ -181,7 +181,7 @@ public final class DocumentAttributes {
      * What to add to the sequences of the document's own list to get those of its values: a fork's own values begin
      * where it was forked off, those of a restored document at their first sequence in the archive.
      */
-    long base() {
+    public long base() {
         if (isNone()) {
             return 0;
         }

@@ -3,6 +3,8 @@ package io.caravan.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Client commands as processes of their own: their environment, and how they end. */
+/** Commands as processes of their own: their environment, and how they end. */
 @Timeout(180)
 class CommandLineIT {
     @TempDir
@@ -46,6 +48,22 @@ class CommandLineIT {
             assertThat(exitCode(tail)).isZero();
             assertThat(out.readLine()).isNull();
             assertThat(new String(tail.getErrorStream().readAllBytes(), UTF_8)).isEmpty();
+        }
+    }
+
+    @Test
+    void toldToStopLogEndsWithZeroAfterWholeLines() throws Exception {
+        try (ListStore store = DurableListStore.open(directory)) {
+            store.append(1, new byte[3]).join();
+            Process log = start("", "log", directory.toString(), "--follow");
+            BufferedReader out = log.inputReader(UTF_8);
+            assertThat(out.readLine()).contains("\"type\":\"segment\"");
+            assertThat(out.readLine()).contains("\"type\":\"append\"").endsWith("\"bytes\":3}");
+            store.append(1, new byte[4]).join();
+            assertThat(out.readLine()).endsWith("\"bytes\":4}");
+            log.toHandle().destroy();
+            assertThat(exitCode(log)).isZero();
+            assertThat(out.readLine()).isNull();
         }
     }
 

@@ -1,11 +1,22 @@
 package io.caravan.server.cli;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.DurableListStore;
 import io.caravan.ListStore;
+import io.caravan.WriteCallback;
+import io.caravan.catalog.Attributes;
+import io.caravan.catalog.Catalog;
+import io.caravan.catalog.DocumentEdit;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.Edit;
+import io.caravan.server.cli.common.Console;
 import io.caravan.server.config.Version;
+import io.caravan.server.document.DocumentService;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -14,6 +25,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,10 +44,14 @@ class MainTest {
     private final StringWriter err = new StringWriter();
 
     private int run(String... arguments) {
-        CommandLine commandLine = Main.commandLine(Map.of());
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CommandLine commandLine =
+                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), bytes, Map.of(), false));
         commandLine.setOut(new PrintWriter(out, true));
         commandLine.setErr(new PrintWriter(err, true));
-        return commandLine.execute(arguments);
+        int exitCode = commandLine.execute(arguments);
+        out.append(bytes.toString(UTF_8));
+        return exitCode;
     }
 
     private void assertOneLine(String part) {
@@ -47,7 +64,7 @@ class MainTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "serve", "verify", "repair", "salvage"})
+    @ValueSource(strings = {"", "serve", "verify", "repair", "salvage", "dump", "log"})
     void everyCommandWithAStoreTellsTheVersion(String command) {
         String[] words = command.isEmpty() ? new String[] {"-V"} : new String[] {command, "-V"};
         assertThat(run(words)).isZero();
@@ -137,11 +154,39 @@ class MainTest {
             store.append(1, new byte[1000]).join();
             store.append(2, new byte[10]).join();
         }
+        assertPrints("A store that is damaged", 5);
+    }
+
+    @Test
+    void theChapterOnTheFilesPrintsWhatItSays() throws IOException {
+        try (ListStore store = DurableListStore.open(directory.resolve("letters"))) {
+            DocumentName name = DocumentName.of("letters/1");
+            Catalog catalog = Catalog.open(store, DocumentService.CATALOG_LIST_ID);
+            edit(catalog, name, document -> {
+                document.create().attributes(Attributes.EMPTY.with("content-type", "text/plain".getBytes(UTF_8)));
+                document.append("Dear Ada,".getBytes(UTF_8));
+                document.append("how are you?".getBytes(UTF_8));
+            });
+            edit(catalog, name, document -> document.trimTo(1).append("Yes!".getBytes(UTF_8)));
+        }
+        assertPrints("What is in the files", 4);
+    }
+
+    private static void edit(Catalog catalog, DocumentName name, Consumer<DocumentEdit> operations) {
+        CompletableFuture<Long> durable = new CompletableFuture<>();
+        try (Edit edit = catalog.edit(name)) {
+            operations.accept(edit.document(name));
+            edit.commit(WriteCallback.completing(durable));
+        }
+        durable.join();
+    }
+
+    private void assertPrints(String title, int commands) throws IOException {
         String chapter = Files.readString(Path.of("..", "docs", "OPERATIONS.md"))
-                .split("\n## A store that is damaged\n")[1]
+                .split("\n## " + title + "\n")[1]
                 .split("\n## ")[0];
         String[] steps = chapter.split("```console\n|```")[1].split("(?m)^\\$ caravan ");
-        assertThat(steps).hasSize(6);
+        assertThat(steps).hasSize(commands + 1);
         for (String step : List.of(steps).subList(1, steps.length)) {
             String[] lines = step.split("\n", 2);
             out.getBuffer().setLength(0);
@@ -154,7 +199,7 @@ class MainTest {
     }
 
     private String inDirectory(String text) {
-        return text.replaceAll("(?<![\\w/])(letters|salvaged)\\b", directory + "/$1");
+        return text.replaceAll("(?<![\\w/])(letters|salvaged)\\b(?!/)", directory + "/$1");
     }
 
     @Test

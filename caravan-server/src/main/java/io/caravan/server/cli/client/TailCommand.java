@@ -2,10 +2,9 @@ package io.caravan.server.cli.client;
 
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.UntilSignal;
 import java.io.IOException;
 import java.util.OptionalLong;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -28,8 +27,6 @@ import picocli.CommandLine.Parameters;
         })
 @SuppressWarnings("NullAway.Init") // picocli sets the fields
 final class TailCommand extends ClientCommand {
-    private static final int LAST_OUTPUT_SECONDS = 2;
-
     @Parameters(paramLabel = "NAME", description = "The document.")
     private String name;
 
@@ -73,44 +70,9 @@ final class TailCommand extends ClientCommand {
         long most = atLeast(1, count, "--count", Long.MAX_VALUE);
         check(!printer.raw() || !json(), "--raw and --output json exclude each other");
         Follower follower = new Follower(this::connect, bytes(name), from.sequence(), most, this::tell);
-        runUntilStopped(follower, output);
-    }
-
-    /**
-     * Follows until Ctrl-C or SIGTERM, which are the usual end: finishes the value being printed, and exits with 0 from
-     * the shutdown hook.
-     */
-    private void runUntilStopped(Follower follower, Output output) throws IOException {
-        CountDownLatch done = new CountDownLatch(1);
-        Thread hook = new Thread(() -> endProcess(follower, done), "caravan-tail-end");
-        Runtime.getRuntime().addShutdownHook(hook);
-        try {
+        UntilSignal.run("caravan-tail-end", follower::stop, follower::stopped, () -> {
             follower.follow(value -> printer.print(value, json(), output), output::flush);
             output.flush();
-        } finally {
-            done.countDown();
-            if (!follower.stopped()) {
-                removeHook(hook);
-            }
-        }
-    }
-
-    private static void removeHook(Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (IllegalStateException shuttingDown) {
-            // The signal came at this moment: the hook ends the process.
-        }
-    }
-
-    private static void endProcess(Follower follower, CountDownLatch done) {
-        follower.stop();
-        boolean printed = false;
-        try {
-            printed = done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException nobodyDoes) {
-            Thread.currentThread().interrupt();
-        }
-        Runtime.getRuntime().halt(printed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+        });
     }
 }

@@ -1,0 +1,255 @@
+package io.caravan.inspect;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreDirectoryException;
+import io.caravan.StoreIoException;
+import io.caravan.checkpoint.CheckpointHeader;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.FileNames;
+import io.caravan.format.Region;
+import io.caravan.io.ReadOnlyStorage;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads what a store holds while others may write to it, or while parts of it are damaged: its newest checkpoint, and
+ * single lists as the newest checkpoint and the log behind it have them. It takes no lock, writes nothing, and has at
+ * most the regions of one list in memory, 8 bytes each, one frame and one value.
+ *
+ * <p>Of an open store, what was read is looked at again when it does not check: a value moves only when another
+ * checkpoint has been published, and only then is its place given to others. For one thread.
+ */
+public final class ContentsReader {
+    private final Storage storage;
+    private final Places places;
+
+    private ContentsReader(Storage storage) throws IOException {
+        this.storage = storage;
+        this.places = new Places(SalvageIdentity.of(storage), FileNames.LOG::of);
+    }
+
+    /**
+     * Looks at a store, which may be open.
+     *
+     * @throws StoreDirectoryException when there is none
+     */
+    public static ContentsReader open(Path directory) throws IOException {
+        return open(ReadOnlyStorage.of(directory));
+    }
+
+    static ContentsReader open(Storage storage) throws IOException {
+        return new ContentsReader(storage);
+    }
+
+    /** Visits the newest checkpoint, part by part, in the order of the file. */
+    public void readCheckpoint(ContentsVisitor visitor) throws IOException {
+        for (int look = 0; look < ListSearch.LOOKS; look++) {
+            String newest = newestCheckpoint();
+            try (StoreFile file = storage.open(newest)) {
+                tellHeader(newest, file, visitor);
+                DamagedSections.read(file, new Sections(file, visitor));
+                return;
+            } catch (NoSuchFileException replaced) {
+                // By one that is newer.
+            }
+        }
+        throw ListSearch.tooFast(storage);
+    }
+
+    private void tellHeader(String name, StoreFile file, ContentsVisitor visitor) throws IOException {
+        CheckpointHeader header = header(name, visitor);
+        if (header != null) {
+            visitor.checkpoint(
+                    header.number(), file.path(), header.startLsn(), header.endLsn(), header.lists(), header.entries());
+        }
+    }
+
+    /** The position that the log must reach by what the newest checkpoint says, 0 when that is damaged. */
+    public long neededLogEnd() throws IOException {
+        for (int look = 0; look < ListSearch.LOOKS; look++) {
+            try (CheckpointReader newest = new CheckpointReader(storage, number(newestCheckpoint()))) {
+                return newest.header().endLsn();
+            } catch (CorruptStoreException damaged) {
+                return 0;
+            } catch (NoSuchFileException replaced) {
+                // By one that is newer.
+            }
+        }
+        throw ListSearch.tooFast(storage);
+    }
+
+    private static long number(String checkpoint) {
+        return FileNames.CHECKPOINT.number(checkpoint).orElseThrow();
+    }
+
+    private @Nullable CheckpointHeader header(String name, ContentsVisitor visitor) throws IOException {
+        try (CheckpointReader reader = new CheckpointReader(storage, number(name))) {
+            return reader.header();
+        } catch (CorruptStoreException damage) {
+            visitor.damaged(damage);
+            return null;
+        }
+    }
+
+    /** Tells the parts of a checkpoint. */
+    private final class Sections implements DamagedSections.Visitor {
+        private final StoreFile file;
+        private final ContentsVisitor visitor;
+        private long captureLsn;
+        private long id;
+        private long sequence = -1;
+
+        Sections(StoreFile file, ContentsVisitor visitor) {
+            this.file = file;
+            this.visitor = visitor;
+        }
+
+        @Override
+        public void partition(int partition, long lsn) {
+            captureLsn = lsn;
+        }
+
+        @Override
+        public void piece(long list, long birth, long first, long next, ByteBuffer regions, int at, int count) {
+            boolean goesOn = list == id && sequence > first && sequence < next;
+            id = list;
+            sequence = goesOn ? sequence : first;
+            long bytes = 0;
+            for (int i = 0; i < count; i++) {
+                bytes += Region.length(regions.getLong(at + i * Long.BYTES));
+            }
+            visitor.list(list, first, next, count, bytes);
+            for (int i = 0; i < count; i++) {
+                visitor.entry(list, sequence++, places.of(regions.getLong(at + i * Long.BYTES), captureLsn));
+            }
+        }
+
+        @Override
+        public void damaged(long offset) {
+            visitor.damaged(new CorruptStoreException(file.path(), offset, "a section is damaged"));
+        }
+    }
+
+    /**
+     * Visits one list: what it is, and each value that it had when this began and still has.
+     *
+     * @return false when there is no such list
+     * @throws StoreIoException when the store changes faster than it can be read
+     */
+    public boolean readList(long id, ContentsVisitor visitor) throws IOException {
+        ListSearch search = new ListSearch(storage, id, visitor);
+        SalvagedList list = search.find();
+        if (list == null) {
+            return false;
+        }
+        visitor.list(id, list.first(), list.next(), list.count(), list.bytes());
+        long end = list.next();
+        long birth = list.birth();
+        long from = list.first();
+        while (from < end && list != null && list.birth() == birth) {
+            from = readValues(id, list, from, end, search, visitor);
+            if (from < end) {
+                visitor.moved(id, from);
+                list = search.find();
+            }
+        }
+        return true;
+    }
+
+    /** Returns the first sequence that was not read because the store has moved it, or {@code end}. */
+    private long readValues(long id, SalvagedList list, long from, long end, ListSearch search, ContentsVisitor visitor)
+            throws IOException {
+        try (DamagedValues values = new DamagedValues(storage, places)) {
+            ValueReading reading = new ValueReading(id, list.birth(), from, end, values, search, visitor);
+            list.forEach(reading);
+            return end;
+        } catch (ValueReading.MovedException moved) {
+            return moved.sequence();
+        }
+    }
+
+    /** Reads the values of a list where it says that they lie. */
+    private final class ValueReading implements SalvagedList.EntryVisitor<IOException> {
+        private final long id;
+        private final long birth;
+        private final long from;
+        private final long end;
+        private final DamagedValues values;
+        private final ListSearch search;
+        private final ContentsVisitor visitor;
+
+        /** What was to be read may have been moved. */
+        private static final class MovedException extends IOException {
+            private static final long serialVersionUID = 1L;
+
+            private final long sequence;
+
+            MovedException(long sequence) {
+                this.sequence = sequence;
+            }
+
+            long sequence() {
+                return sequence;
+            }
+        }
+
+        ValueReading(
+                long id,
+                long birth,
+                long from,
+                long end,
+                DamagedValues values,
+                ListSearch search,
+                ContentsVisitor visitor) {
+            this.id = id;
+            this.birth = birth;
+            this.from = from;
+            this.end = end;
+            this.values = values;
+            this.search = search;
+            this.visitor = visitor;
+        }
+
+        @Override
+        public void entry(long sequence, long region) throws IOException {
+            if (sequence < from || sequence >= end) {
+                return;
+            }
+            ByteBuffer value = values.read(region, id, birth, sequence, search.nearLsn());
+            Place place = places.of(region, search.nearLsn());
+            if (value != null) {
+                visitor.value(id, sequence, place, value);
+            } else if (search.outdated()) {
+                throw new MovedException(sequence);
+            } else {
+                visitor.damaged(new CorruptStoreException(
+                        storage.describe(place.file()),
+                        place.offset(),
+                        id,
+                        sequence,
+                        "its bytes are not there, or not those that were written"));
+            }
+        }
+
+        @Override
+        public void gap(long first, long last) {
+            visitor.damaged(new CorruptStoreException(
+                    storage.describe(search.checkpoint()),
+                    0,
+                    id,
+                    first,
+                    "the values up to sequence " + last + " are missing, as sections or frames are damaged"));
+        }
+    }
+
+    private String newestCheckpoint() throws IOException {
+        return ListSearch.checkpoints(storage).stream()
+                .findFirst()
+                .orElseThrow(() -> new StoreDirectoryException(storage.describe("") + " has no checkpoint"));
+    }
+}

@@ -1,0 +1,196 @@
+package io.caravan.inspect;
+
+import io.caravan.CorruptStoreException;
+import io.caravan.StoreIoException;
+import io.caravan.checkpoint.CheckpointReader;
+import io.caravan.format.FileNames;
+import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds one list of a store that may be open or damaged: as the newest checkpoint has it in which its partition is
+ * whole, and what the log behind that did to it. When a checkpoint has been published meanwhile, and the log that was
+ * to be read is gone, it looks again.
+ */
+final class ListSearch {
+    /** How often a store that goes on is looked at, each time from another checkpoint. */
+    static final int LOOKS = 8;
+
+    private final Storage storage;
+    private final long id;
+    private final ContentsVisitor visitor;
+    private String newest = "";
+    private long nearLsn;
+
+    ListSearch(Storage storage, long id, ContentsVisitor visitor) {
+        this.storage = storage;
+        this.id = id;
+        this.visitor = visitor;
+    }
+
+    /** Names of the checkpoints, newest first. */
+    static List<String> checkpoints(Storage storage) throws IOException {
+        return storage.list().stream()
+                .filter(name -> FileNames.CHECKPOINT.number(name).isPresent())
+                .sorted(Comparator.reverseOrder())
+                .toList();
+    }
+
+    static StoreIoException tooFast(Storage storage) {
+        String message =
+                storage.describe("") + " changes faster than it can be read; try again, or read a backup of it";
+        return new StoreIoException(message, new IOException(message));
+    }
+
+    /** Name of the newest checkpoint when the list was found. */
+    String checkpoint() {
+        return newest;
+    }
+
+    /** A position of the log near all entries. */
+    long nearLsn() {
+        return nearLsn;
+    }
+
+    /** Whether another checkpoint was published since: only then values move, and their places are given to others. */
+    boolean outdated() throws IOException {
+        List<String> names = checkpoints(storage);
+        return !names.isEmpty() && !names.get(0).equals(newest);
+    }
+
+    /** The list as it is now, or null when there is none. Tells of damage that may have cost some of it. */
+    @Nullable
+    SalvagedList find() throws IOException {
+        for (int look = 0; look < LOOKS; look++) {
+            List<CorruptStoreException> damage = new ArrayList<>();
+            try {
+                // What was trimmed or deleted before the log that is there is no loss, and damage is told as such.
+                SalvagedIndex index = new SalvagedIndex(loss -> {});
+                long start = takePartition(index, damage);
+                boolean whole = replay(index, start, damage);
+                if (whole || !outdated()) {
+                    damage.forEach(visitor::damaged);
+                    return index.partition(index.partitionOf(id)).get(id);
+                }
+            } catch (NoSuchFileException replaced) {
+                // By a checkpoint that is newer.
+            }
+        }
+        throw tooFast(storage);
+    }
+
+    /** Takes the list's partition from a checkpoint. Returns where the log must be replayed from. */
+    private long takePartition(SalvagedIndex index, List<CorruptStoreException> damage) throws IOException {
+        List<String> names = checkpoints(storage);
+        newest = names.isEmpty() ? "" : names.get(0);
+        int partition = index.partitionOf(id);
+        long start = 0;
+        boolean taken = false;
+        for (String name : names) {
+            try (StoreFile file = storage.open(name)) {
+                DamagedCheckpoint found = DamagedCheckpoint.read(file, list -> list == id);
+                boolean whole = found.isWhole(partition);
+                if (whole || !taken && found.has(partition)) {
+                    index.take(partition, found.captureLsn(partition), found.lists(partition));
+                    nearLsn = found.captureLsn(partition);
+                    start = startLsn(name, damage);
+                    taken = true;
+                }
+                if (whole) {
+                    return start;
+                }
+                damage.add(new CorruptStoreException(
+                        file.path(),
+                        Math.max(0, found.firstDamage()),
+                        "a section is damaged, perhaps that of list " + id));
+            }
+        }
+        return start;
+    }
+
+    private long startLsn(String name, List<CorruptStoreException> damage) throws IOException {
+        try (CheckpointReader reader =
+                new CheckpointReader(storage, FileNames.CHECKPOINT.number(name).orElseThrow())) {
+            return reader.header().startLsn();
+        } catch (CorruptStoreException damaged) {
+            damage.add(damaged);
+            return 0;
+        }
+    }
+
+    /** Returns false when some of the log was not there any more. */
+    private boolean replay(SalvagedIndex index, long start, List<CorruptStoreException> damage) throws IOException {
+        Replay replay = new Replay(index, damage);
+        try (LogReader log = LogReader.open(storage, start)) {
+            boolean more = true;
+            while (more) {
+                more = log.next(replay);
+            }
+            nearLsn = Math.max(nearLsn, log.position());
+        }
+        return replay.whole;
+    }
+
+    /** Does to the list what the records say. */
+    private final class Replay implements LogVisitor {
+        private final SalvagedIndex index;
+        private final List<CorruptStoreException> damage;
+        private String file = "";
+        private boolean whole = true;
+
+        Replay(SalvagedIndex index, List<CorruptStoreException> damage) {
+            this.index = index;
+            this.damage = damage;
+        }
+
+        @Override
+        public void segment(long number, String path) {
+            file = path;
+        }
+
+        @Override
+        public void append(long lsn, long list, long sequence, long entryLsn, ByteBuffer value) {
+            if (list == id) {
+                index.append(lsn, list, sequence, entryLsn, value, 0, value.remaining());
+            }
+        }
+
+        @Override
+        public void trim(long lsn, long list, long firstSequence) {
+            if (list == id) {
+                index.trim(lsn, list, firstSequence);
+            }
+        }
+
+        @Override
+        public void delete(long lsn, long list) {
+            if (list == id) {
+                index.delete(lsn, list);
+            }
+        }
+
+        @Override
+        public void missed(long from, long to) {
+            whole = false;
+            damage.add(new CorruptStoreException(
+                    file, 0, "LSN " + from + " to " + to + " of the log are needed, and not there"));
+        }
+
+        @Override
+        public void withdrawn(long lsn) {
+            whole = false;
+        }
+
+        @Override
+        public void damaged(CorruptStoreException problem) {
+            damage.add(problem);
+        }
+    }
+}

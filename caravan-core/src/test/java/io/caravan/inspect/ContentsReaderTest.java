@@ -1,0 +1,205 @@
+package io.caravan.inspect;
+
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.StoreAnatomy.HeapEntry;
+import io.caravan.testing.StoreContents;
+import io.caravan.testing.StoreContents.ListContents;
+import io.caravan.testing.Value;
+import io.caravan.testing.WatchedThreading;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Lists and checkpoints of stores that are closed, open, or damaged. */
+@Timeout(60)
+class ContentsReaderTest {
+    private static final int LISTS = 6;
+
+    @TempDir
+    private Path directory;
+
+    private final WatchedThreading threads = new WatchedThreading();
+
+    private ListStore open() {
+        return threads.open(SmallStore.config(directory).build());
+    }
+
+    private static void write(ListStore store, int operations, Random random) {
+        for (int i = 0; i < operations; i++) {
+            long id = random.nextInt(LISTS) - 2;
+            ListInfo info = store.info(id);
+            int choice = random.nextInt(20);
+            if (info == null || choice > 3) {
+                store.append(id, bytes(random.nextInt(2_000), i)).join();
+            } else if (choice > 0) {
+                store.trim(id, random.nextInt(10)).join();
+            } else {
+                store.delete(id).join();
+            }
+        }
+    }
+
+    private static void assertFinds(ContentsReader reader, StoreContents contents) throws IOException {
+        for (Map.Entry<Long, ListContents> list : contents.lists().entrySet()) {
+            FoundContents found = new FoundContents();
+            assertThat(reader.readList(list.getKey(), found)).isTrue();
+            assertThat(found.values.get(list.getKey()))
+                    .isEqualTo(list.getValue().values());
+            assertThat(found.damage).isEmpty();
+        }
+        assertThat(reader.readList(4_711, new FoundContents())).isFalse();
+    }
+
+    @Test
+    void aListIsWhatWasAppendedAndNotTrimmed() {
+        Seeds.forEach(1, seed -> {
+            Random random = new Random(seed);
+            try (ListStore store = open()) {
+                for (int round = 0; round < 4; round++) {
+                    write(store, 60, random);
+                    assertFinds(ContentsReader.open(directory), StoreContents.of(store));
+                    store.checkpoint();
+                }
+            }
+        });
+    }
+
+    @Test
+    void aCheckpointHasEveryListAndSaysWhereItsValuesLie() throws Exception {
+        DirectoryImage image = SmallStore.build(directory).closed();
+        StoreAnatomy anatomy = StoreAnatomy.of(image);
+        FoundContents found = new FoundContents();
+        ContentsReader.open(new ImageStorage(image)).readCheckpoint(found);
+
+        assertThat(found.damage).isEmpty();
+        assertThat(found.checkpoints)
+                .containsExactly(anatomy.checkpoints()
+                        .get(anatomy.checkpoints().size() - 1)
+                        .number());
+        SmallStore.build(directory.resolve("again"))
+                .contents()
+                .lists()
+                .forEach((id, list) -> assertThat(found.sequences.get(id))
+                        .as("list %d", id)
+                        .isEqualTo(list.values().stream().map(Value::sequence).toList()));
+        List<Place> inHeap =
+                found.places.stream().filter(place -> !place.inLog()).toList();
+        for (HeapEntry entry : anatomy.entries()) {
+            assertThat(inHeap).contains(new Place(false, entry.file(), entry.offset(), entry.length()));
+        }
+    }
+
+    /** Its values go from the log to the heap, and the log to others, between one value and the next. */
+    @Test
+    void whatIsMovedWhileItIsReadIsFoundAgain() throws Exception {
+        try (ListStore store = open()) {
+            for (int i = 0; i < 40; i++) {
+                store.append(7, bytes(1_000, i)).join();
+            }
+            StoreContents before = StoreContents.of(store);
+            FoundContents found = new FoundContents() {
+                @Override
+                public void value(long id, long sequence, Place place, ByteBuffer value) {
+                    super.value(id, sequence, place, value);
+                    if (sequence == 10) {
+                        write(store, 80, new Random(1));
+                        store.checkpoint();
+                        write(store, 80, new Random(2));
+                        store.checkpoint();
+                        write(store, 80, new Random(3));
+                    }
+                }
+            };
+            assertThat(ContentsReader.open(directory).readList(7, found)).isTrue();
+            assertThat(found.values.get(7L)).isEqualTo(before.lists().get(7L).values());
+            assertThat(found.damage).isEmpty();
+            assertThat(found.moves).isPositive();
+        }
+    }
+
+    @Test
+    void whatIsTrimmedWhileItIsReadIsLeftOut() throws Exception {
+        try (ListStore store = open()) {
+            for (int i = 0; i < 40; i++) {
+                store.append(7, bytes(1_000, i)).join();
+            }
+            FoundContents found = new FoundContents() {
+                @Override
+                public void value(long id, long sequence, Place place, ByteBuffer value) {
+                    super.value(id, sequence, place, value);
+                    if (sequence == 10) {
+                        store.trimTo(7, 30).join();
+                        for (int i = 0; i < 3; i++) {
+                            store.checkpoint();
+                            write(store, 80, new Random(i));
+                        }
+                    }
+                }
+            };
+            assertThat(ContentsReader.open(directory).readList(7, found)).isTrue();
+            assertThat(found.values.get(7L))
+                    .extracting(Value::sequence)
+                    .contains(0L, 10L, 30L, 39L)
+                    .isSorted();
+            assertThat(found.damage).isEmpty();
+            assertThat(found.moves).isPositive();
+        }
+    }
+
+    @Test
+    void aDamagedValueIsNamedAndTheOthersCome() throws Exception {
+        SmallStore store = SmallStore.build(directory);
+        for (HeapEntry entry : StoreAnatomy.of(store.closed()).entries()) {
+            DirectoryImage damaged = store.closed().withFlip(entry.file(), entry.offset());
+            FoundContents found = new FoundContents();
+            ContentsReader.open(new ImageStorage(damaged)).readList(entry.id(), found);
+
+            assertThat(found.damage).singleElement().satisfies(problem -> {
+                assertThat(problem.file()).endsWith(entry.file());
+                assertThat(problem.offset()).isEqualTo(entry.offset());
+                assertThat(problem.sequence()).isEqualTo(entry.sequence());
+            });
+            List<Value> others = store.contents().lists().get(entry.id()).values().stream()
+                    .filter(value -> value.sequence() != entry.sequence())
+                    .toList();
+            assertThat(found.values.get(entry.id())).isEqualTo(others);
+        }
+    }
+
+    @Test
+    void aDamagedSectionIsNamedAndTheOlderCheckpointAndTheLogHaveTheList() throws Exception {
+        SmallStore store = SmallStore.build(directory);
+        String newest = store.closed().last("checkpoint-");
+        int length = store.closed().length(newest);
+        for (int offset = 104; offset < length; offset += length / 17) {
+            DirectoryImage damaged = store.closed().withFlip(newest, offset);
+            ContentsReader reader = ContentsReader.open(new ImageStorage(damaged));
+            FoundContents checkpoint = new FoundContents();
+            reader.readCheckpoint(checkpoint);
+            assertThat(checkpoint.damage)
+                    .singleElement()
+                    .satisfies(problem -> assertThat(problem.file()).endsWith(newest));
+            for (Map.Entry<Long, ListContents> list : store.contents().lists().entrySet()) {
+                FoundContents found = new FoundContents();
+                assertThat(reader.readList(list.getKey(), found)).isTrue();
+                assertThat(found.values.get(list.getKey()))
+                        .isEqualTo(list.getValue().values());
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+package io.caravan.inspect;
+
+import static io.caravan.testing.StoreCalls.bytes;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.ListInfo;
+import io.caravan.ListStore;
+import io.caravan.format.FrameLayout;
+import io.caravan.testing.DirectoryImage;
+import io.caravan.testing.ImageStorage;
+import io.caravan.testing.Seeds;
+import io.caravan.testing.SmallStore;
+import io.caravan.testing.StoreAnatomy;
+import io.caravan.testing.StoreAnatomy.Frame;
+import io.caravan.testing.Value;
+import io.caravan.testing.WatchedThreading;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The log as it is there, also while it is written and recycled, and when it is damaged. */
+@Timeout(60)
+class LogReaderTest {
+    private static final int LISTS = 5;
+
+    @TempDir
+    private Path directory;
+
+    private final WatchedThreading threads = new WatchedThreading();
+    private final FoundInLog found = new FoundInLog();
+    private final List<Object> done = new ArrayList<>();
+
+    private ListStore open() {
+        return threads.open(SmallStore.config(directory).build());
+    }
+
+    /** Appends, trims and deletions by chance, each noted when it is durable. */
+    private void write(ListStore store, int operations, Random random) {
+        for (int i = 0; i < operations; i++) {
+            long id = random.nextInt(LISTS);
+            ListInfo info = store.info(id);
+            if (info == null || random.nextInt(4) > 0) {
+                byte[] value = bytes(random.nextInt(3_000), i);
+                long sequence = store.append(id, value).join();
+                done.add(new FoundInLog.Appended(id, Value.of(sequence, value)));
+            } else if (random.nextInt(3) > 0) {
+                long first =
+                        info.firstSequence() + random.nextInt((int) (info.nextSequence() - info.firstSequence()) + 1);
+                store.trimTo(id, first).join();
+                if (first > info.firstSequence()) {
+                    done.add(new FoundInLog.Trimmed(id, first));
+                }
+            } else {
+                store.delete(id).join();
+                done.add(new FoundInLog.Deleted(id));
+            }
+        }
+    }
+
+    @Test
+    void everyRecordComesOnceWhileTheyAreWrittenOverManySegments() {
+        Seeds.forEach(1, seed -> {
+            Random random = new Random(seed);
+            try (ListStore store = open();
+                    LogReader reader = LogReader.open(directory, 0)) {
+                for (int i = 0; i < 40; i++) {
+                    write(store, 1 + random.nextInt(8), random);
+                    found.readAll(reader);
+                    assertThat(found.operations).isEqualTo(done);
+                }
+                assertThat(found.segments).hasSizeGreaterThan(5).doesNotHaveDuplicates();
+                assertThat(found.missed).isEmpty();
+                assertThat(found.damage).isEmpty();
+            }
+        });
+    }
+
+    @Test
+    void everyRecordComesOnceFromAWriterWhoDoesNotWait() throws Exception {
+        try (ListStore store = open();
+                LogReader reader = LogReader.open(directory, 0)) {
+            Thread writer = new Thread(() -> write(store, 300, new Random(7)));
+            writer.start();
+            while (writer.isAlive()) {
+                found.readAll(reader);
+            }
+            found.readAll(reader);
+            assertThat(found.operations).isEqualTo(done);
+            assertThat(found.lsns).doesNotHaveDuplicates();
+            assertThat(found.damage).isEmpty();
+        }
+    }
+
+    @Test
+    void whatWasRecycledUnderItIsSaidToBeMissing() throws Exception {
+        try (ListStore store = open();
+                LogReader reader = LogReader.open(directory, 0)) {
+            Random random = new Random(11);
+            write(store, 5, random);
+            found.readAll(reader);
+            int before = found.operations.size();
+            long from = reader.position();
+            for (int i = 0; i < 4; i++) {
+                write(store, 60, random);
+                store.checkpoint();
+            }
+            write(store, 20, random);
+            found.readAll(reader);
+
+            assertThat(found.missed).hasSize(1);
+            assertThat(found.missed.get(0).get(0)).isEqualTo(from);
+            long to = found.missed.get(0).get(1);
+            List<Object> behind = found.operations.subList(before, found.operations.size());
+            assertThat(found.lsns.subList(before, found.lsns.size())).allMatch(lsn -> lsn > to);
+            assertThat(behind).hasSizeGreaterThan(20).isEqualTo(done.subList(done.size() - behind.size(), done.size()));
+            assertThat(found.damage).isEmpty();
+        }
+    }
+
+    @Test
+    void itBeginsWhereItIsAskedTo() throws Exception {
+        try (ListStore store = open()) {
+            write(store, 80, new Random(3));
+        }
+        try (LogReader reader = LogReader.open(directory, 0)) {
+            found.readAll(reader);
+        }
+        for (int i = 0; i < found.lsns.size(); i += 7) {
+            FoundInLog rest = new FoundInLog();
+            try (LogReader reader = LogReader.open(directory, found.lsns.get(i) - 1)) {
+                rest.readAll(reader);
+            }
+            assertThat(rest.lsns).isEqualTo(found.lsns.subList(i, found.lsns.size()));
+        }
+    }
+
+    @Test
+    void whatIsNotThereAnyMoreIsMissedFromTheBeginning() throws Exception {
+        try (ListStore store = open()) {
+            for (int i = 0; i < 4; i++) {
+                write(store, 60, new Random(i));
+                store.checkpoint();
+            }
+            try (LogReader reader = LogReader.open(directory, 5_000)) {
+                found.readAll(reader);
+            }
+        }
+        assertThat(found.missed).hasSize(1);
+        assertThat(found.missed.get(0).get(0)).isEqualTo(5_000);
+        assertThat(found.damage).isEmpty();
+    }
+
+    /** Every frame of a store in turn; those behind it come all the same. */
+    @Test
+    void aDamagedFrameIsNamedAndTheOthersCome() throws Exception {
+        DirectoryImage image = SmallStore.build(directory).closed();
+        try (LogReader reader = LogReader.open(new ImageStorage(image), 0)) {
+            found.readAll(reader);
+        }
+        assertThat(found.damage).isEmpty();
+        List<Frame> frames = StoreAnatomy.of(image).frames();
+        assertThat(frames).hasSizeGreaterThan(5);
+        for (Frame frame : frames) {
+            boolean last = frame.equals(frames.get(frames.size() - 1));
+            for (int offset : List.of(0, FrameLayout.LSN, FrameLayout.PAYLOAD_BYTES + 3, frame.bytes() - 1)) {
+                FoundInLog rest = new FoundInLog();
+                DirectoryImage damaged = image.withFlip(frame.file(), frame.offset() + offset);
+                try (LogReader reader = LogReader.open(new ImageStorage(damaged), 0)) {
+                    rest.readAll(reader);
+                }
+                List<Long> others = found.lsns.stream()
+                        .filter(lsn -> lsn < frame.lsn() || lsn >= frame.lsn() + frame.bytes())
+                        .toList();
+                assertThat(rest.lsns).isEqualTo(others);
+                if (last) {
+                    assertThat(rest.damage).isEmpty();
+                } else {
+                    assertThat(rest.damage).hasSize(1);
+                    assertThat(rest.damage.get(0)).hasMessageContaining("no valid frame, though the log goes on");
+                }
+            }
+        }
+    }
+
+    @Test
+    void aFrameWhoseForceFailedIsTakenBack() throws Exception {
+        DirectoryImage image = SmallStore.build(directory).open();
+        Frame last = StoreAnatomy.of(image)
+                .frames()
+                .get(StoreAnatomy.of(image).frames().size() - 1);
+        ImageStorage storage = new ImageStorage(image);
+        try (LogReader reader = LogReader.open(storage, 0)) {
+            found.readAll(reader);
+            int before = found.lsns.size();
+            ByteBuffer header = image.buffer(last.file()).slice(last.offset(), FrameLayout.HEADER_BYTES);
+            storage.open(last.file()).write(ByteBuffer.allocate(FrameLayout.HEADER_BYTES), last.offset());
+            found.readAll(reader);
+            assertThat(found.withdrawn).containsExactly(last.lsn());
+            assertThat(reader.position()).isEqualTo(last.lsn());
+
+            storage.open(last.file()).write(header, last.offset());
+            found.readAll(reader);
+            assertThat(found.lsns).hasSizeGreaterThan(before);
+            assertThat(found.withdrawn).hasSize(1);
+        }
+    }
+}

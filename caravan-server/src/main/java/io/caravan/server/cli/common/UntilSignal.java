@@ -1,0 +1,55 @@
+package io.caravan.server.cli.common;
+
+import java.io.IOException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import picocli.CommandLine;
+
+/** Work that Ctrl-C and SIGTERM end as usual: what is being printed is finished, and the exit code is 0. */
+public final class UntilSignal {
+    private static final int LAST_OUTPUT_SECONDS = 2;
+
+    private UntilSignal() {}
+
+    /**
+     * Does the work.
+     *
+     * @param name the name of the thread that ends the process
+     * @param stop makes the work end soon; called on that thread
+     * @param stopped whether it was called
+     */
+    public static void run(String name, Runnable stop, BooleanSupplier stopped, Output.Writing work)
+            throws IOException {
+        CountDownLatch done = new CountDownLatch(1);
+        Thread hook = new Thread(() -> endProcess(stop, done), name);
+        Runtime.getRuntime().addShutdownHook(hook);
+        try {
+            work.write();
+        } finally {
+            done.countDown();
+            if (!stopped.getAsBoolean()) {
+                removeHook(hook);
+            }
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException shuttingDown) {
+            // The signal came at this moment: the hook ends the process.
+        }
+    }
+
+    private static void endProcess(Runnable stop, CountDownLatch done) {
+        stop.run();
+        boolean printed = false;
+        try {
+            printed = done.await(LAST_OUTPUT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException nobodyDoes) {
+            Thread.currentThread().interrupt();
+        }
+        Runtime.getRuntime().halt(printed ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE);
+    }
+}

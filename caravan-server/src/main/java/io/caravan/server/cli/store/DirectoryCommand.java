@@ -1,0 +1,45 @@
+package io.caravan.server.cli.store;
+
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.common.VersionProvider;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Spec;
+
+/** What all commands for a store's directory share. */
+@Command(
+        mixinStandardHelpOptions = true,
+        versionProvider = VersionProvider.class,
+        sortOptions = false,
+        footerHeading = "%nExamples:%n")
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+abstract class DirectoryCommand implements Callable<Integer> {
+    /** The exit code when the store is damaged, or something of it did not come. */
+    protected static final int DAMAGED = CommandLine.ExitCode.SOFTWARE;
+
+    @Spec
+    private CommandLine.Model.CommandSpec spec;
+
+    protected final PrintWriter out() {
+        return spec.commandLine().getOut();
+    }
+
+    protected final PrintWriter err() {
+        return spec.commandLine().getErr();
+    }
+
+    /** Shows how far the command is, every two seconds, until it is closed. */
+    protected final Progress showProgress(Console console, Supplier<String> step) {
+        return Progress.ticking(err(), console.showsProgress(), step);
+    }
+
+    protected final void check(boolean holds, String otherwise) {
+        if (!holds) {
+            throw new CommandLine.ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+package io.caravan.server.cli.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.DocumentNames;
+import io.caravan.inspect.ContentsReader;
+import io.caravan.inspect.LogReader;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Prints what a store's files hold: the log and the newest checkpoint, or one document. */
+@Command(
+        name = "dump",
+        description = {
+            "Prints what a store's files hold, one JSON object a line: the records of the log, and where the newest"
+                    + " checkpoint says that each value lies; or, with a NAME, a document, its values, and where they"
+                    + " lie.",
+            "The store may be open, or damaged: nothing is locked or written, a line with an \"error\" says which file is"
+                    + " damaged where, and what is behind it follows."
+        },
+        footer = {
+            "  caravan dump letters | head",
+            "  caravan dump letters --checkpoint | grep '\"type\":\"entry\"' | grep heap-0000000000000000",
+            "  caravan dump letters letters/1",
+            "",
+            "Exit code 0: printed; 1: damage, or it cannot be read; 2: wrong usage; 3: there is no such document."
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class DumpCommand extends ReadingCommand {
+    private static final int NO_DOCUMENT = 3;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "The store's directory.")
+    private Path directory;
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "NAME",
+            description = "A document; of a store that no server has written, the number of a list.")
+    private @Nullable String name;
+
+    @Option(names = "--log", description = "Only the log.")
+    private boolean log;
+
+    @Option(names = "--checkpoint", description = "Only the newest checkpoint.")
+    private boolean checkpoint;
+
+    @Option(
+            names = "--values",
+            description = "Print the values of the log too, as text when they are UTF-8, else in Base64.")
+    private boolean values;
+
+    public DumpCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    int run(Output output) throws IOException {
+        check(!(log && checkpoint), "--log and --checkpoint exclude each other");
+        check(name == null || !(log || checkpoint || values), "NAME excludes --log, --checkpoint and --values");
+        ContentsReader contents = ContentsReader.open(directory);
+        ContentsPrinter printer = new ContentsPrinter(output, values);
+        boolean found;
+        try (Progress progress = showProgress(console(), () -> printer.lines() + " lines")) {
+            found = name == null ? dumpFiles(contents, printer) : dumpDocument(contents, printer, name);
+        }
+        printer.end();
+        if (!found) {
+            err().println("caravan: " + DocumentName.printable(directory + " has no " + name));
+        }
+        if (printer.faults() > 0) {
+            return DAMAGED;
+        }
+        return found ? CommandLine.ExitCode.OK : NO_DOCUMENT;
+    }
+
+    private boolean dumpFiles(ContentsReader contents, ContentsPrinter printer) throws IOException {
+        new CatalogVisitor(printer, null).read(contents);
+        if (!checkpoint) {
+            long needed = contents.neededLogEnd();
+            try (LogReader reader = LogReader.open(directory, 0)) {
+                boolean more = true;
+                while (more) {
+                    more = reader.next(printer);
+                }
+                reader.requireReached(needed, printer);
+                printer.logEnd(reader.position(), reader.torn());
+            }
+        }
+        if (!log) {
+            contents.readCheckpoint(printer);
+        }
+        return true;
+    }
+
+    private boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, String wanted) throws IOException {
+        int bytes = wanted.getBytes(UTF_8).length;
+        check(bytes > 0 && bytes <= DocumentName.MAX_BYTES, "NAME must have 1 to " + DocumentName.MAX_BYTES + " bytes");
+        CatalogVisitor catalog = new CatalogVisitor(printer, DocumentName.of(wanted));
+        catalog.read(contents);
+        if (catalog.isThere()) {
+            DocumentNames.Entry entry = catalog.wanted();
+            return entry != null && dumpDocument(contents, printer, entry);
+        }
+        check(wanted.matches("-?[0-9]{1,18}"), "no server has written this store: name a list by its number");
+        return contents.readList(Long.parseLong(wanted), printer);
+    }
+
+    private static boolean dumpDocument(ContentsReader contents, ContentsPrinter printer, DocumentNames.Entry entry)
+            throws IOException {
+        printer.names().learn(entry);
+        if (!entry.listed()) {
+            printer.document(entry);
+        } else {
+            printer.announce(entry);
+        }
+        return contents.readList(entry.id(), printer) || !entry.listed();
+    }
+}

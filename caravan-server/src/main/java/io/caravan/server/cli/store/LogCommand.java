@@ -1,0 +1,118 @@
+package io.caravan.server.cli.store;
+
+import io.caravan.StoreIoException;
+import io.caravan.inspect.ContentsReader;
+import io.caravan.inspect.LogReader;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.common.UntilSignal;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Prints a store's log, and goes on with what is written. */
+@Command(
+        name = "log",
+        description = {
+            "Prints the records of a store's log, one JSON object a line; with --follow also those to come, until Ctrl-C.",
+            "The store may be open: nothing is locked or written. A record is printed when it has been written, a moment"
+                    + " before it is durable. A line with \"type\":\"missed\" tells which LSNs were recycled unread, one"
+                    + " with an \"error\" what is damaged. In a group of hosts all have the leader's LSNs."
+        },
+        footer = {
+            "  caravan log letters",
+            "  caravan log letters --follow --from 8192 --values",
+            "  caravan log letters | grep '\"type\":\"delete\"'",
+            "",
+            "Exit code 0: printed, or ended by Ctrl-C; 1: damage, or it cannot be read; 2: wrong usage."
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class LogCommand extends ReadingCommand {
+    private static final long PAUSE_MILLIS = 100;
+
+    private final CountDownLatch stopped = new CountDownLatch(1);
+
+    @Parameters(paramLabel = "DIR", description = "The store's directory.")
+    private Path directory;
+
+    @Option(names = "--follow", description = "Go on with the records that are written from now on.")
+    private boolean follow;
+
+    @Option(
+            names = "--from",
+            paramLabel = "LSN",
+            defaultValue = "0",
+            description = "Begin with the first record at this position or behind it.")
+    private long from;
+
+    @Option(names = "--values", description = "Print values too, as text when they are UTF-8, else in Base64.")
+    private boolean values;
+
+    public LogCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    int run(Output output) throws IOException {
+        check(from >= 0, "--from must be 0 or more");
+        StorePrinter printer = new StorePrinter(output, values);
+        learnNames(printer);
+        try (LogReader reader = LogReader.open(directory, from)) {
+            if (follow) {
+                UntilSignal.run(
+                        "caravan-log-end",
+                        stopped::countDown,
+                        () -> stopped.getCount() == 0,
+                        () -> follow(reader, printer, output));
+            } else {
+                printAll(reader, printer);
+            }
+        }
+        return printer.faults() == 0 ? CommandLine.ExitCode.OK : DAMAGED;
+    }
+
+    /** Names are a help: a store that changes too fast for them is read without. */
+    private void learnNames(StorePrinter printer) throws IOException {
+        try {
+            new CatalogVisitor(printer, null).read(ContentsReader.open(directory));
+        } catch (StoreIoException changing) {
+            err().println("only names of new documents are known: " + changing.getMessage());
+        }
+    }
+
+    private void printAll(LogReader reader, StorePrinter printer) throws IOException {
+        try (Progress progress = showProgress(console(), () -> printer.lines() + " records")) {
+            boolean more = true;
+            while (more) {
+                more = reader.next(printer);
+            }
+        }
+    }
+
+    private void follow(LogReader reader, StorePrinter printer, Output output) throws IOException {
+        boolean stop = false;
+        while (!stop) {
+            boolean more = reader.next(printer);
+            if (!more) {
+                output.flush();
+            }
+            stop = stopped(more ? 0 : PAUSE_MILLIS);
+        }
+        output.flush();
+    }
+
+    private boolean stopped(long waitMillis) {
+        try {
+            return stopped.await(waitMillis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package io.caravan.server.cli.store;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.CorruptStoreException;
+import io.caravan.catalog.DocumentName;
+import io.caravan.catalog.DocumentNames;
+import io.caravan.inspect.LogVisitor;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.document.DocumentService;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+
+/** Prints what a store's files hold, an object a line. Failures of the output come as {@link java.io.UncheckedIOException}. */
+class StorePrinter implements LogVisitor {
+    private static final long NAMES_BYTES = 16 << 20;
+
+    private final Output output;
+    private final boolean withValues;
+    private final DocumentNames names = new DocumentNames(NAMES_BYTES);
+    private volatile long lines;
+    private long faults;
+
+    StorePrinter(Output output, boolean withValues) {
+        this.output = output;
+        this.withValues = withValues;
+    }
+
+    /** How many lines were printed; any thread may ask. */
+    long lines() {
+        return lines;
+    }
+
+    /** How much damage was told. */
+    long faults() {
+        return faults;
+    }
+
+    DocumentNames names() {
+        return names;
+    }
+
+    /** Prints an object whose first field says what it is. */
+    final void print(String type, Output.Fields fields) {
+        Output.unchecked(() -> output.object(json -> {
+            json.writeStringField("type", type);
+            fields.write(json);
+        }));
+        lines = lines + 1;
+    }
+
+    @Override
+    public void segment(long number, String file) {
+        print("segment", json -> {
+            json.writeNumberField("segment", number);
+            json.writeStringField("file", fileName(file));
+        });
+    }
+
+    @Override
+    public void ahead(long id, ByteBuffer value) {
+        DocumentNames.Entry entry = id == DocumentService.CATALOG_LIST_ID ? DocumentNames.read(value) : null;
+        if (entry != null) {
+            names.learn(entry);
+        }
+    }
+
+    @Override
+    public void append(long lsn, long id, long sequence, long entryLsn, ByteBuffer value) {
+        record("append", lsn, id, json -> {
+            json.writeNumberField("sequence", sequence);
+            json.writeNumberField("bytes", value.remaining());
+            if (withValues) {
+                value(json, value);
+            }
+        });
+    }
+
+    @Override
+    public void trim(long lsn, long id, long firstSequence) {
+        record("trim", lsn, id, json -> json.writeNumberField("first", firstSequence));
+    }
+
+    @Override
+    public void delete(long lsn, long id) {
+        record("delete", lsn, id, json -> {});
+    }
+
+    private void record(String type, long lsn, long id, Output.Fields fields) {
+        print(type, json -> {
+            json.writeNumberField("lsn", lsn);
+            list(json, id);
+            fields.write(json);
+        });
+    }
+
+    /** Writes which list it is, and which document, if that is known. */
+    final void list(JsonGenerator json, long id) throws IOException {
+        json.writeNumberField("list", id);
+        DocumentName name = names.of(id);
+        if (name != null) {
+            name(json, name);
+        }
+    }
+
+    static void name(JsonGenerator json, DocumentName name) throws IOException {
+        Output.textOrBase64(json, "name", "nameBase64", name.toBytes());
+    }
+
+    static void value(JsonGenerator json, ByteBuffer value) throws IOException {
+        byte[] bytes = new byte[value.remaining()];
+        value.get(value.position(), bytes);
+        Output.textOrBase64(json, "value", "valueBase64", bytes);
+    }
+
+    @Override
+    public void missed(long from, long to) {
+        print("missed", json -> {
+            json.writeNumberField("from", from);
+            json.writeNumberField("to", to);
+        });
+    }
+
+    @Override
+    public void withdrawn(long lsn) {
+        print("withdrawn", json -> json.writeNumberField("lsn", lsn));
+    }
+
+    @Override
+    public void damaged(CorruptStoreException damage) {
+        faults++;
+        print("damage", json -> {
+            json.writeStringField("error", damage.getMessage());
+            json.writeStringField("file", fileName(damage.file()));
+            json.writeNumberField("offset", damage.offset());
+        });
+    }
+
+    static String fileName(String path) {
+        Path name = Path.of(path).getFileName();
+        return name == null ? path : name.toString();
+    }
+}

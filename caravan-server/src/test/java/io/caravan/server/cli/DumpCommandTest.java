@@ -1,0 +1,156 @@
+package io.caravan.server.cli;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.server.cli.common.Console;
+import io.caravan.testing.Eventually;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** What operators see of a store's files. */
+@Timeout(60)
+class DumpCommandTest {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    @TempDir
+    private Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final StringWriter err = new StringWriter();
+
+    private ListStore open() {
+        return DurableListStore.open(StoreConfig.builder(directory)
+                .maxValueBytes(4 << 10)
+                .logSegmentBytes(32 << 10)
+                .logBufferBytes(16 << 10)
+                .heapSegmentBytes(32 << 10)
+                .build());
+    }
+
+    private int run(String command, String... options) {
+        out.reset();
+        CommandLine commandLine =
+                Main.commandLine(Map.of(), new Console(InputStream.nullInputStream(), out, Map.of(), false));
+        commandLine.setErr(new PrintWriter(err, true));
+        List<String> words = new ArrayList<>(List.of(command, directory.toString()));
+        words.addAll(List.of(options));
+        return commandLine.execute(words.toArray(String[]::new));
+    }
+
+    private List<JsonNode> lines(String type) throws IOException {
+        List<JsonNode> found = new ArrayList<>();
+        for (String line : out.toString(UTF_8).split("\n")) {
+            JsonNode object = JSON.readTree(line);
+            if (object.get("type").asText().equals(type)) {
+                found.add(object);
+            }
+        }
+        return found;
+    }
+
+    @Test
+    void aDumpHasWhatWasWritten() throws IOException {
+        try (ListStore store = open()) {
+            store.append(5, "one".getBytes(UTF_8)).join();
+            store.append(5, new byte[] {(byte) 0xFF}).join();
+            store.trimTo(5, 1).join();
+            store.append(6, new byte[0]).join();
+            store.delete(6).join();
+            assertThat(run("dump", "--values")).isZero();
+        }
+        assertThat(lines("append"))
+                .extracting(line -> line.get("list").asLong())
+                .containsExactly(5L, 5L, 6L);
+        assertThat(lines("append").get(0).get("value").asText()).isEqualTo("one");
+        assertThat(lines("append").get(1).get("valueBase64").asText())
+                .isEqualTo(Base64.getEncoder().encodeToString(new byte[] {(byte) 0xFF}));
+        assertThat(lines("trim").get(0).get("first").asLong()).isOne();
+        assertThat(lines("delete").get(0).get("list").asLong()).isEqualTo(6);
+        assertThat(lines("checkpoint")).hasSize(1);
+        assertThat(lines("end").get(0).get("damage").asLong()).isZero();
+        assertThat(run("dump", "5")).isZero();
+        assertThat(lines("value")).singleElement().satisfies(value -> {
+            assertThat(value.get("sequence").asLong()).isOne();
+            assertThat(value.get("in").asText()).isEqualTo("heap");
+        });
+    }
+
+    @Test
+    void damageIsALineAndTheRestFollows() throws IOException {
+        try (ListStore store = open()) {
+            for (int i = 0; i < 20; i++) {
+                store.append(5, new byte[3_000]).join();
+            }
+        }
+        Path log = directory.resolve("log-0000000000000000.wal");
+        byte[] bytes = Files.readAllBytes(log);
+        bytes[4096 + 60] ^= 1;
+        Files.write(log, bytes);
+        assertThat(run("log")).isOne();
+        assertThat(lines("damage")).singleElement().satisfies(damage -> {
+            assertThat(damage.get("file").asText()).isEqualTo("log-0000000000000000.wal");
+            assertThat(damage.get("offset").asLong()).isEqualTo(4096);
+            assertThat(damage.get("error").asText()).contains("no valid frame");
+        });
+        assertThat(lines("append")).hasSize(19);
+        assertThat(run("dump", "--log")).isOne();
+        assertThat(lines("end").get(0).get("damage").asLong()).isPositive();
+    }
+
+    @Test
+    void aLogThatIsFollowedGoesOnUntilItIsEnded() throws Exception {
+        try (ListStore store = open()) {
+            store.append(5, "before".getBytes(UTF_8)).join();
+            Thread follower = new Thread(() -> run("log", "--follow", "--values"));
+            follower.start();
+            Eventually.await(
+                    "the first value is printed", () -> out.toString(UTF_8).contains("before"));
+            for (int i = 0; i < 50; i++) {
+                store.append(5, ("value " + i + "x".repeat(2_000)).getBytes(UTF_8))
+                        .join();
+            }
+            Eventually.await(
+                    "the last value is printed", () -> out.toString(UTF_8).contains("value 49"));
+            follower.interrupt();
+            follower.join();
+        }
+        assertThat(lines("append"))
+                .extracting(line -> line.get("sequence").asInt())
+                .hasSize(51)
+                .isSorted();
+        assertThat(lines("segment")).hasSizeGreaterThan(2);
+    }
+
+    @Test
+    void whatIsNotThereIsToldByTheExitCode() {
+        open().close();
+        assertThat(run("dump", "5")).isEqualTo(3);
+        assertThat(err.toString()).contains("has no 5");
+        assertThat(run("dump", "letters")).isEqualTo(2);
+        assertThat(run("dump", "")).isEqualTo(2);
+        assertThat(run("dump", "--log", "--checkpoint")).isEqualTo(2);
+        assertThat(run("log", "--from", "-1")).isEqualTo(2);
+        directory = directory.resolve("absent");
+        assertThat(run("log")).isOne();
+        assertThat(run("dump")).isOne();
+    }
+}
