@@ -8,4 +8,6 @@ module io.caravan.core {
     exports io.caravan;
     exports io.caravan.catalog to
             io.caravan.server;
+    exports io.caravan.format to
+            io.caravan.server;
 }

@@ -41,8 +41,15 @@ public final class DiskChecks {
         this.directory = there;
     }
 
-    /** All that there is to say. */
+    /** All that there is to say; writes a small file to measure forces, and deletes it. */
     public List<Finding> look() {
+        List<Finding> findings = new ArrayList<>(withoutWriting());
+        findings.add(forces());
+        return findings;
+    }
+
+    /** What there is to say without writing anything. */
+    public List<Finding> withoutWriting() {
         List<Finding> findings = new ArrayList<>();
         try {
             FileStore disk = Files.getFileStore(directory);
@@ -51,7 +58,6 @@ public final class DiskChecks {
         } catch (IOException problem) {
             findings.add(Finding.unknown("disk", "it does not tell its kind and space: " + problem));
         }
-        findings.add(forces());
         return findings;
     }
 

@@ -4,7 +4,6 @@ import static io.caravan.server.cli.common.Figures.size;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
@@ -40,7 +39,7 @@ public final class MachineChecks {
 
     private Finding read(String subject, String file, Function<String, Finding> judge) {
         try {
-            return judge.apply(Files.readString(root.resolve(file)));
+            return judge.apply(SystemFiles.read(root.resolve(file)));
         } catch (IOException notThere) {
             return Finding.unknown(subject, "this system does not tell it in /" + file);
         }
@@ -101,7 +100,8 @@ public final class MachineChecks {
 
     /** The version was checked when this class was loaded; the options are those of this run. */
     private static Finding java() {
-        String options = String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments());
+        String options = String.join(
+                " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         return Finding.ok("Java", Runtime.version() + (options.isEmpty() ? "" : " with " + options));
     }
 }

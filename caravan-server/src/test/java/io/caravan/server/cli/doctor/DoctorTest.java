@@ -1,5 +1,6 @@
 package io.caravan.server.cli.doctor;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.doctor.Finding.Grade;
@@ -12,6 +13,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -103,5 +106,45 @@ class DoctorTest {
         Finding absent =
                 FileChecks.look(directory, List.of(directory.resolve("absent"))).get(1);
         assertThat(absent.grade()).isEqualTo(Grade.BAD);
+    }
+
+    @Test
+    void ofOptionsOfAJvmOnlyHarmlessOnesAreShown() {
+        assertThat(JvmOptions.shown(List.of(
+                        "-Xmx2g",
+                        "-XX:+UseZGC",
+                        "-XX:MaxRAMPercentage=50.0",
+                        "-XX:HeapDumpPath=/var/dump",
+                        "-XX:OnOutOfMemoryError=mail -p secret",
+                        "-Djava.io.tmpdir=/tmp",
+                        "-Djavax.net.ssl.keyStorePassword=secret",
+                        "-Dsecret",
+                        "-javaagent:agent.jar=key=secret",
+                        "-Xsecret",
+                        "secret")))
+                .containsExactly(
+                        "-Xmx2g",
+                        "-XX:+UseZGC",
+                        "-XX:MaxRAMPercentage=50.0",
+                        "-XX:HeapDumpPath=/var/dump",
+                        "-XX:OnOutOfMemoryError(hidden)",
+                        "-Djava.io.tmpdir=/tmp",
+                        "-D(hidden)",
+                        "(hidden)",
+                        "-javaagent(hidden)",
+                        "(hidden)",
+                        "(hidden)");
+        assertThat(JvmOptions.of(List.of("java", "-Xmx2g", "-cp", "-Xsecret", "Main", "-Xmx3g")))
+                .containsExactly("-Xmx2g");
+    }
+
+    /** The kernel gives such a file once only, to whoever asks for all of it. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFileOfTheKernelIsReadWhole() throws IOException {
+        Path maps = Path.of("/proc/sys/vm/max_map_count");
+        Process cat = new ProcessBuilder("cat", maps.toString()).start();
+        assertThat(SystemFiles.read(maps))
+                .isEqualTo(new String(cat.getInputStream().readAllBytes(), UTF_8));
     }
 }
