@@ -16,12 +16,15 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Secrets are planted in everything that a real server has; none of them is in the file. */
 class SupportIT {
     private static final String MARKER = "xPlantedMarkerx";
+    private static final String HIDDEN = "(hidden)";
     private static final String SECRET = MARKER + "-secret";
 
     @TempDir
@@ -38,7 +41,13 @@ class SupportIT {
         return ServerProcess.start(
                 data,
                 List.of("-Dapp.token=" + MARKER, "-D" + MARKER, "-Xmx300m"),
-                Map.of("APP_TOKEN", MARKER, "CARAVAN_LOG_LEVEL", "debug"),
+                Map.of(
+                        "APP_TOKEN",
+                        MARKER,
+                        "CARAVAN_LOG_LEVEL",
+                        "debug",
+                        "CARAVAN_ARCHIVE",
+                        "file:" + directory.resolve("archive")),
                 ProcessBuilder.Redirect.appendTo(log().toFile()),
                 "--auth-file",
                 users.toString(),
@@ -88,9 +97,28 @@ class SupportIT {
             assertThat(told.part("server/info.json")).contains("\"documents\" : \"1\"");
             assertThat(told.part("log.txt"))
                     .contains("WARN Authenticator: … did not authenticate: wrong user or secret");
+            everyFigureIsThere(told.part("server/info.json"), server);
             everySettingIsThere(told.part("server/settings.json"));
             everyMetricIsThere(told.part("server/metrics.txt"), server);
         }
+    }
+
+    /** Or is left out on purpose: messages, places, and what is said by others. */
+    private static void everyFigureIsThere(String info, ServerProcess server) {
+        Set<String> leftOut = Set.of("store", "store_trouble", "archive_location", "archive_last_error", "role", "db0");
+        String all = CommandRun.with(Map.of("CARAVAN_PASSWORD", SECRET), new byte[0])
+                .run("127.0.0.1:" + server.port(), "stat", "--json")
+                .out();
+        List<String> names = Pattern.compile("\"([a-z0-9_]+)\":")
+                .matcher(all)
+                .results()
+                .map(found -> found.group(1))
+                .toList();
+        assertThat(names)
+                .hasSizeGreaterThan(50)
+                .filteredOn(name -> !leftOut.contains(name))
+                .allSatisfy(name -> assertThat(info).contains("\"" + name + "\" : "));
+        assertThat(info).doesNotContain(HIDDEN);
     }
 
     private static void everySettingIsThere(String settings) {

@@ -4,7 +4,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * Options of a JVM as others may see them. People pass passwords in system properties, and commands in some flags, so
@@ -40,6 +39,10 @@ public final class JvmOptions {
                     + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
             Pattern.DOTALL);
 
+    /** Options whose value is the next word. */
+    private static final Set<String> CLASS_PATH =
+            Set.of("-cp", "-classpath", "--class-path", "-jar", "-m", "-p", "--module-path");
+
     private JvmOptions() {}
 
     /** Each option, or what may be seen of it. */
@@ -55,8 +58,7 @@ public final class JvmOptions {
     public static List<String> of(List<String> words) {
         return shown(words.stream()
                 .skip(1)
-                .takeWhile(word -> word.startsWith("-")
-                        && !Stream.of("-cp", "-classpath", "-jar").toList().contains(word))
+                .takeWhile(word -> word.startsWith("-") && !CLASS_PATH.contains(word))
                 .toList());
     }
 

@@ -6,6 +6,7 @@ import static io.caravan.server.cli.support.AllowList.WORD;
 import static io.caravan.server.cli.support.AllowList.matching;
 import static io.caravan.server.cli.support.AllowList.oneOf;
 
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,12 +14,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What may be told of a server. What is not named here is not told. */
 final class Allowed {
     /** Sections of {@code INFO}. */
     static final Set<String> SECTIONS =
             Set.of("server", "clients", "stats", "persistence", "archive", "replication", "cluster", "keyspace");
+
+    /** Told is only whether there is one. */
+    private static final Predicate<String> WHETHER = oneOf("-");
+
+    private static final Predicate<String> ARCHIVE_STATE =
+            Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
+                    .collect(Collectors.toUnmodifiableSet())::contains;
 
     /** Figures of {@code INFO}. Not its messages, which may name documents, nor the archive's place. */
     static final AllowList INFO = AllowList.of(
@@ -59,14 +69,13 @@ final class Allowed {
     static final AllowList READINESS = AllowList.of(
             List.of("lagSeconds", "backlog"),
             Map.of(
-                    "status", WORD,
-                    "code", WORD,
-                    "error", WORD,
-                    "archive", WORD,
-                    "state", WORD,
+                    "status", matching("ready|[0-9]{3}"),
+                    "code", oneOf("draining", "recovering", "out_of_space", "store_failed"),
+                    "archive", WHETHER,
+                    "state", ARCHIVE_STATE,
                     "kind", WORD,
                     "lastSuccess", MOMENT,
-                    "lastError", WORD,
+                    "lastError", WHETHER,
                     "at", MOMENT));
 
     /** How the store lies on disk, as {@code /v1/store} has it. */
@@ -87,9 +96,6 @@ final class Allowed {
     private static final Predicate<String> PLACE = matching("[^\\p{Cntrl}@?#&]{1,1000}");
 
     private static final Predicate<String> REGION = matching("[a-z]{2}(-[a-z]{2,10}){1,2}-[0-9]|-");
-    /** Told is only whether there is one. */
-    private static final Predicate<String> WHETHER = oneOf("-");
-
     private static final Predicate<String> SOURCE =
             matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
 

@@ -19,6 +19,9 @@ import java.util.regex.Pattern;
 final class KnownMessages {
     private static final String LIST = "log-messages.txt";
     private static final String GAP = "…";
+    /** Longer ones are none of the program's, and would take long to compare. */
+    private static final int MOST_CHARACTERS = 4096;
+
     private static final Pattern PLACE = Pattern.compile("\\{n?}");
     private static final String NUMBER = "(-?[0-9][0-9.,]{0,24}(?: ?(?:[KMGT]i)?B| ?[mun]?s)?|PT[0-9HMS.]{1,24})";
 
@@ -81,6 +84,9 @@ final class KnownMessages {
 
     /** What may be told of a message of a logger. */
     String shown(String logger, String message) {
+        if (message.length() > MOST_CHARACTERS) {
+            return AllowList.HIDDEN;
+        }
         for (Message known : byLogger.getOrDefault(logger, List.of())) {
             Matcher match = known.pattern().matcher(message);
             if (match.matches()) {

@@ -10,6 +10,7 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -21,7 +22,7 @@ final class LogTail {
     /** How much of the log's end is read. */
     static final int MOST_BYTES = 2 << 20;
 
-    private static final int MOST_LINE = 16 * 1024;
+    private static final int MOST_LINE = 256 * 1024;
     /** Of the text format; a line that journalctl prints has more before it. */
     private static final Pattern LINE = Pattern.compile("(?:[A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} \\S{1,64} \\S{1,64}: )?"
             + "([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{12}(?:Z|[+-][0-9]{2}:[0-9]{2})) ([A-Z]{4,5}) +\\[[^\\]]{0,100}]"
@@ -92,7 +93,7 @@ final class LogTail {
     }
 
     private String event(String time, String level, String logger, String message) {
-        if (LogLevel.named(level.toLowerCase(java.util.Locale.ROOT)).isEmpty()) {
+        if (LogLevel.named(level.toLowerCase(Locale.ROOT)).isEmpty()) {
             return "";
         }
         String known = messages.loggers().contains(logger) ? logger : AllowList.HIDDEN;

@@ -5,6 +5,7 @@ import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.JvmOptions;
 import io.caravan.server.cli.doctor.MachineChecks;
+import io.caravan.server.cli.doctor.MountChecks;
 import io.caravan.server.cli.doctor.SystemFiles;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -78,6 +79,7 @@ final class Machine {
         List<Finding> findings = new ArrayList<>(new MachineChecks(root).look(connections));
         if (directory != null) {
             findings.addAll(new DiskChecks(directory).withoutWriting());
+            findings.addAll(new MountChecks(root, directory).look());
             findings.addAll(FileChecks.look(directory, List.of()));
         }
         file.json(

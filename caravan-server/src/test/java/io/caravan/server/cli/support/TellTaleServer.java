@@ -46,7 +46,7 @@ final class TellTaleServer implements AutoCloseable {
         page(
                 "/readyz",
                 503,
-                "{\"error\":\"store_failed\",\"message\":\"%s\",\"code\":\"%s\",\"%s\":\"ready\"}",
+                "{\"status\":503,\"code\":\"store_failed\",\"detail\":\"%s\",\"title\":\"%s\",\"%s\":\"ready\"}",
                 marker);
         page(
                 "/metrics",
