@@ -1,5 +1,7 @@
 package io.caravan.server.cli.client;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.caravan.server.config.HostPort;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,14 +14,16 @@ import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
-/** A server's pages over HTTP: those that tell of the server. Follows no redirect and takes no proxy. */
+/** A server's pages over HTTP: those that tell of the server. Follows no redirect and takes no proxy. For one thread. */
 public final class HttpPages {
+    private static final int OK = 200;
     private static final int MAX_BYTES = 8 * 1024 * 1024;
 
     private final HttpClient client;
     private final String base;
     private final @Nullable String token;
     private final Duration timeout;
+    private boolean known;
 
     /** An answer: its status, and its body. */
     public record Page(int status, byte[] body) {}
@@ -47,31 +51,47 @@ public final class HttpPages {
     }
 
     /**
-     * Fetches a page.
+     * Fetches a page. Before the token is sent for the first time, whoever answers must have said that it is a server of
+     * ours: the port may be another program's.
      *
-     * @throws IOException when nobody answers in time, or with more than {@value #MAX_BYTES} bytes
+     * @throws IOException when nobody answers in time, or another program, or with more than {@value #MAX_BYTES} bytes
      */
     public Page get(String path) throws IOException {
+        if (!known) {
+            Page alive = fetch("/healthz", null);
+            if (alive.status() != OK || !new String(alive.body(), UTF_8).contains("\"alive\"")) {
+                throw new IOException("what answers at " + base + " is no caravan server");
+            }
+            known = true;
+        }
+        return fetch(path, token);
+    }
+
+    private Page fetch(String path, @Nullable String bearer) throws IOException {
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create(base + path)).timeout(timeout);
-        if (token != null) {
-            request.header("Authorization", "Bearer " + token);
+        if (bearer != null) {
+            if (!bearer.chars().allMatch(letter -> letter >= ' ' && letter <= '~')) {
+                throw new IOException("a password with other than ASCII characters cannot be sent over HTTP");
+            }
+            request.header("Authorization", "Bearer " + bearer);
         }
         try {
-            HttpResponse<InputStream> response =
-                    client.send(request.build(), HttpResponse.BodyHandlers.ofInputStream());
-            try (InputStream in = response.body()) {
-                byte[] body = in.readNBytes(MAX_BYTES + 1);
-                if (body.length > MAX_BYTES) {
-                    throw new IOException(base + path + " is longer than " + MAX_BYTES + " bytes");
-                }
-                return new Page(response.statusCode(), body);
-            }
+            return fetch(request.build());
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted", stop);
-        } catch (IllegalArgumentException unfit) {
-            throw new IOException("the password cannot be sent over HTTP", unfit);
+        }
+    }
+
+    private Page fetch(HttpRequest request) throws IOException, InterruptedException {
+        HttpResponse<InputStream> response = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
+        try (InputStream in = response.body()) {
+            byte[] body = in.readNBytes(MAX_BYTES + 1);
+            if (body.length > MAX_BYTES) {
+                throw new IOException(request.uri() + " is longer than " + MAX_BYTES + " bytes");
+            }
+            return new Page(response.statusCode(), body);
         }
     }
 }

@@ -115,24 +115,24 @@ final class Machine {
 
     /** Adds the server's process, if it is one of this machine. Its number may be another machine's, so it is looked at. */
     void process(SupportFile file, OptionalLong id) {
-        String part = "machine/process.txt";
-        Path process = root.resolve("proc").resolve(String.valueOf(id.orElse(0)));
+        file.text(
+                "machine/process.txt",
+                "the server's process, if it is one of this machine: JVM options, limits, memory",
+                process(root.resolve("proc").resolve(String.valueOf(id.orElse(0)))));
+    }
+
+    private static String process(Path folder) {
         try {
-            List<String> words = id.isEmpty()
-                    ? List.of()
-                    : List.of(SystemFiles.read(process.resolve("cmdline")).split("\0"));
-            if (!words.contains(MAIN_CLASS)) {
-                file.missing(part, "the server is no process of this machine that this user may look at");
-                return;
+            List<String> words =
+                    List.of(SystemFiles.read(folder.resolve("cmdline")).split("\0"));
+            if (words.contains(MAIN_CLASS)) {
+                return "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n"
+                        + lines(PROCESS_FILES, folder, "");
             }
-            String options = "options of its JVM: " + String.join(" ", JvmOptions.of(words)) + "\n";
-            file.text(
-                    part,
-                    "the server's process: JVM options, limits, memory",
-                    options + lines(PROCESS_FILES, process, ""));
-        } catch (IOException unreadable) {
-            file.missing(part, "the server is no process of this machine that this user may look at");
+        } catch (IOException notThere) {
+            // As that of a server on another machine.
         }
+        return "the server is no process of this machine that this user may look at\n";
     }
 
     private static String lines(Map<String, Pattern> files, Path folder, String prefix) {

@@ -43,6 +43,7 @@ final class TellTaleServer implements AutoCloseable {
         thread.setDaemon(true);
         thread.start();
         http = HttpServer.create(any, 0);
+        page("/healthz", 200, "{\"status\":\"alive\"}", marker);
         page(
                 "/readyz",
                 503,
