@@ -8,6 +8,8 @@ module io.caravan.core {
     exports io.caravan;
     exports io.caravan.catalog to
             io.caravan.server;
+    exports io.caravan.format to
+            io.caravan.server;
     exports io.caravan.inspect to
             io.caravan.server;
 }

@@ -17,15 +17,18 @@ import java.util.regex.Pattern;
 
 /** The server in a process of its own, which can be stopped and killed for real. */
 public final class ServerProcess implements AutoCloseable {
-    private static final Pattern ANNOUNCED = Pattern.compile("caravan serves RESP on 127\\.0\\.0\\.1:([0-9]+), .*");
+    private static final Pattern ANNOUNCED =
+            Pattern.compile("caravan serves RESP on 127\\.0\\.0\\.1:([0-9]+), HTTP on 127\\.0\\.0\\.1:([0-9]+), .*");
     private static final int TIMEOUT_SECONDS = 60;
 
     private final Process process;
     private final InetSocketAddress address;
+    private final int httpPort;
 
-    private ServerProcess(Process process, InetSocketAddress address) {
+    private ServerProcess(Process process, InetSocketAddress address, int httpPort) {
         this.process = process;
         this.address = address;
+        this.httpPort = httpPort;
     }
 
     /** How {@link Main} is started as a process: for one that lives a short time, starting soon is all. */
@@ -74,7 +77,10 @@ public final class ServerProcess implements AutoCloseable {
             throw new IOException("the server did not start: " + line);
         }
         int port = Integer.parseInt(announced.group(1));
-        return new ServerProcess(process, new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+        return new ServerProcess(
+                process,
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
+                Integer.parseInt(announced.group(2)));
     }
 
     public RespClient connect() throws IOException {
@@ -83,6 +89,10 @@ public final class ServerProcess implements AutoCloseable {
 
     public int port() {
         return address.getPort();
+    }
+
+    int httpPort() {
+        return httpPort;
     }
 
     /** Sends SIGTERM, and tells the exit code. */

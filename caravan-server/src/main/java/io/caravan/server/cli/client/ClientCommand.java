@@ -108,6 +108,11 @@ public abstract class ClientCommand implements Callable<Integer> {
         return connectionOptions.connect(console.environment());
     }
 
+    /** The server's pages over HTTP, at this port of its host. */
+    protected final HttpPages pages(int port) throws IOException {
+        return connectionOptions.pages(console.environment(), port);
+    }
+
     protected final Documents documents() throws IOException {
         return new Documents(connect());
     }

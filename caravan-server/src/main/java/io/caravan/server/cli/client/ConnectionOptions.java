@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import javax.net.ssl.SSLParameters;
 import org.jspecify.annotations.Nullable;
@@ -101,6 +102,21 @@ final class ConnectionOptions {
             config.sslSocketFactory(trusting(tlsAuthorities).context().getSocketFactory());
         }
         return ServerConnection.open(new HostAndPort(server.host(), server.port()), config.build(), server);
+    }
+
+    /**
+     * The server's pages over HTTP, on the same host, for the same user; nothing is sent yet.
+     *
+     * @throws IOException when a file cannot be read
+     */
+    HttpPages pages(Map<String, String> environment, int port) throws IOException {
+        char[] password = password(environment);
+        return new HttpPages(
+                new HostPort(server.host(), port),
+                tls || tlsAuthorities != null,
+                tlsAuthorities == null ? null : trusting(tlsAuthorities).context(),
+                password == null ? null : new String(password),
+                Duration.ofSeconds(timeoutSeconds));
     }
 
     private static JdkSslContext trusting(Path authorities) throws IOException {

@@ -34,24 +34,37 @@ public final class DiskChecks {
 
     /** Looks at where this directory is, or will be. */
     public DiskChecks(Path directory) {
+        this.directory = existing(directory);
+    }
+
+    /** The directory, or the nearest one above it that is there. */
+    static Path existing(Path directory) {
         Path there = directory.toAbsolutePath().normalize();
         while (!Files.isDirectory(there) && there.getParent() != null) {
             there = there.getParent();
         }
-        this.directory = there;
+        return there;
     }
 
-    /** All that there is to say. */
+    /** All that there is to say; writes a small file to measure forces, and deletes it. */
     public List<Finding> look() {
+        List<Finding> findings = new ArrayList<>(withoutWriting());
+        findings.add(forces());
+        return findings;
+    }
+
+    /** What there is to say without writing anything. */
+    public List<Finding> withoutWriting() {
         List<Finding> findings = new ArrayList<>();
         try {
             FileStore disk = Files.getFileStore(directory);
-            findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + disk.name() + ")"));
+            // The address of a disk elsewhere may hold a user and a password.
+            String name = disk.name().contains("@") ? "another machine's" : disk.name();
+            findings.add(kind(disk.type(), directory + " is on " + disk.type() + " (" + name + ")"));
             findings.add(space(disk.getUsableSpace(), disk.getTotalSpace()));
         } catch (IOException problem) {
             findings.add(Finding.unknown("disk", "it does not tell its kind and space: " + problem));
         }
-        findings.add(forces());
         return findings;
     }
 

@@ -2,6 +2,7 @@ package io.caravan.server.cli.doctor;
 
 import static io.caravan.server.cli.common.Figures.size;
 
+import io.caravan.server.cli.doctor.Finding.Grade;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -16,6 +17,8 @@ public final class MachineChecks {
     private static final int FILES_OF_ITS_OWN = 1024;
     private static final long LEAST_MAPS = 65_530;
     private static final long KIBIBYTE = 1024;
+    private static final long RING_BYTES = 8L << 20;
+    private static final String LIMITS = "proc/self/limits";
 
     private final Path root;
 
@@ -31,16 +34,18 @@ public final class MachineChecks {
     /** All that there is to say; {@code connections} is how many there may be at a time. */
     public List<Finding> look(long connections) {
         return List.of(
-                read("open files", "proc/self/limits", text -> openFiles(text, connections)),
+                read("open files", LIMITS, text -> openFiles(text, connections)),
                 read("memory maps", "proc/sys/vm/max_map_count", MachineChecks::maps),
                 read("memory", "proc/meminfo", MachineChecks::memory),
                 read("huge pages", "sys/kernel/mm/transparent_hugepage/enabled", MachineChecks::hugePages),
+                read("locked memory", LIMITS, MachineChecks::lockedMemory),
+                clock(),
                 java());
     }
 
     private Finding read(String subject, String file, Function<String, Finding> judge) {
         try {
-            return judge.apply(Files.readString(root.resolve(file)));
+            return judge.apply(SystemFiles.read(root.resolve(file)));
         } catch (IOException notThere) {
             return Finding.unknown(subject, "this system does not tell it in /" + file);
         }
@@ -61,6 +66,36 @@ public final class MachineChecks {
                         found + "; clients beyond that will be refused",
                         "LimitNOFILE=" + needed + " in the systemd unit, or ulimit -n " + needed
                                 + ", or a lower --max-connections");
+    }
+
+    /** Only io_uring locks any, and the kernels since 5.12 do not count it. */
+    private static Finding lockedMemory(String limits) {
+        Matcher line = Pattern.compile("(?m)^Max locked memory +(unlimited|[0-9]{1,18}) ")
+                .matcher(limits);
+        if (!line.find()) {
+            return Finding.unknown("locked memory", "there is no such line in /proc/self/limits");
+        }
+        boolean unlimited = line.group(1).equals("unlimited");
+        long bytes = unlimited ? Long.MAX_VALUE : Long.parseLong(line.group(1));
+        String found = unlimited ? "no limit" : "a process may lock " + size(bytes);
+        return bytes >= RING_BYTES
+                ? Finding.ok("locked memory", found)
+                : new Finding(
+                        Grade.OK,
+                        "locked memory",
+                        found + ", which matters to --transport io_uring with a kernel before 5.12 only",
+                        "for that: LimitMEMLOCK=8M in the systemd unit, or ulimit -l 8192");
+    }
+
+    /** Of the services that set clocks, systemd's leaves a file; of others no file tells whether they are in step. */
+    private Finding clock() {
+        return Files.exists(root.resolve("run/systemd/timesync/synchronized"))
+                ? Finding.ok("clock", "systemd-timesyncd has set it since the machine started")
+                : new Finding(
+                        Grade.UNKNOWN,
+                        "clock",
+                        "no file tells whether it is right; documents expire by it, and S3 refuses requests by a wrong one",
+                        "look whether timedatectl says 'System clock synchronized: yes'; if not, timedatectl set-ntp true");
     }
 
     private static Finding maps(String text) {
@@ -101,7 +136,8 @@ public final class MachineChecks {
 
     /** The version was checked when this class was loaded; the options are those of this run. */
     private static Finding java() {
-        String options = String.join(" ", ManagementFactory.getRuntimeMXBean().getInputArguments());
+        String options = String.join(
+                " ", JvmOptions.shown(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         return Finding.ok("Java", Runtime.version() + (options.isEmpty() ? "" : " with " + options));
     }
 }

@@ -2,6 +2,7 @@ package io.caravan.server.cli.operate;
 
 import io.caravan.server.cli.client.ClientCommand;
 import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.support.SupportCommand;
 import java.util.List;
 import picocli.CommandLine;
 
@@ -16,6 +17,10 @@ public final class OperatorCommands {
     }
 
     private static List<ClientCommand> all(Console console) {
-        return List.of(new CheckCommand(console), new TopCommand(console), new BackupCommand(console));
+        return List.of(
+                new CheckCommand(console),
+                new TopCommand(console),
+                new SupportCommand(console),
+                new BackupCommand(console));
     }
 }

@@ -9,6 +9,7 @@ import io.caravan.server.cli.doctor.FileChecks;
 import io.caravan.server.cli.doctor.Finding;
 import io.caravan.server.cli.doctor.Finding.Grade;
 import io.caravan.server.cli.doctor.MachineChecks;
+import io.caravan.server.cli.doctor.MountChecks;
 import io.caravan.server.config.Settings;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -28,7 +29,7 @@ import picocli.CommandLine.ParameterException;
 @Command(
         name = "doctor",
         description = "Says whether this machine is fit to serve a store with these settings, which are those of"
-                + " 'caravan serve': its limits, memory, disk and file system, how long a force takes, and who can read"
+                + " 'caravan serve': its limits, memory, clock, disk, file system and its mount options, how long a force takes, and who can read"
                 + " the store and the secrets; and what to change. Run it as the user who runs the server. Starts nothing,"
                 + " and leaves nothing behind.",
         mixinStandardHelpOptions = true,
@@ -80,6 +81,7 @@ public final class DoctorCommand extends SettingsCommand implements Callable<Int
             List<Finding> findings = new ArrayList<>(new MachineChecks(Path.of("/"))
                     .look(limitOptions.network(store).maxConnections()));
             findings.addAll(new DiskChecks(store.directory()).look());
+            findings.addAll(new MountChecks(Path.of("/"), store.directory()).look());
             findings.addAll(FileChecks.look(store.directory(), securityOptions.secretFiles()));
             return findings;
         } catch (IllegalArgumentException wrong) {

@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.net.NetworkConfig;
 import io.caravan.server.net.Tls;
+import io.caravan.server.protocol.http.codec.HttpConfig;
 import io.caravan.server.security.Authenticator;
 import io.netty.pkitesting.CertificateBuilder;
 import io.netty.pkitesting.X509Bundle;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -147,6 +149,45 @@ class ConnectionOptionsTest {
         try (ServedStore served = new ServedStore(config -> config.withNetwork(network(config.network(), tls)))) {
             assertFailed(stat(served.address(), Map.of(), "--tls-ca", certificate.toString()), "127.0.0.1");
         }
+    }
+
+    @Test
+    void overHttpTooTheCertificateMustBeTrustedAndNameTheHost() throws Exception {
+        X509Bundle mine = certificate("127.0.0.1");
+        Path own = Files.writeString(directory.resolve("cert.pem"), mine.getCertificatePathPEM());
+        Path key = Files.writeString(directory.resolve("key.pem"), mine.getPrivateKeyPEM());
+        Path other = Files.writeString(
+                directory.resolve("other.pem"), certificate("127.0.0.1").getCertificatePathPEM());
+        try (ServedStore served = overTls(new Tls(own, key, null))) {
+            CommandRun run = support(served, own, "own.zip");
+            assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+            assertThat(run.out()).contains("server/metrics.txt");
+            assertThat(support(served, other, "other.zip").out()).contains("could not be had: server over HTTP");
+        }
+        X509Bundle elsewhere = certificate("192.0.2.1");
+        Files.writeString(own, elsewhere.getCertificatePathPEM());
+        Files.writeString(key, elsewhere.getPrivateKeyPEM());
+        try (ServedStore served = overTls(new Tls(own, key, null))) {
+            assertThat(support(served, own, "elsewhere.zip").out()).contains("could not be had: server over HTTP");
+        }
+    }
+
+    private static ServedStore overTls(Tls tls) throws IOException {
+        InetSocketAddress any = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+        return new ServedStore(config -> config.withNetwork(network(config.network(), tls))
+                .withHttp(HttpConfig.of(any, 1024 * 1024, 4 * 1024 * 1024)));
+    }
+
+    private CommandRun support(ServedStore served, Path authorities, String out) {
+        return CommandRun.of(
+                served,
+                "support",
+                "--tls-ca",
+                authorities.toString(),
+                "--http-port",
+                served.httpPort(),
+                "--out",
+                directory.resolve(out).toString());
     }
 
     private static NetworkConfig network(NetworkConfig usual, Tls tls) {

@@ -53,6 +53,11 @@ public final class ServedStore implements AutoCloseable {
         return "127.0.0.1:" + port;
     }
 
+    /** Where it serves HTTP, if its config says so. */
+    String httpPort() {
+        return String.valueOf(server.httpAddress().getPort());
+    }
+
     @Override
     public void close() {
         stop();

@@ -1,5 +1,6 @@
 package io.caravan.server.cli.doctor;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.caravan.server.cli.doctor.Finding.Grade;
@@ -12,6 +13,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,12 +39,14 @@ class DoctorTest {
     void aMachineWithRoomIsFit() throws IOException {
         put(
                 "proc/self/limits",
-                "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n");
+                "Limit  Soft Limit  Hard Limit  Units\nMax open files            11024   524288   files\n"
+                        + "Max locked memory         8388608   8388608   bytes\n");
+        put("run/systemd/timesync/synchronized", "");
         put("proc/sys/vm/max_map_count", "65530\n");
         put("proc/meminfo", "MemTotal:       1000000000 kB\n");
         put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
         assertThat(machine())
-                .hasSize(5)
+                .hasSize(7)
                 .allSatisfy((subject, grade) -> assertThat(grade).as(subject).isEqualTo(Grade.OK));
     }
 
@@ -103,5 +108,122 @@ class DoctorTest {
         Finding absent =
                 FileChecks.look(directory, List.of(directory.resolve("absent"))).get(1);
         assertThat(absent.grade()).isEqualTo(Grade.BAD);
+    }
+
+    @Test
+    void ofOptionsOfAJvmOnlyHarmlessOnesAreShown() {
+        assertThat(JvmOptions.shown(List.of(
+                        "-Xmx2g",
+                        "-XX:+UseZGC",
+                        "-XX:MaxRAMPercentage=50.0",
+                        "-XX:HeapDumpPath=/var/dump",
+                        "-XX:OnOutOfMemoryError=mail -p secret",
+                        "-Djava.io.tmpdir=/tmp",
+                        "-Djavax.net.ssl.keyStorePassword=secret",
+                        "-Dsecret",
+                        "-javaagent:agent.jar=key=secret",
+                        "-Xsecret",
+                        "secret")))
+                .containsExactly(
+                        "-Xmx2g",
+                        "-XX:+UseZGC",
+                        "-XX:MaxRAMPercentage=50.0",
+                        "-XX:HeapDumpPath=/var/dump",
+                        "-XX:OnOutOfMemoryError(hidden)",
+                        "-Djava.io.tmpdir=/tmp",
+                        "-D(hidden)",
+                        "(hidden)",
+                        "-javaagent(hidden)",
+                        "(hidden)",
+                        "(hidden)");
+        assertThat(JvmOptions.of(List.of("java", "-Xmx2g", "-cp", "-Xsecret", "Main", "-Xmx3g")))
+                .containsExactly("-Xmx2g");
+    }
+
+    /** The kernel gives such a file once only, to whoever asks for all of it. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void aFileOfTheKernelIsReadWhole() throws IOException {
+        Path maps = Path.of("/proc/sys/vm/max_map_count");
+        Process cat = new ProcessBuilder("cat", maps.toString()).start();
+        assertThat(SystemFiles.read(maps))
+                .isEqualTo(new String(cat.getInputStream().readAllBytes(), UTF_8));
+    }
+
+    /** The last mount of the longest path counts; the disk is 8:16, and 8:17 its partition. */
+    private List<Finding> mounted(String options, String ofTheFileSystem) throws IOException {
+        Path store = Files.createDirectories(directory.resolve("a store")).toRealPath();
+        put(
+                "proc/self/mountinfo",
+                "not a mount\n"
+                        + "1 0 8:1 / / ro,relatime shared:1 - ext4 /dev/sda1 ro,volatile\n"
+                        + "2 1 8:17 / " + store.toString().replace(" ", "\\040") + " " + options
+                        + " shared:1 - ext4 /dev/sdb1 " + ofTheFileSystem + "\n"
+                        + "3 1 8:1 / " + directory.toRealPath() + "/a ro - ext4 /dev/sda1 ro\n");
+        Path partition = Files.createDirectories(directory.resolve("sys/devices/sdb/sdb1"));
+        Files.createDirectories(directory.resolve("sys/dev/block"));
+        Path link = directory.resolve("sys/dev/block/8:17");
+        Files.deleteIfExists(link);
+        Files.createSymbolicLink(link, partition);
+        return new MountChecks(directory, store.resolve("not/there/yet")).look();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "rw,noatime | rw,data=ordered     | OK",
+                "rw,noatime | rw,nobarrier        | BAD",
+                "rw,noatime | rw,barrier=0        | BAD",
+                "rw         | rw,volatile         | BAD",
+                "ro         | rw                  | BAD",
+                "rw         | rw,sync             | WARNING",
+                "rw         | rw,soft             | WARNING",
+            })
+    void mountOptionsThatUndoAForceAreNamed(String options, String ofTheFileSystem, Grade expected) throws IOException {
+        Finding finding = mounted(options, ofTheFileSystem).get(0);
+        assertThat(finding.grade()).as(finding.text()).isEqualTo(expected);
+        assertThat(finding.change().isEmpty()).isEqualTo(expected == Grade.OK);
+    }
+
+    @Test
+    void mountOptionsThatMayHoldSecretsAreCountedOnly() throws IOException {
+        assertThat(mounted("rw,noatime", "rw,username=ada,password=secret")
+                        .get(0)
+                        .found())
+                .isEqualTo("noatime,rw and 2 others");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"write back, OK", "write through, UNKNOWN", "what, UNKNOWN"})
+    void theWriteCacheIsThatOfThePartitionsDisk(String cache, Grade expected) throws IOException {
+        put("sys/devices/sdb/queue/write_cache", cache + "\n");
+        Finding finding = mounted("rw", "rw").get(1);
+        assertThat(finding.subject()).isEqualTo("write cache");
+        assertThat(finding.grade()).isEqualTo(expected);
+        assertThat(finding.change())
+                .isEqualTo(
+                        cache.equals("write through")
+                                ? "if the disk has one all the same: echo 'write back' into queue/write_cache below /sys/block"
+                                : "");
+    }
+
+    @Test
+    void aSystemWithoutATableOfMountsIsUnknown() {
+        assertThat(new MountChecks(directory, directory).look())
+                .allSatisfy(finding -> assertThat(finding.grade()).isEqualTo(Grade.UNKNOWN));
+    }
+
+    @Test
+    void littleLockedMemoryIsToldWithoutAWarning() throws IOException {
+        put("proc/self/limits", "Max locked memory         65536   65536   bytes\n");
+        Finding finding = new MachineChecks(directory)
+                .look(1).stream()
+                        .filter(each -> each.subject().equals("locked memory"))
+                        .findFirst()
+                        .orElseThrow();
+        assertThat(finding.grade()).isEqualTo(Grade.OK);
+        assertThat(finding.found()).startsWith("a process may lock 64.0 KiB, which matters to --transport io_uring");
+        assertThat(finding.change()).contains("LimitMEMLOCK=8M");
     }
 }

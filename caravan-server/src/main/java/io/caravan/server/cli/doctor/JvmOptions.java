@@ -1,0 +1,76 @@
+package io.caravan.server.cli.doctor;
+
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Options of a JVM as others may see them. People pass passwords in system properties, and commands in some flags, so
+ * only what is known to be harmless is shown; the rest is {@value #HIDDEN}.
+ */
+public final class JvmOptions {
+    private static final String HIDDEN = "(hidden)";
+
+    /** Sizes, garbage collectors, numbers and switches. */
+    private static final Pattern HARMLESS =
+            Pattern.compile("-X(m[xns]|ss)[0-9]{1,15}[kKmMgGtT]?|-X(int|mixed|comp|batch)"
+                    + "|-Xshare:(auto|on|off)|-XX:[+-][A-Za-z0-9]{1,64}|-XX:[A-Za-z0-9]{1,64}=[0-9.]{1,20}[kKmMgGtT]?"
+                    + "|-(server|client|ea|da|esa|dsa)");
+
+    private static final Pattern PATH_FLAG =
+            Pattern.compile("-XX:(HeapDumpPath|ErrorFile|SharedArchiveFile|ArchiveClassesAtExit|AOTCache)=[^=]*");
+    private static final Pattern PROPERTY = Pattern.compile("-D([^=]+)=.*", Pattern.DOTALL);
+    private static final Set<String> PROPERTIES = Set.of(
+            "caravan.log.format",
+            "caravan.progress",
+            "caravan.warm-up",
+            "file.encoding",
+            "java.io.tmpdir",
+            "java.net.preferIPv4Stack",
+            "java.net.preferIPv6Addresses",
+            "stdout.encoding",
+            "stderr.encoding",
+            "user.timezone");
+
+    /** Flags whose name says what an expert wants to know, whatever follows it. */
+    private static final Pattern NAMED = Pattern.compile(
+            "(-Xlog|-javaagent|-agentlib|-agentpath|--add-exports"
+                    + "|--add-opens|--add-modules|--enable-native-access|-XX:On[A-Za-z]+)([:=].*)?",
+            Pattern.DOTALL);
+
+    /** Options whose value is the next word. */
+    private static final Set<String> CLASS_PATH =
+            Set.of("-cp", "-classpath", "--class-path", "-jar", "-m", "-p", "--module-path");
+
+    private JvmOptions() {}
+
+    /** Each option, or what may be seen of it. */
+    public static List<String> shown(List<String> options) {
+        return options.stream().map(JvmOptions::shown).toList();
+    }
+
+    /**
+     * The options in a process's command line, which ends them with the name of the main class.
+     *
+     * @param words the command line, the program first
+     */
+    public static List<String> of(List<String> words) {
+        return shown(words.stream()
+                .skip(1)
+                .takeWhile(word -> word.startsWith("-") && !CLASS_PATH.contains(word))
+                .toList());
+    }
+
+    private static String shown(String option) {
+        if (HARMLESS.matcher(option).matches() || PATH_FLAG.matcher(option).matches()) {
+            return option;
+        }
+        Matcher property = PROPERTY.matcher(option);
+        if (property.matches()) {
+            return PROPERTIES.contains(property.group(1)) ? option : "-D" + HIDDEN;
+        }
+        Matcher named = NAMED.matcher(option);
+        return named.matches() ? named.group(1) + HIDDEN : HIDDEN;
+    }
+}

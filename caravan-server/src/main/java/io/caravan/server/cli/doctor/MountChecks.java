@@ -1,0 +1,151 @@
+package io.caravan.server.cli.doctor;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** Looks at how the file system of a directory is mounted, and at the cache of the disk below it, as Linux tells it. */
+public final class MountChecks {
+    private static final String MOUNTS = "proc/self/mountinfo";
+    private static final String OPTIONS = "mount options";
+    private static final String CACHE = "write cache";
+    /** Options that hold no more than a word or a number; others may hold users, passwords and addresses. */
+    private static final Pattern SHOWN =
+            Pattern.compile("rw|ro|sync|dirsync|(no|rel|strict|lazy)a?time|nodiratime|no(suid|dev|exec)"
+                    + "|(no)?barrier|barrier=[01]|data=(journal|ordered|writeback)|commit=[0-9]+|(no)?discard(=async)?|(no)?auto_da_alloc"
+                    + "|errors=(remount-ro|continue|panic)|(no)?delalloc|inode(32|64)|(no)?quota|noquota|attr2|logbufs=[0-9]+"
+                    + "|logbsize=[0-9]+k?|journal_checksum|journal_async_commit|compress(=[a-z]+(:[0-9]+)?)?|ssd|(no)?datacow|flushoncommit"
+                    + "|soft|hard|vers=[0-9.]+|[rw]size=[0-9]+|local_lock=[a-z]+|cache=[a-z]+|volatile");
+
+    private final Path root;
+    private final Path directory;
+
+    /** One line of the kernel's table. */
+    private record Mount(String device, Path point, TreeSet<String> options) {
+        /** Reads the fields: id, parent, device, root, point, options, others up to {@code -}, type, source, its options. */
+        static Optional<Mount> parse(String line) {
+            String[] halves = line.split(" - ", 2);
+            String[] fields = halves[0].split(" ");
+            String[] source = halves[halves.length - 1].split(" ");
+            if (halves.length < 2 || fields.length < 6 || source.length < 3) {
+                return Optional.empty();
+            }
+            TreeSet<String> options = new TreeSet<>(List.of(fields[5].split(",")));
+            boolean readOnly = options.contains("ro");
+            options.addAll(List.of(source[2].split(",")));
+            options.remove(readOnly ? "rw" : "");
+            return Optional.of(new Mount(fields[2], Path.of(unescaped(fields[4])), options));
+        }
+
+        /** Spaces and the like are written as their octal number. */
+        private static String unescaped(String text) {
+            return Pattern.compile("\\\\([0-7]{3})")
+                    .matcher(text)
+                    .replaceAll(found ->
+                            Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(found.group(1), 8))));
+        }
+    }
+
+    /**
+     * Looks at where a directory is, or will be.
+     *
+     * @param root where the machine's {@code proc} and {@code sys} are: {@code /}, or a test's own
+     */
+    public MountChecks(Path root, Path directory) {
+        this.root = root;
+        this.directory = DiskChecks.existing(directory);
+    }
+
+    /** All that there is to say. */
+    public List<Finding> look() {
+        Optional<Mount> mount;
+        try {
+            mount = mount(directory.toRealPath());
+        } catch (IOException notTold) {
+            mount = Optional.empty();
+        }
+        return List.of(
+                mount.map(each -> options(each.options()))
+                        .orElseGet(() -> Finding.unknown(OPTIONS, "this system does not tell them in /" + MOUNTS)),
+                mount.map(this::cache).orElseGet(() -> Finding.unknown(CACHE, "the disk is not known")));
+    }
+
+    /** Of mounts one over the other, the last one counts. */
+    private Optional<Mount> mount(Path real) throws IOException {
+        return SystemFiles.read(root.resolve(MOUNTS))
+                .lines()
+                .map(Mount::parse)
+                .flatMap(Optional::stream)
+                .filter(mount -> real.startsWith(mount.point()))
+                .reduce((best, each) ->
+                        each.point().getNameCount() >= best.point().getNameCount() ? each : best);
+    }
+
+    private static Finding options(TreeSet<String> options) {
+        List<String> shown = options.stream().filter(SHOWN.asMatchPredicate()).toList();
+        int others = options.size() - shown.size();
+        String found = String.join(",", shown) + (others == 0 ? "" : " and " + others + " others");
+        for (String unsafe : List.of("nobarrier", "barrier=0", "volatile")) {
+            if (options.contains(unsafe)) {
+                return Finding.bad(
+                        OPTIONS,
+                        found + "; with " + unsafe
+                                + " a force does not reach the disk, and a power loss takes back what"
+                                + " was acknowledged",
+                        "mount it without " + unsafe);
+            }
+        }
+        if (options.contains("ro")) {
+            return Finding.bad(
+                    OPTIONS,
+                    found + "; nothing can be written",
+                    "look in dmesg whether errors of the disk made it so, and mount it with rw");
+        }
+        if (options.contains("soft")) {
+            return Finding.warning(
+                    OPTIONS, found + "; a server that is slow to answer makes writes fail", "mount it with hard");
+        }
+        return options.contains("sync")
+                ? Finding.warning(
+                        OPTIONS,
+                        found + "; each write waits for the disk, not the forces only",
+                        "mount it without sync")
+                : Finding.ok(OPTIONS, found);
+    }
+
+    /** A partition has no queue of its own: its disk's is one folder up. */
+    private Finding cache(Mount mount) {
+        try {
+            Path device = root.resolve("sys/dev/block").resolve(mount.device()).toRealPath();
+            Path file = Stream.of("queue/write_cache", "../queue/write_cache")
+                    .map(device::resolve)
+                    .filter(Files::isReadable)
+                    .findFirst()
+                    .orElseThrow(() -> new IOException("no queue"));
+            return cache(SystemFiles.read(file).strip());
+        } catch (IOException notTold) {
+            return Finding.unknown(CACHE, "this system does not tell it of the disk below, or there is none");
+        }
+    }
+
+    private static Finding cache(String cache) {
+        return switch (cache) {
+            case "write back" -> Finding.ok(CACHE, cache + "; the disk has one, and each force empties it");
+            case "write through" ->
+                new Finding(
+                        Finding.Grade.UNKNOWN,
+                        CACHE,
+                        cache
+                                + "; the kernel does not ask the disk to empty any cache, which is right if it has none, or"
+                                + " one with a battery",
+                        "if the disk has one all the same: echo 'write back' into queue/write_cache below /sys/block");
+            default -> Finding.unknown(CACHE, "the kernel tells neither write back nor write through");
+        };
+    }
+}

@@ -1,0 +1,140 @@
+package io.caravan.server.cli.support;
+
+import static io.caravan.server.cli.support.AllowList.MOMENT;
+import static io.caravan.server.cli.support.AllowList.VERSION;
+import static io.caravan.server.cli.support.AllowList.WORD;
+import static io.caravan.server.cli.support.AllowList.matching;
+import static io.caravan.server.cli.support.AllowList.oneOf;
+
+import io.caravan.server.archive.push.ArchiveStatus.ArchiveState;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What may be told of a server. What is not named here is not told. */
+final class Allowed {
+    /** Sections of {@code INFO}. */
+    static final Set<String> SECTIONS =
+            Set.of("server", "clients", "stats", "persistence", "archive", "replication", "cluster", "keyspace");
+
+    /** Told is only whether there is one. */
+    private static final Predicate<String> WHETHER = oneOf("-");
+
+    private static final Predicate<String> ARCHIVE_STATE =
+            Stream.concat(Stream.of("none"), Stream.of(ArchiveState.values()).map(ArchiveState::label))
+                    .collect(Collectors.toUnmodifiableSet())::contains;
+
+    /** Figures of {@code INFO}. Not its messages, which may name documents, nor the archive's place. */
+    static final AllowList INFO = AllowList.of(
+            List.of(
+                    ("uptime_in_seconds event_loops process_id connected_clients appends appended_bytes reads trims deletes"
+                                    + " refusals failures memory_used_bytes memory_max_bytes pinned_readers in_flight_bytes"
+                                    + " maxclients loading disk_free_bytes disk_total_bytes log_forces log_bytes"
+                                    + " log_bytes_since_checkpoint records_per_flush_mean force_p50_us force_p99_us ack_p50_us"
+                                    + " ack_p99_us lock_p99_us lock_max_us checkpoints checkpoint_last_ms heap_total_bytes"
+                                    + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
+                                    + " archive_oldest_unarchived_seconds archive_last_success_ms archive_last_error_ms"
+                                    + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
+                                    + " connected_slaves cluster_enabled documents lists")
+                            .split(" ")),
+            Map.of(
+                    "redis_version",
+                    VERSION,
+                    "caravan_version",
+                    VERSION,
+                    "java_version",
+                    VERSION,
+                    "redis_mode",
+                    oneOf("standalone"),
+                    "multiplexing_api",
+                    oneOf("nio", "epoll", "io_uring"),
+                    "tls",
+                    oneOf("yes", "no"),
+                    "durability",
+                    oneOf("sync", "process", "none"),
+                    "store_state",
+                    oneOf("ok", "full", "failed"),
+                    "archive_state",
+                    WORD,
+                    "archive_last_error_kind",
+                    WORD));
+
+    /** What {@code /readyz} answers; the reason is told by a word, without its message. */
+    static final AllowList READINESS = AllowList.of(
+            List.of("lagSeconds", "backlog"),
+            Map.of(
+                    "status", matching("ready|[0-9]{3}"),
+                    "code", oneOf("draining", "recovering", "out_of_space", "store_failed"),
+                    "archive", WHETHER,
+                    "state", ARCHIVE_STATE,
+                    "kind", WORD,
+                    "lastSuccess", MOMENT,
+                    "lastError", WHETHER,
+                    "at", MOMENT));
+
+    /** How the store lies on disk, as {@code /v1/store} has it. */
+    static final AllowList LAYOUT = AllowList.of(
+            List.of(
+                    ("log heap segmentBytes firstSegment currentSegment lastSegment replayBytes checkpointAtBytes movingBytes"
+                                    + " number totalBytes freeBytes holes largestHoleBytes pinnedBytes usedBytes pinsComplete")
+                            .split(" ")),
+            Map.of());
+
+    private static final Predicate<String> SHORT =
+            matching("[0-9]{1,12}( ?[A-Za-z]{1,3})?|auto|off|true|false|sync|process|none|immediate|adaptive|nio|epoll"
+                    + "|io_uring|text|json|error|warn|info|debug|trace|-");
+
+    private static final Predicate<String> ADDRESS =
+            matching("[A-Za-z0-9_.-]{1,100}:[0-9]{1,5}|\\[[0-9a-fA-F:.%]{2,45}]:[0-9]{1,5}");
+    /** A path, or a URL: without the characters that would set off a user, a password or parameters. */
+    private static final Predicate<String> PLACE = matching("[^\\p{Cntrl}@?#&]{1,1000}");
+
+    private static final Predicate<String> REGION = matching("[a-z]{2}(-[a-z]{2,10}){1,2}-[0-9]|-");
+    private static final Predicate<String> SOURCE =
+            matching("default|command line|environment CARAVAN_[A-Z0-9_]{1,40}|file [^\\p{Cntrl}]{1,1000}");
+
+    /** Settings. A secret that somebody wrote in the place of its file is not told either. */
+    static final AllowList SETTINGS = settings();
+
+    private Allowed() {}
+
+    private static AllowList settings() {
+        Map<String, Predicate<String>> forms = new HashMap<>();
+        put(
+                forms,
+                SHORT,
+                "durability flush-policy max-value checkpoint-floor s3-path-style archive-after archive-concurrency"
+                        + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
+                        + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
+                        + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
+                        + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout");
+        put(forms, ADDRESS, "resp http");
+        put(forms, PLACE, "data backup-dir archive s3-endpoint");
+        put(forms, REGION, "s3-region");
+        put(forms, WHETHER, "auth-file password-file password tls-cert tls-key tls-ca allow-origin allow-host");
+        return new AllowList(forms);
+    }
+
+    private static void put(Map<String, Predicate<String>> forms, Predicate<String> form, String names) {
+        List.of(names.split(" ")).forEach(name -> forms.put(name, form));
+    }
+
+    /** A setting's row, or nothing when its name is not known. */
+    static Optional<Map<String, String>> setting(String name, String value, String source) {
+        String shown = SETTINGS.value(name, value);
+        if (shown == null) {
+            return Optional.empty();
+        }
+        Map<String, String> row = new LinkedHashMap<>();
+        row.put("name", name);
+        row.put("value", shown);
+        row.put("source", SOURCE.test(source) ? source : AllowList.HIDDEN);
+        return Optional.of(row);
+    }
+}

@@ -1,0 +1,98 @@
+package io.caravan.server.cli.support;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** The messages that the program logs, by logger: of a message, their words and numbers may be told. */
+final class KnownMessages {
+    private static final String LIST = "log-messages.txt";
+    private static final String GAP = "…";
+    /** Longer ones are none of the program's, and would take long to compare. */
+    private static final int MOST_CHARACTERS = 4096;
+
+    private static final Pattern PLACE = Pattern.compile("\\{n?}");
+    private static final String NUMBER = "(-?[0-9][0-9.,]{0,24}(?: ?(?:[KMGT]i)?B| ?[mun]?s)?|PT[0-9HMS.]{1,24})";
+
+    private final Map<String, List<Message>> byLogger = new HashMap<>();
+
+    /** A message with places for what is different each time; the pattern has a group for each number. */
+    private record Message(List<String> pieces, Pattern pattern) {
+        static Message of(String template) {
+            List<String> pieces = new ArrayList<>();
+            StringBuilder pattern = new StringBuilder();
+            Matcher place = PLACE.matcher(template);
+            int end = 0;
+            while (place.find()) {
+                String words = template.substring(end, place.start());
+                boolean number = place.group().equals("{n}");
+                pieces.add(words);
+                pieces.add(number ? "" : GAP);
+                pattern.append(Pattern.quote(words)).append(number ? NUMBER : ".*?");
+                end = place.end();
+            }
+            pieces.add(template.substring(end));
+            pattern.append(Pattern.quote(template.substring(end)));
+            return new Message(List.copyOf(pieces), Pattern.compile(pattern.toString(), Pattern.DOTALL));
+        }
+
+        /** The words and numbers, as they are in a match. */
+        String shown(Matcher match) {
+            StringBuilder shown = new StringBuilder();
+            int group = 0;
+            for (int i = 0; i < pieces.size(); i++) {
+                boolean number = i % 2 == 1 && pieces.get(i).isEmpty();
+                shown.append(number ? match.group(++group) : pieces.get(i));
+            }
+            return shown.toString();
+        }
+    }
+
+    /** Those that the program brings along. */
+    KnownMessages() {
+        for (String line : lines()) {
+            int colon = line.indexOf(": ");
+            byLogger.computeIfAbsent(line.substring(0, colon), logger -> new ArrayList<>())
+                    .add(Message.of(line.substring(colon + 2)));
+        }
+    }
+
+    /** {@code LOGGER: MESSAGE}, each. */
+    static List<String> lines() {
+        try (BufferedReader in = new BufferedReader(
+                new InputStreamReader(Objects.requireNonNull(KnownMessages.class.getResourceAsStream(LIST)), UTF_8))) {
+            return in.lines().filter(line -> !line.startsWith("#")).toList();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException("cannot read " + LIST, impossible);
+        }
+    }
+
+    Set<String> loggers() {
+        return byLogger.keySet();
+    }
+
+    /** What may be told of a message of a logger. */
+    String shown(String logger, String message) {
+        if (message.length() > MOST_CHARACTERS) {
+            return AllowList.HIDDEN;
+        }
+        for (Message known : byLogger.getOrDefault(logger, List.of())) {
+            Matcher match = known.pattern().matcher(message);
+            if (match.matches()) {
+                return known.shown(match);
+            }
+        }
+        return AllowList.HIDDEN;
+    }
+}

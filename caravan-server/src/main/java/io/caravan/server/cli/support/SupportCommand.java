@@ -1,0 +1,246 @@
+package io.caravan.server.cli.support;
+
+import static io.caravan.server.cli.common.Figures.size;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import io.caravan.catalog.DocumentName;
+import io.caravan.server.cli.client.ClientCommand;
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.common.Console;
+import io.caravan.server.cli.common.Output;
+import io.caravan.server.cli.common.Progress;
+import io.caravan.server.cli.support.SupportFile.Missing;
+import io.caravan.server.cli.support.SupportFile.Part;
+import io.caravan.server.config.HostPort;
+import io.caravan.server.config.PropertiesFile;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** Makes one file for whoever is asked for help. */
+@Command(
+        name = "support",
+        description = {
+            "Makes a ZIP file with what an expert would ask for: what the server tells of itself and its settings, its slow"
+                    + " commands, the files of its store, the machine, and the end of its log. There are no documents'"
+                    + " names or values in it, and no secrets: everything is let through by name. What cannot be had, as"
+                    + " of a server that is down, is told there, with the reason.",
+            "Prints what is in it: look before you send it. Only you can read the file. Reads, and changes nothing else."
+                    + " Run it as the user who runs the server; the server's part needs the permission admin."
+        },
+        exitCodeList = {
+            "0:the file is made, with all that was asked for",
+            "1:no file is made",
+            "2:usage error",
+            "3:the file is made, but something could not be had; it is printed"
+        },
+        footer = {
+            "  caravan support --store /var/lib/caravan/data --log caravan.log",
+            "  caravan support --server db.example:6380 --tls --password-file admin.secret --out help.zip",
+            "  caravan support --config /etc/caravan/caravan.properties --store data --json"
+        })
+@SuppressWarnings("NullAway.Init") // picocli sets the fields
+public final class SupportCommand extends ClientCommand {
+    private static final int INCOMPLETE = 3;
+    private static final int USUAL_HTTP_PORT = 4437;
+    private static final int MAX_PORT = 65_535;
+    private static final long USUAL_CONNECTIONS = 10_000;
+    private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern(
+                    "'caravan-support-'yyyyMMdd-HHmmss'.zip'", Locale.ROOT)
+            .withZone(ZoneOffset.UTC);
+
+    @Option(
+            names = "--store",
+            paramLabel = "DIR",
+            description = "The store's directory, open or closed; it is only read.")
+    private @Nullable Path store;
+
+    @Option(
+            names = "--log",
+            paramLabel = "FILE",
+            description = "The server's log, of which the last 2 MiB are read; as from journalctl -u caravan.")
+    private @Nullable Path log;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "The file of settings, for a server that does not start.")
+    private @Nullable Path config;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = "The file to make, which must not be there; caravan-support-TIME.zip here by default.")
+    private @Nullable Path out;
+
+    @Option(
+            names = "--http-port",
+            paramLabel = "PORT",
+            description = "The server's HTTP port, at the host of --server; by default that of the environment variable"
+                    + " CARAVAN_HTTP, or else 4437.")
+    private @Nullable Integer httpPort;
+
+    private volatile String step = "";
+    private boolean complete;
+
+    public SupportCommand(Console console) {
+        super(console);
+    }
+
+    @Override
+    protected void run(Output output) throws IOException {
+        int http = port();
+        Instant now = Instant.now();
+        Path target = out != null ? out : Path.of(NAME.format(now));
+        SupportFile file = new SupportFile(now);
+        make(target, file, http);
+        print(output, file, target);
+        complete = file.missing().isEmpty();
+    }
+
+    private int port() {
+        String listens = console().environment().getOrDefault("CARAVAN_HTTP", "");
+        int port = USUAL_HTTP_PORT;
+        if (httpPort != null) {
+            port = httpPort;
+        } else if (!listens.isEmpty()) {
+            try {
+                port = HostPort.parse(listens).port();
+            } catch (IllegalArgumentException wrong) {
+                check(false, "CARAVAN_HTTP: " + wrong.getMessage());
+            }
+        }
+        check(port >= 1 && port <= MAX_PORT, "--http-port must be from 1 to " + MAX_PORT);
+        return port;
+    }
+
+    /** A file that is not made to the end is deleted. */
+    private void make(Path target, SupportFile file, int http) throws IOException {
+        OutputStream to = create(target);
+        boolean made = false;
+        try (to;
+                Progress progress = Progress.ticking(err(), console().showsProgress(), () -> step)) {
+            collect(file, http);
+            step = "writing " + target;
+            file.write(to);
+            made = true;
+        } finally {
+            if (!made) {
+                Files.delete(target);
+            }
+        }
+    }
+
+    private static OutputStream create(Path target) throws IOException {
+        try {
+            return SupportFile.create(target);
+        } catch (FileAlreadyExistsException there) {
+            throw ClientException.failed(
+                    target + " is there already, and is not overwritten: give another --out", there);
+        }
+    }
+
+    private void collect(SupportFile file, int http) {
+        step = "asking the server";
+        ServerParts server = new ServerParts(file, this::tell);
+        server.overResp(this::connect);
+        server.overHttp(() -> pages(http));
+        step = "looking at the machine";
+        OptionalLong most = server.maxConnections();
+        Machine machine = new Machine(Path.of("/"));
+        machine.look(file, store, most.orElse(USUAL_CONNECTIONS));
+        if (server.processId().isPresent()) {
+            machine.process(file, server.processId());
+        }
+        if (config != null) {
+            settings(file, config);
+        }
+        if (store != null) {
+            new StoreFolder(file, store)
+                    .look((what, done, total) -> step = "reading " + what + ": " + done + " of " + total);
+        }
+        if (log != null) {
+            step = "reading the log";
+            log(file, log);
+        }
+    }
+
+    private void settings(SupportFile file, Path from) {
+        try {
+            List<Map<String, String>> rows = PropertiesFile.read(from).entrySet().stream()
+                    .map(each -> Allowed.setting(each.getKey(), each.getValue(), "file " + from))
+                    .flatMap(Optional::stream)
+                    .toList();
+            file.json("settings.json", "settings in the file of --config", rows);
+        } catch (IOException unreadable) {
+            file.missing("settings.json", "--config cannot be read, or is no file of settings");
+            tell(String.valueOf(unreadable.getMessage()));
+        }
+    }
+
+    private void log(SupportFile file, Path from) {
+        try {
+            file.text("log.txt", "the end of the log: the program's own words only", new LogTail().of(from));
+        } catch (IOException unreadable) {
+            file.missing("log.txt", "--log is no file that this user may read");
+            tell("the file '" + from + "' cannot be read: " + unreadable);
+        }
+    }
+
+    private void print(Output output, SupportFile file, Path target) throws IOException {
+        long bytes = Files.size(target);
+        if (json()) {
+            output.object(json -> write(json, file, target, bytes));
+            return;
+        }
+        for (Part part : file.parts()) {
+            output.line(part.name() + "  " + size(part.bytes().length) + "  " + part.about());
+        }
+        for (Missing each : file.missing()) {
+            output.line("could not be had: " + each.name() + ": " + each.why());
+        }
+        output.line(DocumentName.printable(
+                "made " + target + ", " + size(bytes) + ", which only you can read; look at it before you send it"));
+    }
+
+    private static void write(JsonGenerator json, SupportFile file, Path target, long bytes) throws IOException {
+        json.writeStringField("file", target.toString());
+        json.writeNumberField("bytes", bytes);
+        json.writeArrayFieldStart("parts");
+        for (Part part : file.parts()) {
+            json.writeStartObject();
+            json.writeStringField("name", part.name());
+            json.writeNumberField("bytes", part.bytes().length);
+            json.writeStringField("about", part.about());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+        json.writeArrayFieldStart("missing");
+        for (Missing each : file.missing()) {
+            json.writeStartObject();
+            json.writeStringField("name", each.name());
+            json.writeStringField("why", each.why());
+            json.writeEndObject();
+        }
+        json.writeEndArray();
+    }
+
+    @Override
+    protected int exitCode() {
+        return complete ? CommandLine.ExitCode.OK : INCOMPLETE;
+    }
+}

@@ -1,0 +1,148 @@
+package io.caravan.server.cli.support;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.caravan.server.config.Version;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+
+/** The archive: its parts, and what could not be had. The parts are small, and in memory until it is written. */
+final class SupportFile {
+    private static final Set<OpenOption> NEW = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    private static final String INTRODUCTION = """
+            What 'caravan support' found out. There are no documents' names or values in it, and no secrets: every figure
+            and word was let through by name, and (hidden) stands for the rest. Paths, and names of settings, are there.
+            Look at it before you send it.
+
+            """;
+
+    private final Instant at;
+    private final List<Part> parts = new ArrayList<>();
+    private final List<Missing> missing = new ArrayList<>();
+
+    /**
+     * A file of the archive.
+     *
+     * @param about what is in it, for people
+     */
+    record Part(String name, String about, byte[] bytes) {}
+
+    /**
+     * What was asked for and could not be had.
+     *
+     * @param why in words of ours, as a message may have names in it
+     */
+    record Missing(String name, String why) {}
+
+    /**
+     * With nothing in it.
+     *
+     * @param at when it is made
+     */
+    SupportFile(Instant at) {
+        this.at = at;
+    }
+
+    void json(String name, String about, Object value) {
+        parts.add(new Part(name, about, Json.bytes(value)));
+    }
+
+    void text(String name, String about, String text) {
+        parts.add(new Part(name, about, text.getBytes(UTF_8)));
+    }
+
+    void missing(String name, String why) {
+        missing.add(new Missing(name, why));
+    }
+
+    List<Part> parts() {
+        return parts;
+    }
+
+    List<Missing> missing() {
+        return missing;
+    }
+
+    /**
+     * Makes an empty file that only this user can read, so that nothing is asked for in vain.
+     *
+     * @throws java.nio.file.FileAlreadyExistsException when anything has that name
+     */
+    static OutputStream create(Path file) throws IOException {
+        boolean posix = file.getFileSystem().supportedFileAttributeViews().contains("posix");
+        FileAttribute<?>[] onlyOwner = posix
+                ? new FileAttribute<?>[] {
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"))
+                }
+                : new FileAttribute<?>[0];
+        return Channels.newOutputStream(Files.newByteChannel(file, NEW, onlyOwner));
+    }
+
+    /** Writes everything, with the contents first; ends what it writes to. */
+    void write(OutputStream to) throws IOException {
+        try (ZipOutputStream zip = new ZipOutputStream(to)) {
+            put(zip, new Part("README.txt", "", readme().getBytes(UTF_8)));
+            put(zip, new Part("manifest.json", "", Json.bytes(manifest())));
+            for (Part part : parts) {
+                put(zip, part);
+            }
+        }
+    }
+
+    private void put(ZipOutputStream zip, Part part) throws IOException {
+        ZipEntry entry = new ZipEntry(part.name());
+        entry.setTime(at.toEpochMilli());
+        zip.putNextEntry(entry);
+        zip.write(part.bytes());
+        zip.closeEntry();
+    }
+
+    private String readme() {
+        StringBuilder text = new StringBuilder(INTRODUCTION)
+                .append("Made at ")
+                .append(at)
+                .append(" by caravan ")
+                .append(Version.current())
+                .append("\n\n");
+        parts.forEach(part ->
+                text.append(part.name()).append("\n    ").append(part.about()).append('\n'));
+        if (!missing.isEmpty()) {
+            text.append("\nCould not be had:\n");
+            missing.forEach(each ->
+                    text.append(each.name()).append("\n    ").append(each.why()).append('\n'));
+        }
+        return text.toString();
+    }
+
+    private Map<String, Object> manifest() {
+        Map<String, Object> manifest = new LinkedHashMap<>();
+        manifest.put("madeAt", at.toString());
+        manifest.put("version", Version.current());
+        manifest.put("parts", parts.stream().map(SupportFile::described).toList());
+        manifest.put("missing", missing);
+        return manifest;
+    }
+
+    private static Map<String, Object> described(Part part) {
+        Map<String, Object> described = new LinkedHashMap<>();
+        described.put("name", part.name());
+        described.put("bytes", part.bytes().length);
+        described.put("about", part.about());
+        return described;
+    }
+}

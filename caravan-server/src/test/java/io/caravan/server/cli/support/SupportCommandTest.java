@@ -1,0 +1,257 @@
+package io.caravan.server.cli.support;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.caravan.DurableListStore;
+import io.caravan.ListStore;
+import io.caravan.server.cli.client.CommandRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is in the file, and what is not, whatever was planted where it looks. */
+class SupportCommandTest {
+    private static final String MARKER = "xSecretMarkerx";
+
+    @TempDir
+    private Path directory;
+
+    private Path out() {
+        return directory.resolve("out.zip");
+    }
+
+    /** With a server that is not there, if none is named. */
+    private CommandRun run(String... words) {
+        List<String> all = new ArrayList<>(List.of("support", "--out", out().toString()));
+        all.addAll(Arrays.asList(words));
+        if (!all.contains("--http-port")) {
+            all.addAll(List.of("--http-port", "1"));
+        }
+        return CommandRun.with(Map.of(), new byte[0])
+                .run(all.contains("--server") ? null : "127.0.0.1:1", all.toArray(String[]::new));
+    }
+
+    private String put(String name, String text) throws IOException {
+        return Files.writeString(directory.resolve(name), text).toString();
+    }
+
+    @Test
+    void aServerThatIsDownAndNoStoreStillMakeAFile() throws IOException {
+        CommandRun run = run();
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(run.out())
+                .contains("machine/doctor.json  ", "could not be had: server over RESP: no server answers", "made ");
+        assertThat(run.err()).contains("no server answers at 127.0.0.1:1");
+        Told told = Told.in(out());
+        assertThat(told.parts())
+                .containsOnlyKeys(
+                        "README.txt",
+                        "manifest.json",
+                        "machine/system.json",
+                        "machine/linux.txt",
+                        "machine/doctor.json");
+        assertThat(told.part("README.txt")).contains("Could not be had:\nserver over RESP\n    no server answers");
+        assertThat(told.part("manifest.json")).contains("\"name\" : \"server over HTTP\"");
+    }
+
+    @Test
+    void onlyTheOwnerCanReadTheFileAndNoneIsOverwritten() throws IOException {
+        run();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(out())))
+                .isEqualTo("rw-------");
+        Files.writeString(out(), "mine");
+        CommandRun again = run();
+        assertThat(again.exitCode()).isOne();
+        assertThat(again.err()).contains("is there already, and is not overwritten");
+        assertThat(out()).hasContent("mine");
+        Path link = Files.createSymbolicLink(directory.resolve("link"), directory.resolve("elsewhere"));
+        Files.delete(out());
+        Files.move(link, out());
+        assertThat(run().exitCode()).isOne();
+        assertThat(directory.resolve("elsewhere")).doesNotExist();
+    }
+
+    @Test
+    void aFileThatIsNotMadeToTheEndIsDeleted() {
+        assertThat(run("--user", "somebody").exitCode()).isEqualTo(2);
+        assertThat(run("--http-port", "0").exitCode()).isEqualTo(2);
+        assertThat(out()).doesNotExist();
+    }
+
+    @Test
+    void whatAServerTellsIsLetThroughByNameAndForm() throws IOException {
+        try (TellTaleServer server = new TellTaleServer(MARKER)) {
+            CommandRun run = run("--server", server.address(), "--http-port", server.httpPort(), "--json");
+            assertThat(run.exitCode()).as(run.err()).isZero();
+            assertThat(run.out())
+                    .startsWith("{\"file\":\"")
+                    .contains("\"missing\":[]")
+                    .doesNotContain(MARKER);
+        }
+        Told told = Told.in(out());
+        told.hasNothingLike(out(), MARKER);
+        assertThat(told.part("server/info.json"))
+                .contains(
+                        "\"uptime_in_seconds\" : \"7\"",
+                        "\"store_state\" : \"ok\"",
+                        "\"durability\" : \"(hidden)\"",
+                        "\"reads\" : \"(hidden)\"")
+                .doesNotContain("store_trouble", "archive_last_error");
+        assertThat(told.part("server/slowlog.json"))
+                .contains(
+                        "\"command\" : \"rpush\"", "\"command\" : \"(hidden)\"", "\"micros\" : 12345", "\"words\" : 3");
+        assertThat(told.part("server/readiness.json"))
+                .isEqualToIgnoringWhitespace("{\"status\" : 503, \"code\" : \"store_failed\"}");
+        assertThat(told.part("server/metrics.txt")).isEqualTo("caravan_documents 3.0\n");
+        assertThat(told.part("server/settings.json")).contains("\"value\" : \"4\"", "\"name\" : \"password\"");
+        assertThat(told.part("server/store.json")).contains("\"replayBytes\" : 5", "\"holes\" : \"(hidden)\"");
+    }
+
+    @Test
+    void aStoresFilesAreToldAndNotWhatIsInThem() throws IOException {
+        Path store = directory.resolve("store");
+        try (ListStore open = DurableListStore.open(store)) {
+            open.append(1, MARKER.getBytes(UTF_8)).join();
+            open.checkpoint();
+            List<String> before = listed(store);
+            run("--store", store.toString());
+            assertThat(listed(store)).as("nothing was written").isEqualTo(before);
+        }
+        Told told = Told.in(out());
+        told.hasNothingLike(out(), MARKER);
+        assertThat(told.part("store/files.json"))
+                .contains("\"name\" : \"log-0000000000000000.wal\"", "\"kind\" : \"CARAVCKP\"", "\"startLsn\" : ");
+        assertThat(told.part("store/verify.json")).contains("\"clean\" : true", "\"entries\" : 1");
+        assertThat(told.part("machine/doctor.json"))
+                .contains("\"subject\" : \"space\"")
+                .doesNotContain("\"forces\"");
+    }
+
+    @Test
+    void aFileThatIsNotTheStoresIsToldWithoutItsName() throws IOException {
+        Path store = directory.resolve("store");
+        DurableListStore.open(store).close();
+        Files.writeString(store.resolve(MARKER), MARKER);
+        CommandRun run = run("--store", store.toString());
+        assertThat(run.out()).contains("could not be had: store/verify.json: it cannot be verified (StoreDirectory");
+        Told told = Told.in(out());
+        told.hasNothingLike(out(), MARKER);
+        assertThat(told.part("store/files.json").split("filesThatAreNotTheStores")[1])
+                .contains("\"bytes\" : " + MARKER.length());
+    }
+
+    private static List<String> listed(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(Path::toString).sorted().toList();
+        }
+    }
+
+    @Test
+    void damageIsToldByItsPlace() throws IOException {
+        Path store = directory.resolve("store");
+        DurableListStore.open(store).close();
+        for (Path file : listed(store).stream().map(Path::of).toList()) {
+            if (file.toString().endsWith(".ckp")) {
+                byte[] bytes = Files.readAllBytes(file);
+                bytes[20] ^= 1;
+                Files.write(file, bytes);
+            }
+        }
+        run("--store", store.toString());
+        assertThat(Told.in(out()).part("store/files.json")).contains("\"problem\" : \"the header is damaged\"");
+    }
+
+    @Test
+    void aStoreAndALogThatAreNotThereAreTold() throws IOException {
+        CommandRun run = run("--store", directory.resolve("no").toString(), "--log", "no", "--config", "no");
+        assertThat(run.exitCode()).isEqualTo(3);
+        assertThat(run.out())
+                .contains(
+                        "could not be had: store: ", "could not be had: log.txt: ", "could not be had: settings.json");
+    }
+
+    @Test
+    void settingsOfAFileAreLetThroughByNameAndForm() throws IOException {
+        String config = put(
+                "config",
+                "readers = 8\nlog-level = " + MARKER + "\n" + MARKER + "\n" + MARKER + "x = 1\npassword-file = "
+                        + MARKER + "\narchive = s3://" + MARKER + ":" + MARKER + "@bucket/x\n");
+        run("--config", config);
+        Told told = Told.in(out());
+        told.hasNothingLike(out(), MARKER);
+        assertThat(told.part("settings.json")).contains("\"readers\"", "\"value\" : \"8\"", "\"archive\"");
+    }
+
+    @Test
+    void ofALogOnlyTheProgramsOwnWordsAreTold() throws IOException {
+        String log = put(
+                "log",
+                String.join(
+                        "\n",
+                        "anything " + MARKER,
+                        "2026-01-02T03:04:05.678Z WARN  [" + MARKER + "] ExpirySweeper: document '" + MARKER
+                                + "' has expired and could not be deleted: " + MARKER,
+                        "2026-01-02T03:04:05.678Z INFO  [t] StoreParts: " + MARKER
+                                + " is open: 12 lists, 345 entries, 6 frames replayed, " + MARKER,
+                        "2026-01-02T03:04:05.678Z INFO  [t] StoreParts: x is open: " + MARKER
+                                + " lists, 345 entries, 6 frames replayed, []",
+                        "2026-01-02T03:04:05.678Z INFO  [t] " + MARKER + ": stopping",
+                        "Jan 02 03:04:05 " + MARKER
+                                + " caravan[1]: 2026-01-02T03:04:05.678+01:00 INFO  [t] Shutdown: stopping",
+                        "2026-01-02T03:04:05.678Z ERROR [t] Flusher: s has failed and must be reopened",
+                        "java.io.IOException: " + MARKER,
+                        "\tat io.caravan.server.cli.support.LogTail.x(" + MARKER + ".java:12)",
+                        "\tat java.base/java.lang.Thread.run(Thread.java:840)",
+                        "\tat io.caravan." + MARKER + ".X.x(X.java:12)",
+                        "Caused by: java.io.UncheckedIOException: " + MARKER,
+                        "com.example." + MARKER + ".XException: no",
+                        "{\"timestamp\":0,\"level\":\"WARN\",\"loggerName\":\"io.caravan.x.Archiver\",\"threadName\":\""
+                                + MARKER
+                                + "\",\"formattedMessage\":\"the archive lacks 5 changes, which are archived after the next"
+                                + " start: " + MARKER + "\",\"throwable\":{\"className\":\"java.io.IOException\","
+                                + "\"message\":\"" + MARKER + "\",\"stepArray\":[{\"className\":\"java.lang.Thread\","
+                                + "\"methodName\":\"" + MARKER + "\",\"lineNumber\":7}]}}",
+                        "{\"timestamp\":0,\"level\":\"" + MARKER + "\"}",
+                        ""));
+        run("--log", log);
+        Told told = Told.in(out());
+        told.hasNothingLike(out(), MARKER);
+        assertThat(told.part("log.txt")).isEqualTo("""
+                (1 hidden)
+                2026-01-02T03:04:05.678Z WARN ExpirySweeper: document '…' has expired and could not be deleted: …
+                2026-01-02T03:04:05.678Z INFO StoreParts: … is open: 12 lists, 345 entries, 6 frames replayed, …
+                2026-01-02T03:04:05.678Z INFO StoreParts: (hidden)
+                2026-01-02T03:04:05.678Z INFO (hidden): (hidden)
+                2026-01-02T03:04:05.678+01:00 INFO Shutdown: stopping
+                2026-01-02T03:04:05.678Z ERROR Flusher: … has failed and must be reopened
+                java.io.IOException
+                    at io.caravan.server.cli.support.LogTail:12
+                    at java.lang.Thread:840
+                (1 hidden)
+                Caused by: java.io.UncheckedIOException
+                (1 hidden)
+                1970-01-01T00:00:00Z WARN Archiver: the archive lacks 5 changes, which are archived after the next start: …
+                java.io.IOException
+                    at java.lang.Thread:7
+                (1 hidden)
+                """);
+    }
+
+    @Test
+    void ofALongLogTheEndIsRead() throws IOException {
+        String line = "2026-01-02T03:04:05.678Z INFO  [t] Shutdown: stopping\n";
+        int lines = LogTail.MOST_BYTES / line.length();
+        String log = put(
+                "log", "2026-01-02T03:04:05.678Z INFO  [t] Outcomes: archiving continues\n" + line.repeat(lines + 1));
+        assertThat(new LogTail().of(Path.of(log)).lines()).hasSize(lines).allMatch(each -> each.endsWith("stopping"));
+    }
+}
