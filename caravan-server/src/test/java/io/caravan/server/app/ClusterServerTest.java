@@ -20,10 +20,13 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -164,6 +167,23 @@ class ClusterServerTest {
                         .build(),
                 HttpResponse.BodyHandlers.ofString());
         assertThat(unchanged.statusCode()).isEqualTo(304);
+    }
+
+    @Test
+    void theCommandsOfAClusterAreThoseThatAreDocumented() throws Exception {
+        String table = Files.readString(Path.of("../docs/PROTOCOLS.md"))
+                .split("### In a cluster")[1]
+                .split("### Authentication")[0];
+        List<String> documented = Pattern.compile("`([A-Z.]+)[ `]")
+                .matcher(table)
+                .results()
+                .map(found -> found.group(1))
+                .distinct()
+                .toList();
+        String listed = call(cluster.awaitLeader(), "COMMAND", "LIST");
+        assertThat(documented)
+                .contains("CLUSTER", "CARAVAN.TRANSFER")
+                .allSatisfy(name -> assertThat(listed).contains("$" + name.toLowerCase(Locale.ROOT)));
     }
 
     @Test

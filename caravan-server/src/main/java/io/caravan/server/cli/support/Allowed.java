@@ -41,36 +41,29 @@ final class Allowed {
                                     + " heap_used_bytes heap_free_bytes heap_largest_hole_bytes archive_backlog"
                                     + " archive_oldest_unarchived_seconds archive_last_success_ms archive_last_error_ms"
                                     + " archive_epoch archive_documents archive_tombstones archive_bytes archive_failures"
-                                    + " connected_slaves cluster_enabled documents lists")
+                                    + " backup_in_progress backup_done_bytes backup_total_bytes connected_slaves"
+                                    + " cluster_enabled cluster_since_seconds cluster_term cluster_committed_entries"
+                                    + " cluster_behind_entries cluster_log_entries documents lists")
                             .split(" ")),
-            Map.of(
-                    "redis_version",
-                    VERSION,
-                    "caravan_version",
-                    VERSION,
-                    "java_version",
-                    VERSION,
-                    "redis_mode",
-                    oneOf("standalone"),
-                    "multiplexing_api",
-                    oneOf("nio", "epoll", "io_uring"),
-                    "tls",
-                    oneOf("yes", "no"),
-                    "durability",
-                    oneOf("sync", "process", "none"),
-                    "store_state",
-                    oneOf("ok", "full", "failed"),
-                    "archive_state",
-                    WORD,
-                    "archive_last_error_kind",
-                    WORD));
+            Map.ofEntries(
+                    Map.entry("redis_version", VERSION),
+                    Map.entry("caravan_version", VERSION),
+                    Map.entry("java_version", VERSION),
+                    Map.entry("redis_mode", oneOf("standalone", "cluster")),
+                    Map.entry("multiplexing_api", oneOf("nio", "epoll", "io_uring")),
+                    Map.entry("tls", oneOf("yes", "no")),
+                    Map.entry("durability", oneOf("sync", "process", "none")),
+                    Map.entry("store_state", oneOf("ok", "full", "failed")),
+                    Map.entry("archive_state", WORD),
+                    Map.entry("archive_last_error_kind", WORD),
+                    Map.entry("cluster_role", oneOf("leader", "follower"))));
 
     /** What {@code /readyz} answers; the reason is told by a word, without its message. */
     static final AllowList READINESS = AllowList.of(
             List.of("lagSeconds", "backlog"),
             Map.of(
                     "status", matching("ready|[0-9]{3}"),
-                    "code", oneOf("draining", "recovering", "out_of_space", "store_failed"),
+                    "code", oneOf("draining", "recovering", "no_leader", "out_of_space", "store_failed"),
                     "archive", WHETHER,
                     "state", ARCHIVE_STATE,
                     "kind", WORD,
@@ -113,11 +106,13 @@ final class Allowed {
                         + " archive-bandwidth archive-on-stop archive-hydrate archive-prune archive-keep archive-keep-days"
                         + " archive-keep-daily archive-retain archive-takeover drill drill-sample insecure transport loops"
                         + " readers max-connections max-connections-per-address max-in-flight max-in-flight-total"
-                        + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout");
+                        + " max-answers-total max-pipeline request-timeout idle-timeout log-format log-level stop-timeout cluster-create"
+                        + " cluster-election");
         put(forms, ADDRESS, "resp http");
-        put(forms, PLACE, "data backup-dir archive s3-endpoint");
+        put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");
-        put(forms, WHETHER, "auth-file password-file password tls-cert tls-key tls-ca allow-origin allow-host");
+        put(forms, WHETHER, "auth-file password-file password tls-cert tls-key tls-ca cluster-host cluster-cert cluster-key cluster-ca"
+                        + " allow-origin allow-host");
         return new AllowList(forms);
     }
 
