@@ -151,8 +151,14 @@ public final class ContentsReader {
         long end = list.next();
         long birth = list.birth();
         long from = list.first();
+        int looks = 0;
         while (from < end && list != null && list.birth() == birth) {
-            from = readValues(id, list, from, end, search, visitor);
+            long read = readValues(id, list, from, end, search, visitor);
+            looks = read > from ? 0 : looks + 1;
+            if (looks == ListSearch.LOOKS) {
+                throw ListSearch.tooFast(storage);
+            }
+            from = read;
             if (from < end) {
                 visitor.moved(id, from);
                 list = search.find();
@@ -238,6 +244,9 @@ public final class ContentsReader {
 
         @Override
         public void gap(long first, long last) {
+            if (last < from || first >= end) {
+                return;
+            }
             visitor.damaged(new CorruptStoreException(
                     storage.describe(search.checkpoint()),
                     0,
