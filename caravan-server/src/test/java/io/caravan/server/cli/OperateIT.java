@@ -18,8 +18,11 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The real process: its log, its secrets, its end. */
+@Execution(ExecutionMode.CONCURRENT)
 class OperateIT {
     private static final String SECRET = "correct-horse-battery";
     private static final String WRONG_SECRET = "wrong-horse-battery";

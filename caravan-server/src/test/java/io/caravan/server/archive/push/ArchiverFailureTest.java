@@ -34,10 +34,13 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What goes wrong costs lag, and nothing else. */
+@Execution(ExecutionMode.CONCURRENT)
 class ArchiverFailureTest {
     private static final ObjectFaults DOWN = (number, call, key) -> ObjectFault.REFUSED;
 
@@ -124,8 +127,10 @@ class ArchiverFailureTest {
             String folder = ArchiveKeys.snapshots(name("bad"));
             server.client.faults(
                     (number, call, key) -> key.startsWith(folder) ? ObjectFault.REFUSED : ObjectFault.NONE);
-            Archiver archiver = server.archive(NEVER);
             server.push("bad", "1");
+            Archiver archiver = server.archive(NEVER);
+            // Were it the last of all, no other would succeed after it, and finishing would take all of its time.
+            Eventually.await("it fails", () -> archiver.status().failures().get("unavailable") >= 1);
             for (int i = 0; i < 50; i++) {
                 server.push("document-" + i, "value");
             }

@@ -38,8 +38,11 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A whole store comes back from an archive alone. */
+@Execution(ExecutionMode.CONCURRENT)
 class StoreRestoreTest {
     private static final int JOBS = 4;
     private static final int LONG_COUNT = 30_000;

@@ -26,8 +26,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Clients that ask for much and take it slowly, or not at all. */
+@Execution(ExecutionMode.CONCURRENT)
 class SlowReaderTest extends RespTestBase {
     private static final int VALUES = 40;
     private static final int VALUE_BYTES = 1_000_000;
