@@ -15,8 +15,10 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +41,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     /** How long another host may take to become the leader when this one stops. */
     private static final Duration HAND_OVER = Duration.ofSeconds(2);
 
+    /** How long a follower may say nothing before the log tells. */
+    private static final Duration SILENCE = Duration.ofSeconds(5);
+
     private static final long LOOK_SECONDS = 1;
     private static final int ATTEMPTS = 50;
     private static final long RETRY_MILLIS = 100;
@@ -47,6 +52,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     private final List<Setting> settings;
     private final Cluster cluster;
     private final @Nullable Path backupDirectory;
+    /** Hosts that do not answer; of the thread in {@link #awaitFailure}. */
+    private final Set<String> silent = new HashSet<>();
+
     private final CompletableFuture<Void> failed = new CompletableFuture<>();
     private @Nullable Server server;
     private @Nullable GroupMember member;
@@ -181,6 +189,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         while (takesPart()) {
             // Notices now, and not when somebody asks, that another host leads.
             cluster.since();
+            tellOfSilence();
             try {
                 failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
             } catch (TimeoutException fine) {
@@ -190,6 +199,19 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             } catch (InterruptedException hurried) {
                 Thread.currentThread().interrupt();
                 return;
+            }
+        }
+    }
+
+    /** Once when the leader hears nothing more from a host, and once when it does again. */
+    private void tellOfSilence() {
+        for (Progress progress : cluster.progress()) {
+            String host = progress.host().id();
+            boolean nothing = progress.silent() != null && progress.silent().compareTo(SILENCE) > 0;
+            if (nothing && silent.add(host)) {
+                LOG.warn("host {} has not answered for {} s", host, SILENCE.toSeconds());
+            } else if (!nothing && silent.remove(host)) {
+                LOG.info("host {} answers again, or another host leads", host);
             }
         }
     }

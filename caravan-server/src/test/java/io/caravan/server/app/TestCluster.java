@@ -25,12 +25,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** Three hosts of a cluster in one JVM, on loopback. */
 public final class TestCluster implements AutoCloseable {
-    private static final Duration ELECTION = Duration.ofMillis(200);
+    private static final Duration ELECTION = Duration.ofMillis(500);
 
     private final Path directory;
     private final ClusterFile file;
@@ -154,8 +155,19 @@ public final class TestCluster implements AutoCloseable {
                 .orElseThrow();
     }
 
+    /** Connects; tries again when the host's role changes: for a moment then its address refuses connections. */
     public RespClient connect(ClusterHost host) throws IOException {
-        return new RespClient(host.resp().resolve());
+        AtomicReference<RespClient> client = new AtomicReference<>();
+        InetSocketAddress address = host.resp().resolve();
+        Eventually.await("host " + host.id() + " takes connections", () -> {
+            try {
+                client.set(new RespClient(address));
+                return true;
+            } catch (IOException refused) {
+                return false;
+            }
+        });
+        return client.get();
     }
 
     @Override

@@ -111,7 +111,10 @@ final class Allowed {
         put(forms, ADDRESS, "resp http");
         put(forms, PLACE, "data backup-dir archive s3-endpoint cluster-file");
         put(forms, REGION, "s3-region");
-        put(forms, WHETHER, "auth-file password-file password tls-cert tls-key tls-ca cluster-host cluster-cert cluster-key cluster-ca"
+        put(
+                forms,
+                WHETHER,
+                "auth-file password-file password tls-cert tls-key tls-ca cluster-host cluster-cert cluster-key cluster-ca"
                         + " allow-origin allow-host");
         return new AllowList(forms);
     }
