@@ -13,7 +13,16 @@ import {chromium} from 'playwright-core';
 
 const SECRET = 'a token for the check of the console';
 const PREFIX = '/below/a/proxy';
-const PAGES = ['live', 'store', 'documents', 'archive', 'clients', 'settings'];
+const PAGES = ['live', 'store', 'documents', 'archive', 'cluster', 'clients', 'settings'];
+/** The server is alone: what one of three hosts would answer, as ClusterServerTest has it from a real one. */
+const CLUSTER = {
+  group: '3f0c5a52-5d3e-4f3c-9a44-0c0a6d1f7b10', role: 'leader', host: 'a', leader: 'a',
+  since: new Date(Date.now() - 3_700_000).toISOString(), behindEntries: 0, term: 7, committedEntries: 48_211, logEntries: 48_213,
+  hosts: ['a', 'b', 'c'].map((id, i) => ({
+    id, resp: `10.0.0.${i + 1}:6380`, http: `10.0.0.${i + 1}:4437`, committedEntries: 48_211 - 1_200 * (i === 2),
+    heardMillisAgo: [null, 120, 8_400][i],
+  })),
+};
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const shots = process.argv[2];
 const work = mkdtempSync(join(tmpdir(), 'console-'));
@@ -127,6 +136,7 @@ async function open(browser, base, options) {
   page.on('request', (request) => {
     if (!request.url().startsWith(new URL(base).origin) && !/^(data|blob):/.test(request.url())) complaints.push(`a foreign address: ${request.url()}`);
   });
+  await page.route('**/v1/cluster', (route) => route.fulfill({json: CLUSTER}));
   await page.goto(`${base}/console`);
   await page.getByLabel('Token').fill('wrong');
   await page.screenshot({path: join(shots, 'sign-in.png')});

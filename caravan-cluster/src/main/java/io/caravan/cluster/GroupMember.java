@@ -113,8 +113,8 @@ public final class GroupMember implements AutoCloseable {
         }
         try (Stream<Path> found = Files.list(directory)) {
             if (found.findAny().isPresent()) {
-                throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of host "
-                        + "in a new group; start it without create");
+                throw new StoreDirectoryException(directory + " is not empty, so this is not the first start of a"
+                        + " host in a new group; start it without create (--cluster-create)");
             }
         }
     }
@@ -266,7 +266,7 @@ public final class GroupMember implements AutoCloseable {
     /**
      * Has another host lead, once it has every entry. Only on the leader. Returns when it leads.
      *
-     * @param timeout how long it may take; after that all stays as it is
+     * @param timeout how long it may take; after that the group has the leader that it elects, which may be this host again
      * @throws IOException when it did not come to it, with the reason
      */
     public void transferLeadership(String host, Duration timeout) throws IOException {

@@ -12,6 +12,7 @@ import io.caravan.server.cluster.Cluster;
 import io.caravan.server.config.Setting;
 import io.caravan.server.document.Backups;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
@@ -104,7 +105,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
 
     @Override
     public void leads(DurableListStore store) {
-        replaceServer(Duration.ZERO, replacement -> {
+        guarded(Duration.ZERO, replacement -> {
             try {
                 replacement.serve(store, Backups.of(store::backup, backupDirectory));
                 cluster.serving(true);
@@ -126,7 +127,7 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     @Override
     public void follows() {
         cluster.serving(false);
-        replaceServer(PATIENCE, Server::follow);
+        guarded(PATIENCE, Server::follow);
     }
 
     /** What a new server does first. */
@@ -135,11 +136,30 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
         void begin(Server server) throws IOException, LostException;
     }
 
-    private synchronized void replaceServer(Duration patience, Role first) {
-        if (server != null) {
-            server.stop(patience, patience);
-            server = null;
+    /** A host that cannot serve in its role ends, whatever the reason: as long as it is up, no other takes its place. */
+    private void guarded(Duration patience, Role role) {
+        try {
+            replaceServer(patience, role);
+        } catch (RuntimeException | Error problem) {
+            LOG.error("cannot serve in the host's new role", problem);
+            failed.completeExceptionally(problem);
         }
+    }
+
+    private synchronized void replaceServer(Duration patience, Role first) {
+        Server previous = server;
+        server = null;
+        if (previous != null) {
+            previous.drain(patience);
+        }
+        take(first);
+        // Only now, so that the addresses refuse connections for as short as can be.
+        if (previous != null) {
+            previous.finish(Duration.ZERO);
+        }
+    }
+
+    private void take(Role first) {
         Role role = first;
         for (int attempt = 1; !closing; attempt++) {
             try {
@@ -148,11 +168,9 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             } catch (LostException lost) {
                 LOG.info("leadership was lost before the store was served", lost);
                 role = Server::follow;
-            } catch (IOException | RuntimeException problem) {
-                if (attempt == ATTEMPTS || !(problem instanceof IOException)) {
-                    LOG.error("cannot serve in the host's new role", problem);
-                    failed.completeExceptionally(problem);
-                    return;
+            } catch (IOException problem) {
+                if (attempt == ATTEMPTS) {
+                    throw new UncheckedIOException(problem);
                 }
                 LOG.warn("cannot listen in the host's new role, trying again: {}", problem.getMessage());
                 pause();
@@ -180,27 +198,46 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             wait(RETRY_MILLIS);
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
-            closing = true;
+            throw new IllegalStateException("interrupted while it waited for its addresses", hurried);
         }
     }
 
-    /** Returns when the host takes part no longer, or cannot serve in its role: it must be started again. */
+    /**
+     * Returns when the host takes part no longer, cannot serve in its role, or leads with a store that has failed: it must be
+     * started again, and another host takes over meanwhile.
+     */
     public void awaitFailure() {
+        Server broken = null;
         while (takesPart()) {
-            // Notices now, and not when somebody asks, that another host leads.
-            cluster.since();
-            tellOfSilence();
+            Server now = brokenLeader();
+            if (now != null && now == broken) {
+                LOG.error("the store of this host has failed while it leads");
+                return;
+            }
+            // A store fails, too, when leadership is lost: then there is another server the next time.
+            broken = now;
             try {
+                look();
                 failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
-            } catch (TimeoutException fine) {
-                // Looks again.
-            } catch (ExecutionException broken) {
+            } catch (TimeoutException | IllegalStateException again) {
+                // All is well; or the host has just left its group, which the next look tells.
+            } catch (ExecutionException reported) {
                 return;
             } catch (InterruptedException hurried) {
                 Thread.currentThread().interrupt();
                 return;
             }
         }
+    }
+
+    private synchronized @Nullable Server brokenLeader() {
+        return server != null && cluster.leads() && server.storeFailed() ? server : null;
+    }
+
+    private void look() {
+        // Notices now, and not when somebody asks, that another host leads.
+        cluster.since();
+        tellOfSilence();
     }
 
     /** Once when the leader hears nothing more from a host, and once when it does again. */

@@ -1,7 +1,9 @@
 package io.caravan.server.app;
 
+import io.caravan.CaravanException;
 import io.caravan.ListStore;
 import io.caravan.MemoryListStore;
+import io.caravan.OutOfSpaceException;
 import io.caravan.StoreDirectoryException;
 import io.caravan.catalog.Catalog;
 import io.caravan.server.archive.format.ArchiveException;
@@ -196,6 +198,12 @@ public final class Server implements AutoCloseable {
         return started.service();
     }
 
+    /** Whether the store that is served has failed, and not just run out of space. */
+    boolean storeFailed() {
+        CaravanException trouble = documents == null ? null : documents.trouble();
+        return trouble != null && !(trouble instanceof OutOfSpaceException);
+    }
+
     /** Where it listens for RESP. Only after {@link #serve}. */
     public InetSocketAddress respAddress() {
         return Objects.requireNonNull(respAddress);
@@ -226,6 +234,12 @@ public final class Server implements AutoCloseable {
      */
     public void stop(Duration connections, Duration all) {
         long deadline = System.nanoTime() + all.toNanos();
+        drain(connections);
+        finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+    }
+
+    /** The first part of {@link #stop}: afterwards there are no connections, and others can listen on the addresses. */
+    void drain(Duration connections) {
         if (backups != null) {
             backups.close();
         }
@@ -233,8 +247,12 @@ public final class Server implements AutoCloseable {
             http.drain();
         }
         network.drain(connections);
+    }
+
+    /** The second part: afterwards nothing uses the store. */
+    void finish(Duration archive) {
         if (archiver != null && archiver.finishesOnStop()) {
-            archiver.finish(Duration.ofNanos(Math.max(0, deadline - System.nanoTime())));
+            archiver.finish(archive);
         }
         stopThreads();
     }

@@ -109,16 +109,15 @@ public final class Cluster {
         return here == null ? 0 : here.term();
     }
 
-    /** How many committed entries this host has yet to apply. */
+    /** How many committed entries this host has yet to apply, as far as it knows. */
     public long behind() {
         GroupMember here = member;
-        return here == null ? 0 : Math.max(0, here.committedIndex() - here.appliedIndex());
+        return here == null ? 0 : Math.max(0, committed() - here.appliedIndex());
     }
 
-    /** How many entries of the group have been committed, as far as this host knows. */
+    /** How many entries of the group have been committed: a follower may lack what the leader has told it of. */
     public long committed() {
-        GroupMember here = member;
-        return here == null ? 0 : here.committedIndex();
+        return progress().stream().mapToLong(Progress::committed).max().orElse(0);
     }
 
     /** How many entries this host's Raft log keeps. */
@@ -131,6 +130,13 @@ public final class Cluster {
     public List<Progress> progress() {
         GroupMember here = member;
         return here == null ? List.of() : here.progress();
+    }
+
+    /** How far a host is, where this one knows. */
+    public Optional<Progress> progress(ClusterHost host) {
+        return progress().stream()
+                .filter(each -> each.host().id().equals(host.id()))
+                .findFirst();
     }
 
     /**

@@ -41,11 +41,7 @@ public final class ClusterMetrics {
     }
 
     private static double of(Cluster cluster, ClusterHost host, ToDoubleFunction<Progress> figure) {
-        return cluster.progress().stream()
-                .filter(progress -> progress.host().id().equals(host.id()))
-                .mapToDouble(figure)
-                .findFirst()
-                .orElse(0);
+        return cluster.progress(host).map(figure::applyAsDouble).orElse(0.0);
     }
 
     private static double silentSeconds(Progress progress) {

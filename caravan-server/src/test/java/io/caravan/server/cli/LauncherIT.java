@@ -42,7 +42,7 @@ class LauncherIT {
             Files.copy(SCRIPTS.resolve(script), root.resolve("scripts").resolve(script));
         }
         Files.createFile(root.resolve("pom.xml"));
-        for (String module : List.of("caravan-core", "caravan-server")) {
+        for (String module : List.of("caravan-core", "caravan-cluster", "caravan-server")) {
             Files.createFile(Files.createDirectory(root.resolve(module)).resolve("pom.xml"));
         }
         target = Files.createDirectory(root.resolve("caravan-server/target"));

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +48,7 @@ class RecipesIT {
     }
 
     @Test
+    @Tag("thorough")
     void everyCommandOfTheClustersTenMinutesPrintsWhatTheDocumentSays() throws Exception {
         int first = freePorts();
         UnaryOperator<String> ports = text -> text.replace("638$((", "$((" + (first - 1) + " + ")

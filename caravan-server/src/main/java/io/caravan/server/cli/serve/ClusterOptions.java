@@ -138,7 +138,8 @@ final class ClusterOptions {
         if (!Files.isDirectory(data)) {
             return;
         }
-        Set<Path> ours = Set.of(store, data.resolve(RAFT));
+        // The last is what a disk of its own has.
+        Set<Path> ours = Set.of(store, data.resolve(RAFT), data.resolve("lost+found"));
         try (Stream<Path> found = Files.list(data)) {
             if (!found.allMatch(ours::contains)) {
                 throw new StoreDirectoryException(

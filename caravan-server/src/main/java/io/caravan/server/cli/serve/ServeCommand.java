@@ -111,6 +111,9 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
         GroupConfig group = checked(() -> clusterOptions.group(cluster, storeOptions.data(), replica));
         ServerConfig config = checked(() -> {
             listenOptions.checkPeers(cluster.self().peer().resolve(), group.tls() != null);
+            // A request that another host passes on has the name by which that one was asked.
+            securityOptions.allowHosts(
+                    cluster.hosts().stream().map(host -> host.http().host()).toList());
             return serverConfig(
                     replica,
                     cluster.self().resp().resolve(),
@@ -130,9 +133,12 @@ public final class ServeCommand extends SettingsCommand implements Callable<Inte
                 + storeOptions.data().toAbsolutePath().normalize()
                 + ": an answered change is on the disks of the majority");
         logSettings(config);
-        host.awaitFailure();
-        log().error("the host ends, because it cannot go on: start it again");
-        shutdown.failed();
+        try {
+            host.awaitFailure();
+            log().error("the host ends, because it cannot go on: start it again");
+        } finally {
+            shutdown.failed();
+        }
     }
 
     /** Checks all settings, before anything is opened. */

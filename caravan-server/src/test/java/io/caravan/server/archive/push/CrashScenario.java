@@ -38,6 +38,9 @@ final class CrashScenario {
     private final CrashArchiveWatch watch;
     private final MemoryObjects objects;
     private final CrashModel model = new CrashModel(NAMES);
+    /** Held while a document changes, so that the store's changes have the order of the model's. */
+    private final Object changing = new Object();
+
     private CrashStorage disk;
     private Instant now = Instant.parse("2026-01-01T00:00:00Z");
     private @Nullable CrashHost host;
@@ -142,7 +145,7 @@ final class CrashScenario {
         }
     }
 
-    /** On the threads that archive and prune, never two at a time. */
+    /** On the threads that archive and prune; a prune lists objects on one while it removes others on another. */
     private ObjectFault beforeObjectCall(ObjectCall call, String key) {
         synchronized (this) {
             watch(pruning);
@@ -151,9 +154,13 @@ final class CrashScenario {
         if (!pruning) {
             checkImages();
         }
-        if (host == null) {
-            return ObjectFault.NONE;
+        synchronized (changing) {
+            return host == null ? ObjectFault.NONE : meanwhile();
         }
+    }
+
+    /** What others do between two calls of the object store, and what becomes of the next one. */
+    private ObjectFault meanwhile() {
         if (random.nextInt(4) == 0) {
             change(1);
         }
@@ -210,8 +217,10 @@ final class CrashScenario {
     }
 
     private void change(int count) {
-        for (int i = 0; i < count; i++) {
-            change(NAMES.get(random.nextInt(NAMES.size())));
+        synchronized (changing) {
+            for (int i = 0; i < count; i++) {
+                change(NAMES.get(random.nextInt(NAMES.size())));
+            }
         }
     }
 

@@ -1,6 +1,5 @@
 package io.caravan.server.protocol.http.endpoint;
 
-import io.caravan.cluster.GroupMember.Progress;
 import io.caravan.server.cluster.Cluster;
 import io.caravan.server.cluster.ClusterHost;
 import io.caravan.server.protocol.http.codec.Answer;
@@ -59,12 +58,10 @@ public final class ClusterPage implements Route.Endpoint {
         fields.put("id", host.id());
         fields.put("resp", host.resp().toString());
         fields.put("http", host.http().toString());
-        for (Progress progress : cluster.progress()) {
-            if (progress.host().id().equals(host.id())) {
-                fields.put("committedEntries", progress.committed());
-                fields.put("heardMillisAgo", millis(progress.silent()));
-            }
-        }
+        cluster.progress(host).ifPresent(progress -> {
+            fields.put("committedEntries", progress.committed());
+            fields.put("heardMillisAgo", millis(progress.silent()));
+        });
         return fields;
     }
 

@@ -37,6 +37,7 @@ public final class ConsoleFiles {
             "js/format.js",
             "js/pages/archive.js",
             "js/pages/clients.js",
+            "js/pages/cluster.js",
             "js/pages/documents.js",
             "js/pages/document.js",
             "js/pages/live.js",

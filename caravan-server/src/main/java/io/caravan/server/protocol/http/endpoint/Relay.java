@@ -27,6 +27,7 @@ import io.netty.handler.codec.http.HttpHeaders;
 import io.netty.handler.codec.http.HttpMethod;
 import io.netty.handler.codec.http.HttpObject;
 import io.netty.handler.codec.http.HttpResponse;
+import io.netty.handler.codec.http.HttpStatusClass;
 import io.netty.handler.codec.http.HttpVersion;
 import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.ssl.SslContext;
@@ -114,6 +115,9 @@ public final class Relay {
         private final Cluster cluster;
         private final ClusterHost leader;
         private @Nullable Future<?> look;
+        private boolean sent;
+        private boolean started;
+        private boolean interim;
         private boolean done;
 
         Link(Exchange exchange, Cluster cluster, ClusterHost leader) {
@@ -125,11 +129,23 @@ public final class Relay {
         @Override
         public void channelActive(ChannelHandlerContext context) {
             exchange.atEnd(context::close);
-            exchange.onDrain(context::close);
+            if (exchange.request().query().get("live") != null) {
+                exchange.onDrain(() -> endLive(context));
+            }
             look = context.executor()
                     .scheduleAtFixedRate(() -> lookAgain(context), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+            sent = true;
             context.writeAndFlush(request());
             context.read();
+        }
+
+        /** The client sends nothing more, or this host stops: what waits for values ends, everything else is finished. */
+        private void endLive(ChannelHandlerContext context) {
+            if (started && !done) {
+                done = true;
+                exchange.finish();
+            }
+            context.close();
         }
 
         /** A leader whose machine is gone says nothing more, not even that the connection ends. */
@@ -161,10 +177,17 @@ public final class Relay {
 
         @Override
         protected void channelRead0(ChannelHandlerContext context, HttpObject message) {
-            if (message instanceof HttpResponse head) {
-                begin(head);
+            if (message.decoderResult().isFailure()) {
+                exceptionCaught(context, message.decoderResult().cause());
+                return;
             }
-            if (message instanceof HttpContent content && !done) {
+            if (message instanceof HttpResponse head) {
+                interim = head.status().codeClass() == HttpStatusClass.INFORMATIONAL;
+                if (!interim) {
+                    begin(head);
+                }
+            }
+            if (message instanceof HttpContent content && !done && !interim) {
                 exchange.write(content.content().retain());
                 if (message instanceof LastHttpContent) {
                     done = true;
@@ -175,9 +198,6 @@ public final class Relay {
 
         private void begin(HttpResponse head) {
             int status = head.status().code();
-            if (status == 100) {
-                return;
-            }
             Answer answer = new Answer(status);
             head.headers().forEach(header -> {
                 if (!OWN_HEADERS.contains(header.getKey().toLowerCase(Locale.ROOT))) {
@@ -191,6 +211,7 @@ public final class Relay {
                 done = true;
                 exchange.answer(answer);
             } else {
+                started = true;
                 exchange.start(answer);
             }
         }
@@ -228,7 +249,9 @@ public final class Relay {
                             503,
                             "leader_lost",
                             "host " + leader.id() + ", which leads, did not answer: " + cause.getMessage()
-                                    + (changes ? "; the change may have been made: look before you send it again" : ""))
+                                    + (changes && sent
+                                            ? "; the change may have been made: look before you send it again"
+                                            : ""))
                     .with("Retry-After", "1"));
         }
     }

@@ -47,15 +47,13 @@ final class ClusterStatus {
                 .append(host.resp())
                 .append(",http=")
                 .append(host.http());
-        for (Progress progress : cluster.progress()) {
-            if (progress.host().id().equals(host.id())) {
-                line.append(",committed_entries=").append(progress.committed());
-                Duration silent = progress.silent();
-                if (silent != null) {
-                    line.append(",heard_ms_ago=").append(silent.toMillis());
-                }
+        cluster.progress(host).ifPresent(progress -> {
+            line.append(",committed_entries=").append(progress.committed());
+            Duration silent = progress.silent();
+            if (silent != null) {
+                line.append(",heard_ms_ago=").append(silent.toMillis());
             }
-        }
+        });
         return line.toString();
     }
 
@@ -66,9 +64,9 @@ final class ClusterStatus {
 
     /** Whether the leader hears from the host. What a follower does not know counts as heard. */
     static boolean reachable(Cluster cluster, ClusterHost host) {
-        return cluster.progress().stream()
-                .filter(progress -> progress.host().id().equals(host.id()))
-                .allMatch(progress -> progress.silent() == null || heard(progress));
+        return cluster.progress(host)
+                .filter(progress -> progress.silent() != null && !heard(progress))
+                .isEmpty();
     }
 
     private static boolean heard(Progress progress) {

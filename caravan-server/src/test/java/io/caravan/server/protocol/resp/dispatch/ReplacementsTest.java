@@ -3,11 +3,13 @@ package io.caravan.server.protocol.resp.dispatch;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.caravan.Durability;
 import io.caravan.server.document.Backups;
 import io.caravan.server.metrics.ServerMetrics;
 import io.caravan.server.protocol.resp.RespProtocol;
 import io.caravan.server.protocol.resp.codec.Command;
 import io.caravan.server.protocol.resp.codec.RespLimits;
+import io.caravan.server.protocol.resp.commands.ServerStatus;
 import io.caravan.server.security.Authenticator;
 import java.util.Map;
 import java.util.Set;
@@ -26,7 +28,7 @@ class ReplacementsTest {
                     null,
                     null,
                     Backups.none(),
-                    null,
+                    new ServerStatus(null, null, Durability.NONE, null, null, Backups.none(), null),
                     null,
                     Authenticator.open(),
                     new ServerMetrics())

@@ -4,14 +4,16 @@ import {html, nothing, render} from '../vendor/lit-html/lit-html.js';
 import {call, json, onStranger, token} from './api.js';
 import * as archive from './pages/archive.js';
 import * as clients from './pages/clients.js';
+import * as cluster from './pages/cluster.js';
 import * as documentPage from './pages/document.js';
 import * as documents from './pages/documents.js';
 import * as live from './pages/live.js';
 import * as settings from './pages/settings.js';
 import * as store from './pages/store.js';
 
-/** In the order of the menu; pages of a cluster's replicas and leaders will have their place behind the archive. */
-const PAGES = {live, store, documents, archive, clients, settings};
+/** In the order of the menu, which has the cluster only where there is one. */
+const PAGES = {live, store, documents, archive, cluster, clients, settings};
+const inMenu = ([, page]) => page !== cluster || cluster.present();
 const OTHERS = {document: documentPage};
 
 let page = null;
@@ -59,7 +61,7 @@ function frame() {
   return html`<a class="skip" href="#main" @click=${skip}>To the page</a>
     <header>
       <a class="brand" href="#/live"><img src="icon.svg" alt="" width="26" height="26" />Caravan</a>
-      <nav aria-label="Pages"><ul>${Object.entries(PAGES).map(link)}</ul></nav>
+      <nav aria-label="Pages"><ul>${Object.entries(PAGES).filter(inMenu).map(link)}</ul></nav>
       ${token.get() ? html`<button class="quiet leave" @click=${signOut}>Sign out</button>` : nothing}
     </header>
     <main id="main" tabindex="-1">${stranger ? signIn() : page.view()}</main>`;
@@ -100,6 +102,7 @@ async function trySignIn(event) {
   stranger = false;
   signInProblem = '';
   live.follow(update);
+  cluster.find(update);
   navigate();
 }
 
@@ -126,3 +129,4 @@ navigate();
 // Whether a token is needed shows at once, whichever page comes first.
 if (!token.get()) call('GET', '/v1/documents?limit=1').catch(() => {});
 live.follow(update);
+cluster.find(update);

@@ -1,0 +1,87 @@
+/** The hosts of a cluster, and which of them leads. */
+
+import {html, nothing} from '../../vendor/lit-html/lit-html.js';
+import {json} from '../api.js';
+import {plural, seconds} from '../format.js';
+
+export const title = 'Cluster';
+
+let cluster = null;
+let problem = '';
+let timer = 0;
+
+/** Whether the server is a host of a cluster; the page has no place in the menu otherwise. */
+export const present = () => cluster !== null;
+
+/** Finds out whether there is a cluster to look at. */
+export async function find(update) {
+  try {
+    cluster = await json('/v1/cluster');
+    update();
+  } catch {
+    // This server is alone, or the token may not look.
+  }
+}
+
+export function enter(_, update) {
+  const ask = async () => {
+    try {
+      if (!document.hidden) cluster = await json('/v1/cluster');
+      problem = '';
+    } catch (refused) {
+      problem = refused.message;
+    }
+    update();
+    if (timer !== 0) timer = setTimeout(ask, 2000);
+  };
+  timer = -1;
+  ask();
+}
+
+export function leave() {
+  clearTimeout(timer);
+  timer = 0;
+}
+
+export const view = () => html`<div class="head">
+    <h1 tabindex="-1">Cluster</h1>
+    ${cluster ? html`<p class="about">${about()}</p>` : nothing}
+  </div>
+  ${problem ? html`<p class="problem" role="alert">${problem}</p>` : nothing} ${cluster ? hosts() : nothing}`;
+
+function about() {
+  const since = seconds((Date.now() - Date.parse(cluster.since)) / 1000);
+  const leads = cluster.leader ? `host ${cluster.leader} has led for ${since}` : `no host has led for ${since}`;
+  return `${leads}, term ${cluster.term}; this is host ${cluster.host}. What the other pages show is the leader's.`;
+}
+
+const hosts = () => html`<div class="card scroll" tabindex="0" role="region" aria-label="Hosts">
+  <table>
+    <thead>
+      <tr><th scope="col">Host</th><th scope="col">Role</th><th scope="col">Entries behind</th>
+      <th scope="col">Last heard</th><th scope="col">RESP</th><th scope="col">HTTP</th></tr>
+    </thead>
+    <tbody>
+      ${cluster.hosts.map(
+        (each) => html`<tr>
+          <th scope="row">${each.id}</th>
+          <td>${each.id === cluster.leader ? 'leader' : 'follower'}</td>
+          <td>${behind(each)}</td>
+          <td>${heard(each)}</td>
+          <td class="whole">${each.resp}</td>
+          <td class="whole">${each.http}</td>
+        </tr>`,
+      )}
+    </tbody>
+  </table>
+  <p>
+    ${plural(cluster.committedEntries, 'entry', 'entries')} committed; the Raft log of this host keeps
+    ${plural(cluster.logEntries, 'entry', 'entries')}.
+  </p>
+</div>`;
+
+const behind = (host) =>
+  host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
+
+/** Only the leader hears from hosts. */
+const heard = (host) => (host.heardMillisAgo == null ? '–' : `${seconds(host.heardMillisAgo / 1000)} ago`);
