@@ -160,7 +160,7 @@ const table = (names, sorted) => html`<div class="card scroll" tabindex="0" role
         (each) => html`<tr>
           <th scope="row"><a href=${open(each)}>${each.name.slice(prefix.length) || each.name}</a></th>
           <td>${count(each.values)}</td>
-          <td>${bytes(each.bytes)}</td>
+          <td class="whole">${bytes(each.bytes)}</td>
           <td class="muted">${each.contentType}${each.closed ? ', closed' : ''}</td>
         </tr>`,
       )}

@@ -30,9 +30,9 @@ const table = () => html`<p class="muted">Without secrets. They are set on the c
       <tbody>
         ${settings.map(
           (each) => html`<tr class=${each.source === 'default' ? 'muted' : ''}>
-            <th scope="row"><code>${each.name}</code></th>
-            <td><code>${each.value}</code></td>
-            <td>${each.source}</td>
+            <th scope="row" class="whole"><code>${each.name}</code></th>
+            <td class="whole"><code>${each.value}</code></td>
+            <td class="whole">${each.source}</td>
           </tr>`,
         )}
       </tbody>
