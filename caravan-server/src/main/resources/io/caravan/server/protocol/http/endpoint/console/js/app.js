@@ -48,6 +48,8 @@ function navigate() {
   document.title = `${page.title} · Caravan`;
   if (!stranger) page.enter?.(parameters, update);
   draw();
+  // On a phone the menu may be wider than the window.
+  document.querySelector('nav a[aria-current="page"]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
   if (moved) document.querySelector('h1')?.focus();
 }
 

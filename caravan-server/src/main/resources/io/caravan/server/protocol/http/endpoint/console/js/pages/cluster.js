@@ -74,11 +74,11 @@ const hosts = () => html`<div class="card scroll" tabindex="0" role="region" ari
       )}
     </tbody>
   </table>
-  <p>
+</div>
+  <p class="muted">
     ${plural(cluster.committedEntries, 'entry', 'entries')} committed; the Raft log of this host keeps
     ${plural(cluster.logEntries, 'entry', 'entries')}.
-  </p>
-</div>`;
+  </p>`;
 
 const behind = (host) =>
   host.committedEntries === undefined ? '–' : Math.max(0, cluster.committedEntries - host.committedEntries);
