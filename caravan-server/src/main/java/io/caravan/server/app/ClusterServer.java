@@ -216,11 +216,11 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
             }
             // A store fails, too, when leadership is lost: then there is another server the next time.
             broken = now;
+            look();
             try {
-                look();
                 failed.get(LOOK_SECONDS, TimeUnit.SECONDS);
-            } catch (TimeoutException | IllegalStateException again) {
-                // All is well; or the host has just left its group, which the next look tells.
+            } catch (TimeoutException fine) {
+                // Looks again.
             } catch (ExecutionException reported) {
                 return;
             } catch (InterruptedException hurried) {
@@ -235,9 +235,13 @@ public final class ClusterServer implements LeadershipListener, AutoCloseable {
     }
 
     private void look() {
-        // Notices now, and not when somebody asks, that another host leads.
-        cluster.since();
-        tellOfSilence();
+        try {
+            // Notices now, and not when somebody asks, that another host leads.
+            cluster.since();
+            tellOfSilence();
+        } catch (IllegalStateException left) {
+            LOG.debug("the host has left its group just now", left);
+        }
     }
 
     /** Once when the leader hears nothing more from a host, and once when it does again. */

@@ -1,5 +1,7 @@
 package io.caravan.server.cli.cluster;
 
+import io.caravan.server.cli.client.ClientException;
+import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.VersionProvider;
 import picocli.CommandLine;
@@ -32,6 +34,13 @@ public final class ClusterCommand implements Runnable {
                 .addSubcommand(new ClusterDemoCommand())
                 .addSubcommand(new ClusterStatusCommand(console))
                 .addSubcommand(new ClusterTransferCommand(console));
+    }
+
+    /** Throws {@link ClientException} when the server that says this of itself is no host of a cluster. */
+    static void requireCluster(ServerInfo info) {
+        if (!"1".equals(info.text("cluster_enabled"))) {
+            throw ClientException.failed("this server is alone: it is no host of a cluster");
+        }
     }
 
     @Override

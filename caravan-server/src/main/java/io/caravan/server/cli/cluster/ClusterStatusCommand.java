@@ -1,7 +1,6 @@
 package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
 import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Console;
@@ -35,9 +34,7 @@ final class ClusterStatusCommand extends ClientCommand {
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
             ServerInfo info = connection.info();
-            if (!"1".equals(info.text("cluster_enabled"))) {
-                throw ClientException.failed("this server is alone: it is no host of a cluster");
-            }
+            ClusterCommand.requireCluster(info);
             Map<String, String> figures = info.sections().getOrDefault("cluster", Map.of());
             if (json()) {
                 output.object(fields -> {

@@ -1,9 +1,7 @@
 package io.caravan.server.cli.cluster;
 
 import io.caravan.server.cli.client.ClientCommand;
-import io.caravan.server.cli.client.ClientException;
 import io.caravan.server.cli.client.ServerConnection;
-import io.caravan.server.cli.client.ServerInfo;
 import io.caravan.server.cli.common.Console;
 import io.caravan.server.cli.common.Output;
 import java.io.IOException;
@@ -32,10 +30,7 @@ final class ClusterTransferCommand extends ClientCommand {
     @Override
     protected void run(Output output) throws IOException {
         try (ServerConnection connection = connect()) {
-            ServerInfo info = connection.info();
-            if (!"1".equals(info.text("cluster_enabled"))) {
-                throw ClientException.failed("this server is alone: it is no host of a cluster");
-            }
+            ClusterCommand.requireCluster(connection.info());
             connection.ask("CARAVAN.TRANSFER", host);
         }
         print(output, "host " + host + " leads", fields -> fields.writeStringField("leader", host));
