@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ol>
  *   <li>Their generation is not above the manifest's last one: the manifest has changed since they were put, and no
- *   attempt can commit them any more. If the manifest is to go as well, an attempt that takes it for absent could: then
- *   only if they are settled.
+ *   attempt can commit them any more. Unless the document is deleted: its manifest goes some day, perhaps before an
+ *   attempt ends that has taken it for absent, and that one could. Then only if they are settled.
  *   <li>An earlier owner put them, which was fenced long ago, and they are settled.
  * </ol>
  *
@@ -117,13 +117,13 @@ final class DocumentPruner {
 
     private void prune(NamedObjects listed, long settledMillis, @Nullable KeptManifest kept) {
         if (kept == null) {
-            removeLeftovers(listed, null, false, settledMillis);
+            removeLeftovers(listed, null, settledMillis);
             return;
         }
         Manifest manifest = kept.manifest();
         boolean expired = run.policy.expired(manifest, run.nowMillis);
         KeptManifest rest = giveUp(kept, expired ? List.of() : run.policy.kept(manifest, run.nowMillis));
-        removeLeftovers(listed, manifest, expired, settledMillis);
+        removeLeftovers(listed, manifest, settledMillis);
         if (expired && waiting == 0) {
             if (!run.dryRun) {
                 run.manifests.delete(rest);
@@ -159,9 +159,9 @@ final class DocumentPruner {
                 manifest.tombstone());
     }
 
-    private void removeLeftovers(
-            NamedObjects listed, @Nullable Manifest manifest, boolean expired, long settledMillis) {
+    private void removeLeftovers(NamedObjects listed, @Nullable Manifest manifest, long settledMillis) {
         long last = manifest == null ? 0 : manifest.lastGeneration();
+        boolean deleted = manifest != null && manifest.tombstone() != null;
         waiting = 0;
         for (Listed snapshot : listed.unnamed(manifest)) {
             SnapshotKey key = ArchiveKeys.parseSnapshot(snapshot.key());
@@ -169,7 +169,7 @@ final class DocumentPruner {
                 continue;
             }
             boolean settled = snapshot.modifiedMillis() < settledMillis;
-            boolean overtaken = key.generation() <= last && (settled || !expired);
+            boolean overtaken = key.generation() <= last && (settled || !deleted);
             if (overtaken || settled && key.epoch() < run.rootEpoch) {
                 DocumentName name = ArchiveKeys.decode(form);
                 String document = name == null ? form : name.text();

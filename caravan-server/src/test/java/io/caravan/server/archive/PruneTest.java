@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 /** What pruning removes, what it keeps, and what it leaves to a later run. */
 class PruneTest {
     private static final long DAY = Duration.ofDays(1).toMillis();
+    private static final long HOUR = Duration.ofHours(1).toMillis();
     private static final long START = 1_000_000_000_000L;
     private static final DocumentName NAME = DocumentName.of("a");
     private static final PrunePolicy POLICY = new PrunePolicy(1, Duration.ofDays(7), 0, Duration.ofDays(30));
@@ -187,6 +188,18 @@ class PruneTest {
         assertThat(report.forgotten()).isOne();
         assertThat(report.leftovers()).isOne();
         assertThat(objects.keys("")).containsExactly(ArchiveKeys.ROOT);
+    }
+
+    @Test
+    void aSnapshotBesideATombstoneStaysUntilNobodyCanCommitItInThePlaceOfTheManifest() {
+        Archiving.archive(archive, state(1, START));
+        Archiving.delete(archive, state(1, START));
+        millis.addAndGet(30 * DAY - HOUR);
+        Generation guessed = Archiving.put(archive, null, new State(NAME, 2, 0, 1, millis.get()));
+        assertThat(prune().waiting()).isOne();
+        millis.addAndGet(2 * HOUR);
+        assertThat(prune().forgotten()).isZero();
+        assertThat(objects.content(guessed.key())).isNotNull();
     }
 
     @Test
