@@ -6,6 +6,7 @@ import io.caravan.wal.LogGeometry;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -20,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * the files to stay as they are.
  *
  * <p>A checkpoint that fails for want of space is tried again later, because nothing depends on it. A failed force of
- * the heap is final.
+ * the log or the heap is final.
  */
 final class Checkpointer {
     /** However large the heap, it makes the log, and so a recovery, longer by no more than this. */
@@ -214,10 +215,10 @@ final class Checkpointer {
         long startNanos = clock.getAsLong();
         try {
             checkpoints.publish();
-        } catch (Tenuring.HeapForceFailed failed) {
+        } catch (Tenuring.ForceFailed failed) {
             countFailure();
             failStore.accept(failed.getCause());
-            throw failed;
+            throw Objects.requireNonNull(state.failure());
         } catch (IOException | RuntimeException failed) {
             countFailure();
             throw failed;

@@ -7,6 +7,7 @@ import io.caravan.format.FileNames;
 import io.caravan.heap.HeapFile;
 import io.caravan.index.ListIndex;
 import io.caravan.io.Storage;
+import io.caravan.io.StoreFile;
 import io.caravan.wal.LogGeometry;
 import io.caravan.wal.LogSegments;
 import java.io.IOException;
@@ -104,7 +105,7 @@ final class Checkpoints {
     /**
      * Forces the log, then writes and publishes a checkpoint.
      *
-     * @throws Tenuring.HeapForceFailed when the heap could not be forced
+     * @throws Tenuring.ForceFailed when the log or the heap could not be forced
      */
     void publish() throws IOException {
         String failure = null;
@@ -124,11 +125,11 @@ final class Checkpoints {
 
     private void publishNext() throws IOException {
         Start begun = begin();
-        awaitForced(begun.tail());
+        forceUpTo(begun.tail());
         Start start = whereSpaceIs(begun);
         try {
             tenure(start);
-        } catch (Tenuring.HeapForceFailed failed) {
+        } catch (Tenuring.ForceFailed failed) {
             throw failed;
         } catch (IOException noRoom) {
             if (!state.locked(space::hasFreed)) {
@@ -185,7 +186,7 @@ final class Checkpoints {
             for (int partition = 0; partition < ListIndex.PARTITIONS; partition++) {
                 endLsn = Math.max(endLsn, capture.capture(partition, writer));
             }
-            awaitForced(endLsn);
+            forceUpTo(endLsn);
             CheckpointHeader header = new CheckpointHeader(
                     FileHeader.NEWEST_VERSION,
                     number,
@@ -207,6 +208,36 @@ final class Checkpoints {
     /** Returns when everything accepted so far is forced. On the checkpointer's thread only. */
     void forceLog() {
         awaitForced(state.locked(() -> queue.nextLsn()));
+    }
+
+    private void forceUpTo(long lsn) throws IOException {
+        writeBack();
+        awaitForced(lsn);
+    }
+
+    /**
+     * Gives the disk what is written and not forced, which below {@code SYNC} may be all that was appended since the last
+     * checkpoint. The force that counts is the flusher's, and whoever writes waits for it: now it finds little to do.
+     * This one has a handle of its own, as Linux tells each handle once of what could not be written.
+     */
+    private void writeBack() throws IOException {
+        long written = gates.committed().position();
+        long next = gates.forced().position();
+        while (next < written) {
+            long segment = logGeometry.segmentOf(next);
+            try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
+                force(file);
+            }
+            next = logGeometry.startOf(segment + 1);
+        }
+    }
+
+    private static void force(StoreFile file) throws Tenuring.ForceFailed {
+        try {
+            file.force();
+        } catch (IOException failed) {
+            throw new Tenuring.ForceFailed(failed);
+        }
     }
 
     private void awaitForced(long lsn) {

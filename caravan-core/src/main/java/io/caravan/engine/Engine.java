@@ -79,7 +79,7 @@ public final class Engine implements ListStore {
         Recovery recovery = new Recovery(storage);
         if (recovery.nothingToOpen()) {
             recovery.tidying().tidyNothing();
-            StoreFactory.create(storage, config, storeId.orElseGet(StoreFactory::newStoreId));
+            StoreFactory.create(storage, config, storeId.orElseGet(threading::newStoreId));
             recovery = recovery.ofCreated();
         }
         Recovered recovered = recovery.recover();

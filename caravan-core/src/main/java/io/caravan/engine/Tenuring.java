@@ -47,11 +47,11 @@ final class Tenuring {
         this.entries = new EntryMove(heapFile, log);
     }
 
-    /** A force of the heap has failed, which is final for the open store. */
-    static final class HeapForceFailed extends IOException {
+    /** A force of the log or the heap has failed, which is final for the open store. */
+    static final class ForceFailed extends IOException {
         private static final long serialVersionUID = 1L;
 
-        HeapForceFailed(IOException problem) {
+        ForceFailed(IOException problem) {
             super(problem);
         }
     }
@@ -204,7 +204,7 @@ final class Tenuring {
         try {
             heapFile.force();
         } catch (IOException failed) {
-            throw new HeapForceFailed(failed);
+            throw new ForceFailed(failed);
         }
     }
 

@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.function.Consumer;
 
 /**
- * Everything an engine needs of threads: the workers, and how its callers wait for them. With {@link #THREADS} the
+ * Everything an engine needs of threads, and of chance: the workers, how its callers wait for them, and ids. With {@link #THREADS} the
  * workers are threads; a simulator runs their steps itself, on the only thread there is, whenever something waits or
  * does I/O, and so decides by seed what happens between any two I/O calls.
  */
@@ -28,6 +28,11 @@ public interface Threading {
             return done.join();
         }
     };
+
+    /** A number that no other store has. A simulator gives one that is always the same, as it decides what is torn. */
+    default long newStoreId() {
+        return StoreFactory.newStoreId();
+    }
 
     /**
      * A worker that is not started yet.

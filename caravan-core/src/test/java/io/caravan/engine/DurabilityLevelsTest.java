@@ -2,6 +2,7 @@ package io.caravan.engine;
 
 import static io.caravan.engine.FaultyStore.CHECKPOINT;
 import static io.caravan.engine.FaultyStore.LOG;
+import static io.caravan.testing.FaultStorage.nth;
 import static io.caravan.testing.FaultStorage.on;
 import static io.caravan.testing.StoreCalls.append;
 import static io.caravan.testing.StoreCalls.bytes;
@@ -17,6 +18,7 @@ import io.caravan.testing.FaultStorage.Kind;
 import io.caravan.testing.Patient;
 import io.caravan.testing.Tellings;
 import io.caravan.testing.Tellings.Telling;
+import java.util.concurrent.FutureTask;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +63,30 @@ class DurabilityLevelsTest {
             }
             assertThat(store.faults.calls(FORCES)).hasSize(5);
         }
+    }
+
+    @Test
+    void processAcknowledgesWhileACheckpointGivesTheLogToTheDisk() throws Exception {
+        try (FaultyStore store = open(Durability.PROCESS)) {
+            append(store.engine, 1, "before");
+            Hold writeBack = store.faults.hold(nth(1, FORCES));
+            FutureTask<Void> checkpoint = new FutureTask<>(store.engine::checkpoint, null);
+            new Thread(checkpoint).start();
+            writeBack.awaitReached();
+            append(store.engine, 1, "meanwhile");
+            writeBack.release();
+            checkpoint.get();
+        }
+    }
+
+    @Test
+    void processFailsForGoodWhenTheDiskRefusesTheLog() {
+        FaultyStore store = open(Durability.PROCESS);
+        append(store.engine, 1, "a");
+        store.faults.fail(nth(1, FORCES));
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(store.engine::checkpoint);
+        assertThatExceptionOfType(StoreFailedException.class).isThrownBy(() -> append(store.engine, 1, "b"));
+        store.engine.close();
     }
 
     @Test
@@ -119,7 +145,7 @@ class DurabilityLevelsTest {
         try (FaultyStore store = open(level)) {
             append(store.engine, 1, "a", "b");
             store.engine.checkpoint();
-            assertThat(store.faults.calls(FORCES)).hasSize(1);
+            assertThat(store.faults.calls(FORCES)).isNotEmpty();
             assertThat(store.faults.calls(on(Kind.FORCE, FaultyStore.HEAP))).isNotEmpty();
             append(store.engine, 1, "c");
             try (FaultyStore cut = store.afterPowerCut()) {

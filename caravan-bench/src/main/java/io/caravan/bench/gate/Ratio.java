@@ -7,6 +7,7 @@ import java.nio.file.Path;
 enum Ratio {
     WAITING_WRITER("waiting-writer", (directory, quick) -> new WaitingWriterProbe(directory, quick)),
     FORCES_PER_FLUSH("forces-per-flush", (directory, quick) -> new ForcesPerFlushProbe(directory)),
+    WRITTEN_BYTES("written-bytes", (directory, quick) -> new WrittenBytesProbe(directory)),
     PRODUCER("producer-over-queue", ProducerProbe::new),
     FLATNESS("flatness", FlatnessProbe::new),
     GARBAGE("garbage-per-append", (directory, quick) -> new GarbageProbe(directory)),

@@ -42,6 +42,13 @@ class GateTest {
                         "wal/LogWriter",
                         "segments.file(segment).force();",
                         "segments.file(segment).force();\n            segments.file(segment).force();")),
+        WRITTEN_TWICE(
+                Ratio.WRITTEN_BYTES,
+                new SourceEdit(
+                        "wal/LogWriter",
+                        "        segments.file(segment).write(sealed, geometry.offsetOf(lsn));\n",
+                        "        segments.file(segment).write(sealed.duplicate(), geometry.offsetOf(lsn));\n"
+                                + "        segments.file(segment).write(sealed, geometry.offsetOf(lsn));\n")),
         GARBAGE(
                 Ratio.GARBAGE,
                 new SourceEdit(

@@ -1,0 +1,79 @@
+package io.caravan.bench.gate;
+
+import io.caravan.ListStore;
+import io.caravan.StoreConfig;
+import io.caravan.WriteBatch;
+import io.caravan.bench.CountingStorage;
+import io.caravan.bench.engine.Workload;
+import io.caravan.engine.Engine;
+import io.caravan.io.FileStorage;
+import java.io.IOException;
+import java.nio.file.Path;
+
+/**
+ * What log and heap get written for each byte appended, by documents that a snapshot and a trim follow every hundred
+ * changes: hardly more than the log, because what is trimmed before a checkpoint never moves to the heap.
+ */
+final class WrittenBytesProbe implements Probe {
+    private static final int DOCUMENTS = 20;
+    private static final int SNAPSHOTS = 10;
+    private static final int CHANGES = 100;
+    private static final int SNAPSHOT_BYTES = 4 << 10;
+    private static final int SEGMENT_BYTES = 8 << 20;
+
+    private final Workload workload = Workload.small(1);
+    private final byte[] snapshot = new byte[SNAPSHOT_BYTES];
+    private final CountingStorage storage;
+    private final ListStore store;
+
+    WrittenBytesProbe(Path directory) throws IOException {
+        storage = new CountingStorage(FileStorage.openOrCreate(directory));
+        StoreConfig config = StoreConfig.builder(directory)
+                .logSegmentBytes(SEGMENT_BYTES)
+                .heapSegmentBytes(SEGMENT_BYTES)
+                .build();
+        store = Engine.open(config, storage, System::nanoTime);
+    }
+
+    @Override
+    public double round() {
+        long before = writtenBytes();
+        long appendedBytes = 0;
+        for (int i = 0; i < SNAPSHOTS; i++) {
+            for (int document = 0; document < DOCUMENTS; document++) {
+                appendedBytes += changes(document);
+                appendedBytes += snapshot(document);
+            }
+        }
+        store.checkpoint();
+        return (double) (writtenBytes() - before) / appendedBytes;
+    }
+
+    private long changes(int document) {
+        WriteBatch batch = WriteBatch.create();
+        long bytes = 0;
+        for (int i = 0; i < CHANGES; i++) {
+            byte[] change = workload.value(i);
+            batch.append(document, change);
+            bytes += change.length;
+        }
+        store.write(batch).join();
+        return bytes;
+    }
+
+    private long snapshot(int document) {
+        long next = store.info(document).nextSequence();
+        store.write(WriteBatch.create().append(document, snapshot).trimTo(document, next))
+                .join();
+        return SNAPSHOT_BYTES;
+    }
+
+    private long writtenBytes() {
+        return storage.writtenBytes("log-") + storage.writtenBytes("heap-");
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}
