@@ -223,12 +223,14 @@ final class Checkpoints {
     private void writeBack() throws IOException {
         long written = gates.committed().position();
         long next = gates.forced().position();
-        while (next < written) {
-            long segment = logGeometry.segmentOf(next);
+        long segment = logGeometry.segmentOf(next);
+        // What is written may end where the next segment begins, which need not be there.
+        while (next < written && log.ready(segment)) {
             try (StoreFile file = storage.open(FileNames.LOG.of(segment))) {
                 force(file);
             }
-            next = logGeometry.startOf(segment + 1);
+            segment++;
+            next = logGeometry.startOf(segment);
         }
     }
 

@@ -15,6 +15,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.caravan.CaravanException;
+import io.caravan.Durability;
 import io.caravan.OutOfSpaceException;
 import io.caravan.StoreConfig;
 import io.caravan.WriteBatch;
@@ -29,6 +30,8 @@ import io.caravan.testing.StoreContents;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Invariant 10: out of space refuses appends with a clear error and keeps everything else working; when space returns,
@@ -383,9 +386,11 @@ class Invariant10OutOfSpaceRefusesAppendsOnlyTest {
     }
 
     /** Also when not a byte of it is left, so that the tail stands before a segment that is not there. */
-    @Test
-    void aLogThatIsFullToItsLastByteIsRecycledWhenThereIsRoomForACheckpoint() {
-        try (FaultyStore store = FaultyStore.open(amplyHeaped().build())) {
+    @ParameterizedTest
+    @EnumSource(Durability.class)
+    void aLogThatIsFullToItsLastByteIsRecycledWhenThereIsRoomForACheckpoint(Durability level) {
+        try (FaultyStore store =
+                FaultyStore.open(amplyHeaped().durability(level).build())) {
             store.awaitProvisioned();
             store.faults.fail(on(Kind.CREATE, ".*"));
             Eventually.await("appends are refused", () -> refusal(store, 3000) != null);

@@ -23,6 +23,7 @@ final class WrittenBytesProbe implements Probe {
 
     private final Workload workload = Workload.small(1);
     private final byte[] snapshot = new byte[SNAPSHOT_BYTES];
+    private final long[] sequences = new long[DOCUMENTS];
     private final CountingStorage storage;
     private final ListStore store;
 
@@ -55,6 +56,7 @@ final class WrittenBytesProbe implements Probe {
         for (int i = 0; i < CHANGES; i++) {
             byte[] change = workload.value(i);
             batch.append(document, change);
+            sequences[document]++;
             bytes += change.length;
         }
         store.write(batch).join();
@@ -62,8 +64,8 @@ final class WrittenBytesProbe implements Probe {
     }
 
     private long snapshot(int document) {
-        long next = store.info(document).nextSequence();
-        store.write(WriteBatch.create().append(document, snapshot).trimTo(document, next))
+        long sequence = sequences[document]++;
+        store.write(WriteBatch.create().append(document, snapshot).trimTo(document, sequence))
                 .join();
         return SNAPSHOT_BYTES;
     }
