@@ -65,14 +65,18 @@ final class ClusterStatusCommand extends ClientCommand {
         Map<String, String> fields = new LinkedHashMap<>();
         Arrays.stream(line.split(",")).map(field -> field.split("=", 2)).forEach(pair -> fields.put(pair[0], pair[1]));
         String heard = fields.get("heard_ms_ago");
+        String files = fields.get("files_bytes");
         output.line(String.format(
                 Locale.ROOT,
-                "%-8s %-9s %-22s %-22s %12s %8s",
+                "%-8s %-9s %-22s %-22s %12s %8s%s",
                 id,
                 fields.get("role"),
                 fields.get("resp"),
                 fields.get("http"),
                 fields.getOrDefault("committed_entries", "?"),
-                heard == null ? "" : heard + " ms"));
+                heard == null ? "" : heard + " ms",
+                files == null
+                        ? ""
+                        : "  gets files, has " + files + " of " + fields.get("files_total_bytes") + " bytes"));
     }
 }
