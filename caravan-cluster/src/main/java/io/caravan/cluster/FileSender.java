@@ -126,7 +126,9 @@ final class FileSender {
 
     /** How much a host was sent of the copy that is under way; empty when there is none. */
     Optional<GroupMember.FileProgress> progress(String host) {
-        return Optional.ofNullable(copies.get(host)).map(SentFiles::progress);
+        return Optional.ofNullable(copies.get(host))
+                .filter(copy -> !copy.ended().isDone())
+                .map(SentFiles::progress);
     }
 
     /** The entry from which on the Raft log must be kept for hosts that are sent files; empty when there are none. */
