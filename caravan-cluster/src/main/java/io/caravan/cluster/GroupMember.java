@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -27,23 +28,30 @@ import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * This host's part in a group: votes, keeps the Raft log, and has a replica of the store. Tells the listener when the
  * store may be used. Any thread may ask and close it.
  */
 public final class GroupMember implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(GroupMember.class);
+    /** How long another host may take to become the leader. */
+    private static final Duration HAND_OVER = Duration.ofSeconds(2);
+
     private final GroupConfig config;
     private final RaftServer server;
     private final RaftGroupId groupId;
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong();
     private final GroupStateMachine state;
+    private volatile boolean drained;
 
     private GroupMember(GroupConfig config, LeadershipListener listener) throws IOException {
         this.config = config;
         this.groupId = RaftGroupId.valueOf(config.group());
-        this.state = new GroupStateMachine(config, listener, this::propose);
+        this.state = new GroupStateMachine(config, listener, this::propose, () -> drained && handOver());
         this.server = RaftServer.newBuilder()
                 .setServerId(RaftPeerId.valueOf(config.self()))
                 .setGroup(RaftGroup.valueOf(
@@ -230,6 +238,43 @@ public final class GroupMember implements AutoCloseable {
         Throwable failure = failure(reply);
         if (failure != null) {
             throw new IOException("leadership was not handed to host " + host + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * Keeps leadership away from this host, as for its maintenance, until this is undone or the host is started again: if
+     * it leads it hands leadership over, and when it is elected again, too. If no other host can lead, this one does.
+     *
+     * @return whether this host does not lead now
+     */
+    public boolean drain(boolean now) {
+        drained = now;
+        return !info().isLeader() || now && handOver();
+    }
+
+    /** Whether leadership is kept away from this host. */
+    public boolean drained() {
+        return drained;
+    }
+
+    /**
+     * Has the host that is furthest lead, of those that the leader, this one, has heard of lately: sooner than an election,
+     * which the others would hold if this one left. Returns whether another leads.
+     */
+    public boolean handOver() {
+        Optional<Progress> furthest = progress().stream()
+                .filter(other -> !other.host().id().equals(config.self()))
+                .filter(other -> other.silent() != null && other.silent().compareTo(HAND_OVER) < 0)
+                .max(Comparator.comparingLong(Progress::committed));
+        if (furthest.isEmpty()) {
+            return false;
+        }
+        try {
+            transferLeadership(furthest.get().host().id(), HAND_OVER);
+            return true;
+        } catch (IOException refused) {
+            LOG.info("{}: leadership was not handed over: {}", config.self(), refused.getMessage());
+            return false;
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
@@ -54,6 +55,7 @@ final class GroupStateMachine extends BaseStateMachine {
     private final GroupConfig config;
     private final LeadershipListener listener;
     private final BiConsumer<byte[], Proposal> propose;
+    private final BooleanSupplier givesWay;
     private final ExecutorService roles;
     private final FileSender sender;
     private final FileReceiver receiver;
@@ -69,10 +71,16 @@ final class GroupStateMachine extends BaseStateMachine {
 
     private volatile boolean closing;
 
-    GroupStateMachine(GroupConfig config, LeadershipListener listener, BiConsumer<byte[], Proposal> propose) {
+    /** When this host was elected, {@code givesWay} says whether another has taken leadership over instead. */
+    GroupStateMachine(
+            GroupConfig config,
+            LeadershipListener listener,
+            BiConsumer<byte[], Proposal> propose,
+            BooleanSupplier givesWay) {
         this.config = config;
         this.listener = listener;
         this.propose = propose;
+        this.givesWay = givesWay;
         this.roles = Executors.newSingleThreadExecutor(task -> {
             Thread thread = new Thread(task, "caravan-roles " + config.self());
             thread.setDaemon(true);
@@ -313,6 +321,9 @@ final class GroupStateMachine extends BaseStateMachine {
     }
 
     private void becomeLeader() {
+        if (!closing && initialized(raft).isLeaderReady() && givesWay.getAsBoolean()) {
+            return;
+        }
         Replica leader;
         synchronized (this) {
             if (closing || leading != null || !initialized(raft).isLeaderReady()) {

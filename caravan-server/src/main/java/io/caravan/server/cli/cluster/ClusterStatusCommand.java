@@ -48,7 +48,7 @@ final class ClusterStatusCommand extends ClientCommand {
             }
             String leader = info.text("cluster_leader");
             output.line("host " + info.text("cluster_host") + " of cluster " + info.text("cluster_group") + ", "
-                    + info.text("cluster_role") + "; "
+                    + info.text("cluster_role") + ("1".equals(info.text("cluster_drained")) ? ", drained" : "") + "; "
                     + (leader.isEmpty() ? "NO HOST LEADS" : "host " + leader + " leads") + " since "
                     + info.text("cluster_since_seconds") + " s, term " + info.text("cluster_term"));
             output.line(String.format(

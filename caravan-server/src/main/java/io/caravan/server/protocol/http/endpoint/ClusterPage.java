@@ -43,6 +43,7 @@ public final class ClusterPage implements Route.Endpoint {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("group", cluster.group().toString());
         fields.putAll(brief(cluster));
+        fields.put("drained", cluster.drained());
         fields.put("term", cluster.term());
         fields.put("committedEntries", cluster.committed());
         fields.put("logEntries", cluster.kept());
